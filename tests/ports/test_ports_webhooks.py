@@ -38,9 +38,9 @@ from pillarbox.domain.webhooks.endpoint import (
     EndpointDrain,
     EndpointHealth,
     OwnerNotice,
+    PostingTask,
     WebhookDelivery,
     WebhookEvent,
-    WebhookTask,
     WebhookType,
 )
 from tests.aws import Aws
@@ -71,7 +71,7 @@ class WebhookPorts:
     due: DueTimes
     queue: WebhookQueue
     #: Receives the tasks that are not hidden.
-    receive: Callable[[], list[WebhookTask]]
+    receive: Callable[[], list[PostingTask]]
     clock: "AdjustableClock"
 
 
@@ -103,7 +103,7 @@ def ports(request: pytest.FixtureRequest) -> WebhookPorts:
     )
 
 
-def _received(queue_url: str) -> list[WebhookTask]:
+def _received(queue_url: str) -> list[PostingTask]:
     sqs, tasks = boto3.client("sqs"), []
     while found := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
         tasks += [read_task(message["Body"]) for message in found]
@@ -249,7 +249,7 @@ def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
 
 def test_tasks_are_queued(ports: WebhookPorts) -> None:
     """More tasks than a request holds are queued, once each; a delayed task is hidden."""
-    tasks: list[WebhookTask] = [*(event(number) for number in range(11)), SUPPRESSION, DRAIN]
+    tasks: list[PostingTask] = [*(event(number) for number in range(11)), SUPPRESSION, DRAIN]
     ports.queue.put_all(iter(tasks))
     ports.queue.put_all([event(50)], timedelta(minutes=15))
     received = ports.receive()
@@ -300,7 +300,7 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
         replace(event(), attempts=3, replayed_at=at(1)),
     ],
 )
-def test_a_task_is_read_as_it_was_written(task: WebhookTask) -> None:
+def test_a_task_is_read_as_it_was_written(task: PostingTask) -> None:
     """A queue message has all of a task."""
     assert read_task(write_task(task)) == task
 

@@ -94,8 +94,7 @@ class AlertTelling:
         told = _last_told(stored)
         waiting = [one for one in stored if one.told_at is None]
         due = [one for one in waiting if _is_due(one, told, now)]
-        if len(due) < len(waiting):
-            kinds = {one.alert.kind for one in waiting} - {one.alert.kind for one in due}
+        if kinds := {one.alert.kind for one in waiting} - {one.alert.kind for one in due}:
             self.times.put(account_id, min(told[kind] for kind in kinds) + GATHERED)
         settings = self.records.settings(account_id)
         wanted = [one for one in due if one.alert.kind not in settings.off]

@@ -14,12 +14,12 @@ from pillarbox.domain.messages.message import Message
 from pillarbox.domain.webhooks.endpoint import (
     DueTask,
     EndpointHealth,
-    PostingTask,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     WebhookFormat,
     WebhookSecret,
+    WebhookTask,
 )
 
 if TYPE_CHECKING:
@@ -132,9 +132,9 @@ class WaitingEvents(Protocol):
 
 
 class WebhookQueue(Protocol):
-    """The queue of what is posted; an endpoint, or the chat of an account, is a message group."""
+    """The queue of events to post and of endpoints to drain; the endpoint is the message group."""
 
-    def put_all(self, tasks: Iterable[PostingTask], delay: timedelta = timedelta(0)) -> None:
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks, each hidden for a time of up to 15 minutes."""
 
 
