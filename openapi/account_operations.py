@@ -1,7 +1,7 @@
 """The operations on the account of a session: its keys, members, suppressions and settings."""
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from openapi.operation import SESSION, example, managing_operation
 from pillarbox.domain.accounts.key import (
@@ -291,7 +291,13 @@ MEMBERS: Final = (
     ),
 )
 
-_ALERTS: Final = {"mail": True, "chat": None, "chatAllowed": True, "lastPost": None, "off": []}
+_ALERTS: Final[dict[str, Any]] = {
+    "mail": True,
+    "chat": None,
+    "chatAllowed": True,
+    "lastPost": None,
+    "off": [],
+}
 
 ACCOUNT: Final = (
     _of_account(

@@ -29,6 +29,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookDeliveries,
     WebhookQueue,
 )
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
@@ -41,6 +42,7 @@ from pillarbox.domain.webhooks.endpoint import (
     PostingTask,
     WebhookDelivery,
     WebhookEvent,
+    WebhookTask,
     WebhookType,
 )
 from tests.aws import Aws
@@ -249,7 +251,7 @@ def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
 
 def test_tasks_are_queued(ports: WebhookPorts) -> None:
     """More tasks than a request holds are queued, once each; a delayed task is hidden."""
-    tasks: list[PostingTask] = [*(event(number) for number in range(11)), SUPPRESSION, DRAIN]
+    tasks: list[WebhookTask] = [*(event(number) for number in range(11)), SUPPRESSION, DRAIN]
     ports.queue.put_all(iter(tasks))
     ports.queue.put_all([event(50)], timedelta(minutes=15))
     received = ports.receive()
@@ -298,6 +300,7 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
         DRAIN,
         replace(DRAIN, lease=at(60)),
         replace(event(), attempts=3, replayed_at=at(1)),
+        AlertPost(ACCOUNT, "A title\nA text", attempts=2),
     ],
 )
 def test_a_task_is_read_as_it_was_written(task: PostingTask) -> None:

@@ -356,20 +356,25 @@ def test_owners_hear_of_a_quota_at_80_percent_and_at_its_end() -> None:
 def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
     """Not before, not again the next week, and not of keys that are revoked or cannot send."""
     key = builders.api_key("text", created_at=NOW - 400 * DAY)
-    others = [replace(key, revoked_at=NOW), replace(key, scopes=frozenset({"emails:read"}))]
+    others = [
+        replace(key, key_id="revoked", revoked_at=NOW),
+        replace(key, key_id="reads", scopes=frozenset({"emails:read"})),
+    ]
     desk, raised = Desk(), list[Alert]()
     at_six = NOW.replace(hour=6)
 
     def look(
         used_days: int | None, hour: int = 6, keys: tuple[ApiKey, ...] = (key, *others)
     ) -> int:
-        uses = {} if used_days is None else {key.key_id: at_six - used_days * DAY}
+        used_at = None if used_days is None else at_six - used_days * DAY
+        uses = {one.key_id: used_at for one in keys if used_at}
         before = len(raised)
         UnusedKeysLook(
-            lambda _: keys,
-            lambda _: uses,
-            lambda _, one: raised.append(one),
-            lambda: at_six.replace(hour=hour),
+            ids_of=lambda _: [one.key_id for one in keys],
+            last_uses=lambda _: uses,
+            key_of=lambda _, key_id: next(one for one in keys if one.key_id == key_id),
+            raise_alert=lambda _, one: raised.append(one),
+            clock=lambda: at_six.replace(hour=hour),
         ).look(desk.account)  # type: ignore[arg-type]
         return len(raised) - before
 

@@ -182,11 +182,13 @@ class DeliveryWiring(HistoryWiring):
 
         raise_alert = self.alerts.raise_alert
         quotas = QuotaLook(AccountUsage(self.directory, utc_now).of, raise_alert)
+        api_keys = DynamoApiKeys(self.credentials)
         keys = UnusedKeysLook(
-            DynamoApiKeys(self.credentials).of_account,
-            self.key_uses.last_uses,
-            raise_alert,
-            utc_now,
+            ids_of=api_keys.ids_of_account,
+            last_uses=self.key_uses.last_uses,
+            key_of=api_keys.get,
+            raise_alert=raise_alert,
+            clock=utc_now,
         )
         domains = SenderDomains(
             records=DynamoSenderDomains(self.table),

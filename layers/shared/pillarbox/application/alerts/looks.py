@@ -47,17 +47,18 @@ class QuotaLook:
                 self.raise_alert(account.account_id, _quota_alert(usage, limit, words))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedKeysLook:
     """Raises an alert about keys that work, and that nothing was sent with for 90 days."""
 
-    keys_of: Callable[[str], Iterable[ApiKey]]
+    ids_of: Callable[[str], Iterable[str]]
     last_uses: Callable[[str], Mapping[str, datetime]]
+    key_of: Callable[[str, str], ApiKey | None]
     raise_alert: Callable[[str, Alert], None]
     clock: Clock
 
     def look(self, account: Account) -> None:
-        """Read the keys and their uses, once a day.
+        """Read the uses of the keys, and the keys that may be unused, once a day.
 
         Raises:
             ServiceError: `service_unavailable`; the look can be repeated.
@@ -65,19 +66,24 @@ class UnusedKeysLook:
         now = self.clock()
         if now.hour != KEYS_HOUR:
             return
-        works = [
-            key
-            for key in self.keys_of(account.account_id)
-            if EMAILS_SEND in key.scopes and key.works(lambda: now)  # only sending is recorded
-        ]
-        uses = self.last_uses(account.account_id) if works else {}
-        for key in works:
-            used_at = uses.get(key.key_id)
-            since = used_at or key.created_at
-            times, beyond = divmod(now - since, UNUSED)
-            if times and beyond < _RECENT:
-                alert = _key_alert(key, used_at, since + times * UNUSED)
-                self.raise_alert(account.account_id, alert)
+        uses = self.last_uses(account.account_id)
+        for key_id in self.ids_of(account.account_id):
+            used_at = uses.get(key_id)
+            if used_at is not None and _unused_since(used_at, now) is None:
+                continue
+            key = self.key_of(account.account_id, key_id)
+            # Only sending is recorded.
+            if key is None or EMAILS_SEND not in key.scopes or not key.works(lambda: now):
+                continue
+            at = _unused_since(used_at or key.created_at, now)
+            if at is not None:
+                self.raise_alert(account.account_id, _key_alert(key, used_at, at))
+
+
+def _unused_since(since: datetime, now: datetime) -> datetime | None:
+    """Return when a multiple of the time was over without a use, if that is a moment ago."""
+    times, beyond = divmod(now - since, UNUSED)
+    return since + times * UNUSED if times and beyond < _RECENT else None
 
 
 def _quota_alert(usage: WindowUsage, limit: int, words: str) -> Alert:
