@@ -19,6 +19,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.accounts.alert import AlertSettings
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
@@ -141,6 +142,8 @@ class WebhookPath:
             wiring.services().table.put(keys.timer_note(timer))
         self.announce(recipient, subject)
         now = wiring.utc_now()
+        chat = AlertSettings(chat_url=f"{self.url}/chat")
+        wiring.services().alert_store.set_settings(self.account, chat)
         self.answer = PostResult(status_code=503, body=subject, retry_after=timedelta(hours=1))
         self.work()
         for minutes in range(50, 64):

@@ -74,7 +74,7 @@ function Choices({ of: stored, onSaved, onTested }: { of: AlertDetail; onSaved: 
           Send a test
         </button>
         <button class="button primary" disabled={busy}>
-          Save alerts
+          Change alerts
         </button>
       </p>
     </form>

@@ -9,14 +9,21 @@ from unittest import mock
 import pytest
 
 from pillarbox.application.alerts.chat import MAX_TEXT, RETRY_AFTER, TRIES, ChatPosts, chat_body
-from pillarbox.application.alerts.choices import AlertChanges, AlertChoices
+from pillarbox.application.alerts.choices import AlertChoices
 from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
 from pillarbox.application.alerts.raising import Alerts
 from pillarbox.application.alerts.telling import MOST_TOLD, AlertTelling
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.accounts.alert import Alert, AlertKind, AlertPost, AlertSettings, ChatState
+from pillarbox.domain.accounts.alert import (
+    Alert,
+    AlertChanges,
+    AlertKind,
+    AlertPost,
+    AlertSettings,
+    ChatState,
+)
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits, QuotaState
 from pillarbox.domain.errors import ServiceError

@@ -1,6 +1,6 @@
 """What the owners of an account choose to hear of, and a test of it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,19 +11,10 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.accounts.alert import Alert, AlertKind, AlertSettings, ChatState
+from pillarbox.domain.accounts.alert import Alert, AlertChanges, AlertSettings, ChatState
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 _TEST: Final = "Somebody asked for this test on the dashboard's page Account."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertChanges:
-    """Changes to the settings. None leaves one unchanged, and an empty URL removes the chat."""
-
-    mail: bool | None = None
-    off: Collection[AlertKind] | None = None
-    chat_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

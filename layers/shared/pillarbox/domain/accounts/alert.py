@@ -1,7 +1,7 @@
 """Alerts: what the owners of an account may want to hear of, and how they hear of it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -76,6 +76,15 @@ class AlertSettings:
         if self.chat_url is None:
             return None
         return f"{urlsplit(self.chat_url).hostname}/…{self.chat_url[-4:]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertChanges:
+    """Changes to the settings. None leaves one unchanged, and an empty URL removes the chat."""
+
+    mail: bool | None = None
+    off: Collection[AlertKind] | None = None
+    chat_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,14 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.timing import milliseconds
+
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.alert import AlertPost
 
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"

@@ -6,9 +6,8 @@ from urllib.parse import unquote
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.resuming import MAX_CAUSE
-from pillarbox.application.alerts.choices import AlertChanges
 from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
-from pillarbox.domain.accounts.alert import AlertKind
+from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
