@@ -126,6 +126,7 @@ class WebhookService:
             messages=stores.FakeMessages(stores.Store()),
             suppressions=webhooks.FakeSuppressionLookup(),
             poster=self,
+            aws_poster=webhooks.FakeAwsPoster,
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),
             post_alert=mock.Mock(),
             clock=self.clock,

@@ -100,6 +100,7 @@ class WebhookWorld:
         self.alert_times = alerts.FakeAlertTimes()
         self.poster = webhooks.FakeWebhookPoster()
         self.poster.answer = lambda post: self.answer(post.url, post.event_id)
+        self.aws = webhooks.FakeAwsPoster()
         self.suppressions = webhooks.FakeSuppressionLookup()
         #: How often each event was accepted by its endpoint.
         self.accepted: Counter[UUID] = Counter()
@@ -138,6 +139,7 @@ class WebhookWorld:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
+            aws_poster=lambda: self._port("aws", self.aws),
             payloads=PAYLOADS,
             post_alert=mock.Mock(return_value="alert_posted"),
             clock=self._clock(),
