@@ -338,9 +338,11 @@ def test_a_test_is_posted_now_and_mailed_soon() -> None:
     assert desk.run() == []
 
 
-def quota_titles(used: dict[str, int], **limits: int | None) -> list[str]:
-    none = Limits(per_minute=60, per_day=None, per_month=None)
-    limited = builders.account(plan=Plan.ENTERPRISE, overrides=replace(none, **limits))  # type: ignore[arg-type]
+def quota_titles(
+    used: dict[str, int], widget_secret: str | None = None, **limits: int | None
+) -> list[str]:
+    given = Limits(per_minute=60, per_day=limits.get("per_day"), per_month=limits.get("per_month"))
+    limited = builders.account(plan=Plan.ENTERPRISE, widget_secret=widget_secret, overrides=given)
     raised: list[Alert] = []
     look = QuotaLook(
         lambda account: QuotaState(account.limits, used, NOW),  # type: ignore[arg-type]
@@ -358,6 +360,7 @@ def test_owners_hear_of_a_quota_at_80_percent_and_at_its_end() -> None:
         "The quota of emails of a month is used up"
     ]
     assert quota_titles({"day": 10**9, "minute": 60}) == []
+    assert quota_titles({"day": 100}, "secret", per_day=100) == [], "a visitor's"
 
 
 def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
@@ -389,5 +392,8 @@ def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
     assert told == [90, 91, 180, 181]
     assert look(90, hour=7) == 0
     assert look(90, keys=()) == 0
+    account, desk.account = desk.account, builders.account(widget_secret="secret")
+    assert look(90) == 0, "a visitor's"
+    desk.account = account
     assert look(None) == 0
     assert [one.at for one in raised[:2]] == [at_six, at_six - DAY], "the same each day"

@@ -1,4 +1,8 @@
-"""What the sweep looks for each hour that nothing else notices: quotas and unused keys."""
+"""What the sweep looks for each hour that nothing else notices: quotas and unused keys.
+
+It does not look at the accounts of visitors who try the service with the preview widget: nobody
+there expects more mail, and their keys end by themselves.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -39,7 +43,7 @@ class QuotaLook:
         Raises:
             ServiceError: `service_unavailable`; the look can be repeated.
         """
-        if all(account.limits.of(window) is None for window in _LONG):
+        if account.widget_secret or all(account.limits.of(window) is None for window in _LONG):
             return
         for usage in self.usage(account).windows:
             limit, words = usage.limit, _LONG.get(usage.window)
@@ -64,7 +68,7 @@ class UnusedKeysLook:
             ServiceError: `service_unavailable`; the look can be repeated.
         """
         now = self.clock()
-        if now.hour != KEYS_HOUR:
+        if account.widget_secret or now.hour != KEYS_HOUR:
             return
         uses = self.last_uses(account.account_id)
         for key_id in self.ids_of(account.account_id):
