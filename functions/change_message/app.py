@@ -1,10 +1,10 @@
-"""PATCH /v1/emails/{message_id}, POST …/cancel and …/release: change a message that waits."""
+"""PATCH /v1/emails/{message_id}, and cancel, release and content below: messages that wait."""
 
 from pillarbox.application.sending.changes import Caller
-from pillarbox.domain.accounts.key import EMAILS_SEND
+from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_SEND
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.changes import read_time
-from pillarbox.http.messages.replies import Reply, message_detail, reply
+from pillarbox.http.messages.replies import Reply, held_content, message_detail, reply
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import services
 
@@ -28,6 +28,20 @@ def cancel_message(message_id: str) -> Reply:
 def release_message(message_id: str) -> Reply:
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
     return reply(message_detail(services().changes.release(caller, identifier)))
+
+
+@app.get("/v1/emails/<message_id>/content")
+def get_held_content(message_id: str) -> Reply:
+    from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
+        rehearsal_of,
+    )
+    from pillarbox.http.sign_in.wire import read_session  # noqa: PLC0415  keys need none
+
+    session = read_session(app.current_event)
+    owner = services().session_authentication.authenticate_member(session, ACCOUNT_WRITE)
+    identifier = read_uuid(message_id, "message_id")
+    mail = services().changes.content_for_owner(owner.account.account_id, identifier)
+    return reply(held_content(rehearsal_of(mail)))
 
 
 def _caller() -> Caller:

@@ -583,6 +583,15 @@ def _deliver(service: Service, recorded: Calls) -> None:
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
 
 
+def _wait_for_owner(service: Service, account: str) -> None:
+    """Send as an agent for an owner, who is told, and reads a small content and a large one."""
+    owner = Api(session=service.session(account, Role.OWNER))
+    for body in (otp(), raw_html(html="x" * 20_000)):
+        message_id = service.send_for_owner(account, body)
+        assert owner.raw("GET", f"/emails/{message_id}/content").status == 200
+        service.count(account, message_id)
+
+
 def _wait(service: Service, recorded: Calls) -> None:
     """Let the timers queue emails, read what they cannot read, and a worker deliver the emails.
 
@@ -595,6 +604,7 @@ def _wait(service: Service, recorded: Calls) -> None:
         assert api.send(body | {"scheduledAt": in_an_hour()}).status == 200
     held = api.send(otp(hold=True)).json["messageId"]
     assert api.raw("POST", f"/emails/{held}/release").status == 200
+    _wait_for_owner(service, account)
     services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:

@@ -88,12 +88,15 @@ class AcceptedMessage:
     sender: str
     scheduled_at: datetime | None = None  # as the request asked for
     held: bool = False
+    for_owner: bool = False
 
     @classmethod
     def of(cls, message: "Message") -> "AcceptedMessage":
         """Return what to tell of a message, also if its time has changed since."""
         origin = message.origin
-        return cls(message.message_id, message.sender, origin.scheduled_at, origin.held)
+        return cls(
+            message.message_id, message.sender, origin.scheduled_at, origin.held, origin.for_owner
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from pillarbox.wiring.service_mail import ServiceMailWiring
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pillarbox.application.breaker.held_mail import HeldMailNotices
+    from pillarbox.application.breaker.notices import OwnerMail
     from pillarbox.application.history.aggregate import Aggregation
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
@@ -72,41 +74,47 @@ class HistoryWiring(ServiceMailWiring):
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
+            tell_owners=lambda account_id, held: self._held_mail_notices.tell(account_id, held),  # noqa: PLW0108  made at first use
+        )
+
+    @cached_property
+    def _held_mail_notices(self) -> "HeldMailNotices":
+        from pillarbox.application.breaker.held_mail import HeldMailNotices
+
+        return HeldMailNotices(
+            accounts=self.account_store, mail=self._owner_mail, base_url=self.service_address.read
+        )
+
+    @cached_property
+    def _owner_mail(self) -> "OwnerMail":
+        from pillarbox.application.breaker.notices import OwnerMail
+
+        return OwnerMail(
+            owners_of=self.owners_of, messages=self.message_store, send_mail=self.send_mail
         )
 
     @cached_property
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":
         """Return what looks at new entries of the ledger; None if the breaker is off."""
         from pillarbox.application.breaker.breaker import Breaker
-        from pillarbox.application.breaker.notices import OwnerMail, PauseNotices
+        from pillarbox.application.breaker.notices import PauseNotices
         from pillarbox.application.breaker.volume import VolumeWatch
         from pillarbox.application.pauses import Pauses
         from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
-        from pillarbox.domain.sign_in.role import Role
 
         mode = BreakerMode(self.settings.breaker_mode)
         if mode is BreakerMode.OFF:
             return None
-        members = self.member_store
-        mail = OwnerMail(
-            owners_of=lambda account_id: [
-                member.address
-                for member in members.of_account(account_id)
-                if member.role is Role.OWNER
-            ],
-            messages=self.message_store,
-            send_mail=self.send_mail,
-        )
         breaker = Breaker(
             ledger=self.ledger,
             pauses=Pauses(self.account_store),
             limits=ReputationLimits.parse(self.settings.breaker_limits),
             mode=mode,
-            notices=PauseNotices(mail),
+            notices=PauseNotices(self._owner_mail),
             clock=utc_now,
         )
         volume = VolumeWatch(
-            ledger=self.ledger, accounts=self.account_store, mail=mail, clock=utc_now
+            ledger=self.ledger, accounts=self.account_store, mail=self._owner_mail, clock=utc_now
         )
 
         def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:

@@ -25,7 +25,6 @@ from pillarbox.http.mcp.calls import Lines, ToolCall, cleaned, tool_result
 from pillarbox.http.messages.replies import (
     batch_result,
     error_body,
-    is_held,
     scheduled_at,
     send_result,
     timestamp,
@@ -46,6 +45,10 @@ _LINES: Final = 6
 #: In characters, of all recipients of an email: none is hidden from the user.
 _ALL_RECIPIENTS: Final = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 _DECLINED: Final = "The user declined. Nothing was sent; do not try again without being asked."
+_FOR_OWNER: Final = (
+    "Not sent yet: it waits until an owner of the account releases it in the dashboard. The owners"
+    " are told by email. get_email shows what became of it. Do not send it again."
+)
 _HOW_TO_CONFIRM: Final = (
     "Nothing was sent. Show this to the user. Only if the user agrees, call the tool again within"
     " 10 minutes with the same arguments and this confirm token."
@@ -172,7 +175,8 @@ def _run(
             raise _wrong_token() from error
         return _ask(send, rehearse())
     log_accepted(call.event.raw_event, call.key_text, response)
-    return tool_result({**json.loads(response.body), "replayed": response.replayed})
+    waits = {"message": _FOR_OWNER} if call.principal.sends_for_owner else {}
+    return tool_result({**json.loads(response.body), "replayed": response.replayed, **waits})
 
 
 def _ask(send: _Send, shown: _Shown) -> dict[str, Json]:
@@ -236,7 +240,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         rehearsal_of,
     )
 
-    rehearsal = rehearsal_of(prepared)
+    rehearsal = rehearsal_of(prepared.mail)
     mail = rehearsal.mail
     data: dict[str, object] = {
         "from": mail.sender,
@@ -248,11 +252,12 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "subject": mail.subject,
         "headers": mail.headers,
         "ownText": Lines(mail.text, _LINES) if mail.text else None,
-        "htmlBytes": rehearsal.html_bytes,
+        "htmlBytes": len(rehearsal.html.encode()),
         "attachments": [{"filename": file.filename, "bytes": file.size} for file in mail.files],
         "firstLines": Lines(rehearsal.text, _LINES),
         "scheduledAt": scheduled_at(prepared.message),
-        "held": is_held(prepared.message),
+        "held": prepared.message.held,
+        "awaitsOwner": prepared.message.awaits_owner,
     }
     first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
     words = "\n".join(["Send this email?", *_heading(prepared), *first[:_LINES]])
@@ -288,8 +293,9 @@ def _heading(prepared: "PreparedMessage") -> list[str]:
     ]
     if at := scheduled_at(prepared.message):
         lines.append(f"When: {at}")
-    if is_held(prepared.message):
-        lines.append("When: after somebody has released it")
+    if prepared.message.held:
+        who = "an owner of the account" if prepared.message.awaits_owner else "somebody"
+        lines.append(f"When: after {who} has released it")
     if mail.files:
         names = ", ".join(file.filename for file in mail.files)
         lines.append(f"Attachments: {cleaned(names)}")
