@@ -13,15 +13,18 @@ app = build_app()
 
 @app.patch("/v1/emails/<message_id>")
 def reschedule_message(message_id: str) -> Reply:
-    account_id, identifier = _caller().account.account_id, read_uuid(message_id, "message_id")
-    due_at = read_time(app.current_event)
-    return reply(message_detail(services().changes.reschedule(account_id, identifier, due_at)))
+    caller, identifier = _caller(), read_uuid(message_id, "message_id")
+    account_id, due_at = caller.account.account_id, read_time(app.current_event)
+    changes = services().changes
+    return reply(message_detail(changes.reschedule(account_id, identifier, due_at, caller)))
 
 
 @app.post("/v1/emails/<message_id>/cancel")
 def cancel_message(message_id: str) -> Reply:
-    account_id, identifier = _caller().account.account_id, read_uuid(message_id, "message_id")
-    return reply(message_detail(services().changes.cancel(account_id, identifier)))
+    caller, identifier = _caller(), read_uuid(message_id, "message_id")
+    return reply(
+        message_detail(services().changes.cancel(caller.account.account_id, identifier, caller))
+    )
 
 
 @app.post("/v1/emails/<message_id>/release")

@@ -39,7 +39,7 @@ from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, account_of_key
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
@@ -518,10 +518,11 @@ def _call_tools(service: Service) -> None:
     window = {"from": "2026-01-01", "to": "2026-01-02"}
     arguments = window | {"slug": "otp", "domain": "shop.example"} | by_id
     for name, tool in client.tools().items():
-        if not tool["annotations"]["destructiveHint"]:
+        if tool["annotations"]["readOnlyHint"]:
             needed = tool["inputSchema"].get("required", ())
             client.call(name, {argument: arguments[argument] for argument in needed})
     client.call("send_email", _UPLOADED)
+    _change_by_tools(service, account)
     for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
         client.call("list_emails", search)
     later = otp(scheduledAt=in_an_hour())
@@ -538,6 +539,20 @@ def _call_tools(service: Service) -> None:
         mail |= {"idempotencyKey": str(uuid4())}
         with _failing("BatchExecuteStatement"):
             client.call(name, mail | {"confirm": client.data(name, mail)["confirm"]})
+
+
+def _change_by_tools(service: Service, account: str) -> None:
+    """Move, cancel and release emails of an agent, for a time in and after the next minutes."""
+    settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    client = McpClient(Api(service.key(account, agent=settings)))
+    for wish, changes in (
+        ({"scheduledAt": in_an_hour()}, ("reschedule_email", "cancel_email")),
+        ({"hold": True}, ("release_email",)),
+    ):
+        sent = {"messageId": client.data("send_email", raw_html(**wish))["messageId"]}
+        for tool in changes:
+            at = {"scheduledAt": in_an_hour()} if tool == "reschedule_email" else {}
+            assert "messageId" in client.data(tool, sent | at)
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:

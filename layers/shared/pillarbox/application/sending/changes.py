@@ -46,10 +46,11 @@ class MessageChanges:
     #: Seconds, by a clock that nobody sets.
     monotonic: Callable[[], float]
 
-    def cancel(self, account_id: str, message_id: UUID) -> Message:
+    def cancel(self, account_id: str, message_id: UUID, by: Caller | None = None) -> Message:
         """Cancel a message: it is never sent. One that is canceled already stays so.
 
-        Its quota is given back in the day and the month that still count it.
+        Its quota is given back in the day and the month that still count it. Without `by` it is the
+        operator who cancels it.
 
         Raises:
             ServiceError: `message_not_found`; `not_cancelable`.
@@ -62,6 +63,7 @@ class MessageChanges:
             return message.with_events([event])
 
         message = self._find(account_id, message_id)
+        _check_own(message, by)
         if message.canceled_at is not None:
             return message
         before, message = self._change(message, canceled)
@@ -69,7 +71,9 @@ class MessageChanges:
         self.contents.remove(account_id, message_id, message.origin.template_id)
         return message
 
-    def reschedule(self, account_id: str, message_id: UUID, due_at: datetime) -> Message:
+    def reschedule(
+        self, account_id: str, message_id: UUID, due_at: datetime, by: Caller | None = None
+    ) -> Message:
         """Give a scheduled message another time.
 
         Raises:
@@ -78,6 +82,7 @@ class MessageChanges:
                 an owner releases; `rate_limit_exceeded`.
         """
         message, due_at = self._find(account_id, message_id), whole(due_at)
+        _check_own(message, by)
         check_ahead(due_at, self.clock())
         if due_at > message.created_at + MAX_AHEAD:
             text = "must be at most 30 days after the request that sent the message"
@@ -93,8 +98,17 @@ class MessageChanges:
 
         return self._arrange(message, rescheduled)
 
-    def release(self, principal: Caller, message_id: UUID) -> Message:
+    def release(
+        self,
+        principal: Caller,
+        message_id: UUID,
+        *,
+        over_mcp: bool = False,
+        confirmed: bool = False,
+    ) -> Message:
         """Send a held message now. A released one stays so.
+
+        `over_mcp` and `confirmed` are as for `Principal.check_confirmed`.
 
         Raises:
             ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` for the
@@ -102,13 +116,14 @@ class MessageChanges:
                 if an owner must.
         """
         message = self._find(principal.account.account_id, message_id)
-        if isinstance(principal, Principal):
-            principal.check_release()
         if message.origin.for_owner and not _is_owner(principal):
             raise owner_required(
                 "An agent sent this email, and only an owner of the account can release it, in the"
                 " dashboard."
             )
+        if isinstance(principal, Principal):
+            principal.check_release(over_mcp=over_mcp, confirmed=confirmed)
+            _check_own(message, principal)
         if message.origin.held and message.schedule and not message.schedule.held:
             return message
 
@@ -177,6 +192,11 @@ class MessageChanges:
             amount = Amount(1, len(message.recipients))
             # Not the minute's: a program that sends and cancels in turns would have no limit.
             self.quotas.refund(message.account_id, amount, at, of_minute=False)
+
+
+def _check_own(message: Message, by: Caller | None) -> None:
+    if isinstance(by, Principal):
+        by.check_change(message.origin.key_id)
 
 
 def _is_owner(caller: Caller) -> bool:

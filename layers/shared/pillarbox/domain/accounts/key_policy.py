@@ -243,15 +243,26 @@ class Principal:
         agent = self.key.agent
         return agent is not None and agent.confirmation is Confirmation.OWNER
 
-    def check_release(self) -> None:
-        """Refuse the release of an email by a key whose own emails a person must confirm.
+    def check_release(self, *, over_mcp: bool, confirmed: bool) -> None:
+        """Refuse the release of an email that a person must confirm, as a send of the key.
 
         Raises:
             ServiceError: `confirmation_required`.
         """
-        self.check_confirmed(over_mcp=False, confirmed=False)
+        self.check_confirmed(over_mcp=over_mcp, confirmed=confirmed)
         if self.sends_for_owner:
             raise owner_required("This key releases no email: an owner does, in the dashboard.")
+
+    def check_change(self, sent_by: str | None) -> None:
+        """Refuse that the key of an agent changes an email of another key: `sent_by` is its id.
+
+        Raises:
+            ServiceError: `not_cancelable`.
+        """
+        if self.key.agent and sent_by != self.key.key_id:
+            raise ServiceError(
+                "not_cancelable", "An agent's key changes only what it sent; nothing was changed."
+            )
 
     def check_smtp(self) -> None:
         """Refuse SMTP to a key whose emails a person must confirm.

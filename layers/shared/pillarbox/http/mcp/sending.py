@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.prepare import PreparedMessage
     from pillarbox.domain.messages.batch import BatchRequest
     from pillarbox.domain.messages.mail import SendRequest
+    from pillarbox.domain.messages.message import Message
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"
@@ -67,8 +68,8 @@ _CONTROLS: Final[tuple[str, ...]] = ("dryRun", "confirm", "idempotencyKey")
 
 
 @dataclass(frozen=True, slots=True)
-class _Send:
-    """One call of a sending tool, read and not yet checked.
+class Confirmed:
+    """One call that a person may have to confirm, read and not yet checked.
 
     `token` is what confirms it, with its kind.
     """
@@ -155,31 +156,56 @@ def _run(
 ) -> dict[str, Json]:
     if controls.dry_run:
         return tool_result({"status": "dry_run"} | rehearse().data)
-    answered, token = _answer(call, controls)
-    if answered and token is None:
-        return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
-    send = _Send(call, request.body_hash, controls.idempotency_key or "", token)
-    confirmed_at = send.confirmed_at
-    digest = send.digest(confirmed_at or call.now)
-    try:
+
+    def accept(send: Confirmed) -> dict[str, Json]:
+        confirmed_at = send.confirmed_at
         response = submit(
-            idempotency_digest=digest,
+            idempotency_digest=send.digest(confirmed_at or call.now),
             request_id=request_id(call.event.raw_event),
             route=SendRoute.MCP,
             confirmed=confirmed_at is not None,
         )
+        log_accepted(call.event.raw_event, call.key_text, response)
+        waits = {"message": _FOR_OWNER} if call.principal.sends_for_owner else {}
+        return tool_result({**json.loads(response.body), "replayed": response.replayed, **waits})
+
+    return confirming(call, request.body_hash, controls, accept, rehearse)
+
+
+def confirming(
+    call: ToolCall,
+    body_hash: str,
+    controls: SendControls,
+    act: Callable[[Confirmed], dict[str, Json]],
+    rehearse: Callable[[], _Shown],
+) -> dict[str, Json]:
+    """Do what a person may have to confirm, or ask for that.
+
+    Args:
+        call: the call.
+        body_hash: identifies what is to be done.
+        controls: the arguments that are not part of it.
+        act: does it, and raises `confirmation_required` if nobody confirmed it.
+        rehearse: returns what the person sees.
+
+    Raises:
+        ServiceError: an error of `act`.
+    """
+    answered, token = _answer(call, controls)
+    if answered and token is None:
+        return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
+    send = Confirmed(call, body_hash, controls.idempotency_key or "", token)
+    try:
+        return act(send)
     except ServiceError as error:
         if error.code != "confirmation_required":
             raise
         if token is not None:
             raise _wrong_token() from error
         return _ask(send, rehearse())
-    log_accepted(call.event.raw_event, call.key_text, response)
-    waits = {"message": _FOR_OWNER} if call.principal.sends_for_owner else {}
-    return tool_result({**json.loads(response.body), "replayed": response.replayed, **waits})
 
 
-def _ask(send: _Send, shown: _Shown) -> dict[str, Json]:
+def _ask(send: Confirmed, shown: _Shown) -> dict[str, Json]:
     """Ask the user, or give the model a token to bring back."""
     call = send.call
     if not shown.sendable:
@@ -262,6 +288,14 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
     first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
     words = "\n".join(["Send this email?", *_heading(prepared), *first[:_LINES]])
     return _Shown(data, words, 1)
+
+
+def shown_message(message: "Message") -> _Shown:
+    """Return what a person sees of a message whose content is not read again."""
+    recipients = cleaned(", ".join(message.recipients), _ALL_RECIPIENTS)
+    words = ("Send this email now?", f"To: {recipients}", f"Subject: {cleaned(message.subject)}")
+    data = {"to": message.recipients, "subject": message.subject, "from": message.sender}
+    return _Shown(data, "\n".join(words), 1)
 
 
 def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _Shown:
