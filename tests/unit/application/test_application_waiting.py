@@ -164,6 +164,38 @@ def test_a_canceled_message_is_never_sent(world: World) -> None:
     assert not world.mailer.taken
 
 
+def after_another(world: World, change: Callable[[], object]) -> Callable[[], None]:
+    """Make a change while the same change of another request, or of a lost try, takes effect."""
+
+    def first(name: str) -> None:
+        if name == "messages.save":
+            world.gate.watch = lambda _: None
+            change()
+
+    def both() -> None:
+        world.gate.watch = first
+        change()
+
+    return both
+
+
+def test_the_second_of_two_cancels_at_once_is_told_that_it_is_canceled(world: World) -> None:
+    """Nothing says that it is not: the other cancel, or the lost first try, has taken effect."""
+    message = schedule(world, HOUR)
+    after_another(world, lambda: world.changes.cancel(builders.ACCOUNT, message.message_id))()
+    assert world.message().canceled_at == builders.NOW
+    assert world.store.counts[builders.ACCOUNT, window_name("day", builders.NOW)] == 0
+    assert not world.store.contents
+
+
+def test_the_second_of_two_releases_at_once_is_told_that_it_is_released(world: World) -> None:
+    """It leaves once."""
+    message = hold(world)
+    after_another(world, lambda: world.changes.release(world.principal, message.message_id))()
+    assert Outcome.SENT in deliver(world)
+    assert len(world.mailer.taken) == 1
+
+
 @for_each("state", ["ordinary", "sent", "leased", "absent"])
 def test_what_does_not_wait_is_not_changed(state: str) -> None:
     """An ordinary, a sent and a leased message can be neither canceled nor rescheduled."""

@@ -56,12 +56,14 @@ class MessageChanges:
             )
             return message.with_events([event])
 
+        def is_canceled(message: Message) -> bool:
+            return message.canceled_at is not None
+
         message = self._find(account_id, message_id)
-        if message.canceled_at is not None:
-            return message
-        before, message = self._change(message, canceled)
-        self._refund(before)
-        self.contents.remove(account_id, message_id, message.origin.template_id)
+        before, message = self._change(message, canceled, is_canceled)
+        if before is not None:
+            self._refund(before)
+            self.contents.remove(account_id, message_id, message.origin.template_id)
         return message
 
     def reschedule(self, account_id: str, message_id: UUID, due_at: datetime) -> Message:
@@ -97,15 +99,17 @@ class MessageChanges:
         message = self._find(principal.account.account_id, message_id)
         if isinstance(principal, Principal):
             principal.check_confirmed(over_mcp=False, confirmed=False)
-        if message.origin.held and message.schedule and not message.schedule.held:
-            return message
+
+        def is_released(message: Message) -> bool:
+            held_now = message.schedule is None or message.schedule.held
+            return message.origin.held and not held_now
 
         def released(schedule: Schedule) -> Schedule:
             if not schedule.held:
                 raise _does_not_wait()
             return replace(schedule, due_at=whole(self.clock()), held=False)
 
-        return self._arrange(message, released)
+        return self._arrange(message, released, is_released)
 
     def _find(self, account_id: str, message_id: UUID) -> Message:
         message = self.messages.get(account_id, message_id)
@@ -113,7 +117,12 @@ class MessageChanges:
             raise ServiceError("message_not_found", "There is no such message.")
         return message
 
-    def _arrange(self, message: Message, changed: Callable[[Schedule], Schedule]) -> Message:
+    def _arrange(
+        self,
+        message: Message,
+        changed: Callable[[Schedule], Schedule],
+        is_done: Callable[[Message], bool] = lambda _: False,
+    ) -> Message:
         """Arrange the job for a new schedule, and save it while the job still waits for that."""
 
         def change(current: Message) -> Message:
@@ -123,7 +132,7 @@ class MessageChanges:
             self._queue(message)
             return message
 
-        _, message = self._change(message, change)
+        _, message = self._change(message, change, is_done)
         return message
 
     def _queue(self, message: Message) -> None:
@@ -134,10 +143,19 @@ class MessageChanges:
             raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _change(
-        self, message: Message, change: Callable[[Message], Message]
-    ) -> tuple[Message, Message]:
-        """Save a change of a message that waits; return the message before and after it."""
+        self,
+        message: Message,
+        change: Callable[[Message], Message],
+        is_done: Callable[[Message], bool],
+    ) -> tuple[Message | None, Message]:
+        """Save a change of a message that waits; return the message before and after it.
+
+        There is none before if the change is done: by another request, or by a write of this one
+        whose response was lost.
+        """
         while True:
+            if is_done(message):
+                return None, message
             if not message.waits:
                 raise _does_not_wait()
             changed = change(message)
