@@ -9,7 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery.deliver import Outcome
+from pillarbox.application.delivery.deliver import EVENT_WAIT, Outcome
+from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
@@ -440,3 +441,31 @@ def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:
         smtp(world, f"X-Scheduled-At: {value}")
     assert not world.store.messages
     assert world.used() == {0}
+
+
+def sweep(world: World) -> int:
+    """Sweep the contents of the account; return how many messages are overdue."""
+    waiting = world.waiting_mail
+    messages = world.changes.messages
+    found = WaitingSweep(contents=waiting.contents, messages=messages, queue=waiting.queue)
+    return found.sweep(builders.ACCOUNT, world.now, None).overdue
+
+
+@for_each("taken", [False, True])
+def test_the_sweep_queues_again_what_lost_its_job(taken: bool) -> None:
+    """Also if a worker took the message and died: then the next one says what became of it."""
+    world = World()
+    message = schedule(world, MINUTE)
+    world.store.hidden.clear()
+    world.advance(MINUTE)
+    if taken:
+        name = (message.account_id, message.message_id, message.body_hash)
+        world.due_delivery.messages.lease(*name, "dead", world.now, schedule=message.schedule)
+    world.advance(EVENT_WAIT)
+    assert sweep(world) == 0
+    assert not world.store.hidden, "it is not late yet"
+    world.advance(DAY)
+    assert sweep(world) == 1
+    assert deliver(world) == [Outcome.FAILED]
+    assert error_of(world) == ("delivery_uncertain" if taken else "expired")
+    assert not world.store.contents
