@@ -190,7 +190,7 @@ OPERATIONS: Final = (
         description="Sends a held message now. A repetition changes nothing.",
         response=MessageDetail,
         response_example=examples.RELEASED_MESSAGE,
-        errors=("not_cancelable", "confirmation_required"),
+        errors=("not_cancelable", "confirmation_required", "recipient_not_allowed"),
     ),
     Operation(
         id="get_me",

@@ -12,6 +12,7 @@ import pytest
 from pillarbox.application.delivery.deliver import EVENT_WAIT, Outcome
 from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import window_name
@@ -280,6 +281,19 @@ def test_a_held_message_waits_for_its_release(world: World) -> None:
     world.store.closed_minute = world.now
     run_until(world, HOUR)
     assert len(world.mailer.taken) == 1
+
+
+def test_an_agent_releases_to_nobody_to_whom_it_may_not_send(world: World) -> None:
+    """Its limits hold on every route: another key may have held an email to others."""
+    message = hold(world)
+    agent = AgentSettings(recipients=("example.net",), confirmation=Confirmation.OFF)
+    caller = replace(world.principal, key=replace(world.principal.key, agent=agent))
+    refusal = code(lambda: world.changes.release(caller, message.message_id))
+    assert refusal == "recipient_not_allowed"
+    allowed = replace(agent, recipients=("example.net", "example.com"))
+    caller = replace(caller, key=replace(caller.key, agent=allowed))
+    world.changes.release(caller, message.message_id)
+    assert deliver(world) == [Outcome.SENT]
 
 
 def test_a_message_that_nobody_releases_fails(world: World) -> None:

@@ -93,12 +93,15 @@ class MessageChanges:
         """Send a held message now. A released one stays so.
 
         Raises:
-            ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` for the
-                key of an agent whose emails a person must confirm.
+            ServiceError: `message_not_found`; `not_cancelable`; for the key of an agent
+                `confirmation_required`, if a person must confirm its emails, and
+                `recipient_not_allowed`.
         """
         message = self._find(principal.account.account_id, message_id)
         if isinstance(principal, Principal):
             principal.check_confirmed(over_mcp=False, confirmed=False)
+            if principal.key.agent:
+                principal.key.agent.check_recipients(message.recipients)
 
         def is_released(message: Message) -> bool:
             held_now = message.schedule is None or message.schedule.held
