@@ -446,6 +446,7 @@ def test_a_message_over_smtp_is_scheduled_by_a_field(world: World) -> None:
         ("tomorrow", "must be a time with an offset"),
         ("2026-03-14T16:00:00", "must be a time with an offset"),
         ("2026-03-14T15:09:00Z", "at least one minute"),
+        ("9999-12-31T23:59:59-10:00", "must be a time with an offset"),
     ],
 )
 def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:

@@ -74,8 +74,9 @@ class MessageChanges:
             ServiceError: `message_not_found`; `not_cancelable`, also for a held message;
                 `rate_limit_exceeded`.
         """
-        message, due_at = self._find(account_id, message_id), whole(due_at)
+        message = self._find(account_id, message_id)
         check_ahead(due_at, self.clock())
+        due_at = whole(due_at)
         if due_at > message.created_at + MAX_AHEAD:
             text = "must be at most 30 days after the request that sent the message"
             raise ValidationFailed(FieldError("scheduledAt", text, "out_of_range"))
