@@ -467,7 +467,7 @@ def sweep(world: World) -> int:
 
 
 @for_each("taken", [False, True])
-def test_the_sweep_queues_again_what_lost_its_job(taken: bool) -> None:
+def test_the_sweep_queues_again_what_lost_its_job(*, taken: bool) -> None:
     """Also if a worker took the message and died: then the next one says what became of it."""
     world = World()
     message = schedule(world, MINUTE)
