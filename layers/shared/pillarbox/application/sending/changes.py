@@ -100,9 +100,7 @@ class MessageChanges:
         """
         message = self._find(principal.account.account_id, message_id)
         if isinstance(principal, Principal):
-            principal.check_confirmed(over_mcp=False, confirmed=False)
-            if principal.key.agent:
-                principal.key.agent.check_recipients(message.recipients)
+            principal.check_release(message.recipients)
 
         def is_released(message: Message) -> bool:
             held_now = message.schedule is None or message.schedule.held

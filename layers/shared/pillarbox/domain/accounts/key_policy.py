@@ -248,6 +248,16 @@ class Principal:
         if asks and not confirmed:
             raise confirmation_required()
 
+    def check_release(self, addresses: Iterable[str]) -> None:
+        """Refuse to send a held email to some addresses, which another key may have written.
+
+        Raises:
+            ServiceError: `confirmation_required`, `recipient_not_allowed`.
+        """
+        self.check_confirmed(over_mcp=False, confirmed=False)
+        if self.key.agent:
+            self.key.agent.check_recipients(addresses)
+
     def check_request(self, request: "SendRequest", preview: PreviewSettings) -> None:
         """Refuse an email that the key cannot send. Nothing is left out silently.
 
