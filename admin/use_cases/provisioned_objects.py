@@ -145,21 +145,38 @@ def _with_secret(
 
 def _keys(target: Target) -> Iterator[Step]:
     valid = [one for one in target.items("/v1/keys") if not one["revokedAt"]]
+    in_use = _in_use(target.own_key_id, valid)
     for entry in target.entry.keys:
         named = [one for one in valid if one["name"] in {entry.name, entry.was}]
         valid = [one for one in valid if one not in named]
         stored = target.values.read(entry.value_to) or ""
         good = [one for one in named if _is_wanted(one, entry) and _is_of(stored, one)]
+        if not good and any(one["id"] in in_use for one in named):
+            yield Step("?", f"key {entry.name}: this run has its rights from it, so it stays")
+            continue
         if not good:
             mark = "~" if named else "+"
             text = f"key {entry.name}" + (": replaced by a new one" if named else "")
             yield Step(mark, text, _create_key(target, entry))
         for old in named:
-            if old not in good[:1]:
+            if old not in good[:1] and old["id"] not in in_use:
                 yield Step("-", f"key {old['name']} ({old['id']}), replaced", _revoke(target, old))
     names = {f"{one['name']} ({one['id']})": one["id"] for one in valid}
-    own = {name for name, key_id in names.items() if key_id == target.own_key_id}
-    yield from _rest(target, "key", names.keys() - own, names)
+    staying = {name for name, key_id in names.items() if key_id in in_use}
+    yield from _rest(target, "key", names.keys() - staying, names)
+
+
+def _in_use(own_key_id: str, keys: list[dict[str, Any]]) -> set[str]:
+    """Return the ids of the run's key and of those that it comes from.
+
+    With one of them everything that the run created would be revoked.
+    """
+    creators = {one["id"]: one["createdBy"] for one in keys}
+    found, key_id = set[str](), own_key_id
+    while key_id not in found:
+        found.add(key_id)
+        key_id = creators.get(key_id, key_id)
+    return found
 
 
 def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:

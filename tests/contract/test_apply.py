@@ -294,6 +294,28 @@ def test_a_management_key_provisions_its_own_account_only(service: Service) -> N
         run(file_of({"name": "Other"}))
 
 
+def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:
+    """Neither that key nor the one that made it: all keys that it created would stop with it."""
+    scopes = sorted(_SCOPES - OPERATOR_SCOPES)
+    root = services().api_keys.issue_live(service.account(), "root", Preset.CUSTOM, scopes).text
+    body = {"name": "ci", "preset": "custom", "scopes": scopes}
+    own = Api(root).raw("POST", "/keys", json.dumps(body)).json["key"]
+    run = Run(service, own)
+    keys = [
+        body | {"valueTo": "file:ci"},
+        {"name": "web", "preset": "send", "valueTo": "file:web"},
+        {"name": "new root", "was": "root", "preset": "send", "valueTo": "file:root"},
+    ]
+    lines = run(file_of({"name": "Test", "keys": keys}), prune=True)
+    assert [line.split(":")[0] for line in lines[:3]] == ["? key ci", "+ key web", "? key new root"]
+    assert list(run.values.stored) == ["file:web"]
+    run(file_of({"name": "Test"}), prune=True)
+    tried = [
+        Api(text).raw("GET", "/me").status for text in (own, root, *run.values.stored.values())
+    ]
+    assert tried == [200, 200, 401]
+
+
 def test_a_wrong_file_is_refused_with_each_fault() -> None:
     """Unknown fields, same names and times without a zone are named with their place."""
     keys = [{"name": "a", "preset": "send", "valueTo": "stdout", "expires": "2030-01-01"}]
