@@ -17,7 +17,7 @@ _MOST: Final = 1_000
 def _domains(target: Target) -> Iterator[Step]:
     found = {one["domain"]: one["mailFrom"] for one in target.items("/v1/domains")}
     for entry in target.entry.domains:
-        name, label = entry.name.lower(), (entry.mail_from or "").lower()
+        name, label = entry.name, (entry.mail_from or "").lower()
         current = found.pop(name, None)
         if current is None:
             body = {"domain": name} | ({"mailFrom": label} if label else {})
@@ -32,7 +32,7 @@ def _senders(target: Target) -> Iterator[Step]:
     ready = {one["domain"] for one in target.items("/v1/domains") if one["status"] == "verified"}
     found = {one["address"]: one["default"] for one in target.items("/v1/senders")}
     for entry in target.entry.senders:
-        address = entry.address.lower()
+        address = entry.address
         domain = address.rpartition("@")[2]
         if address not in found and not any(f".{domain}".endswith(f".{one}") for one in ready):
             yield Step("?", f"sender {address} waits until DNS has the records of {domain}")
@@ -44,7 +44,7 @@ def _senders(target: Target) -> Iterator[Step]:
         if entry.default and not found[address]:
             path = f"/v1/senders/{quote(address, safe='')}/default"
             yield Step("~", f"default sender {address}", _call(target, "PUT", path))
-    wanted = {one.address.lower() for one in target.entry.senders}
+    wanted = {one.address for one in target.entry.senders}
     yield from _rest(target, "sender", found.keys() - wanted)
 
 
@@ -124,7 +124,7 @@ def _webhooks(target: Target) -> Iterator[Step]:
             yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, "", body))
             continue
         path = f"/v1/webhooks/{state['id']}"
-        if sorted(state["types"]) != sorted(entry.types):
+        if set(state["types"]) != set(entry.types):
             body = {"types": entry.types}
             yield Step("~", f"webhook {entry.url}: types", _call(target, "PATCH", path, body))
         if not target.values.read(entry.secret_to):
@@ -186,8 +186,8 @@ def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:
     is_old = entry.rotated and datetime.fromisoformat(key["createdAt"]) < entry.rotated
     return (
         key["name"] == entry.name
-        and sorted(key["scopes"]) == sorted(scopes)
-        and sorted(key["sources"]) == sorted(entry.sources)
+        and set(key["scopes"]) == set(scopes)
+        and set(key["sources"]) == set(entry.sources)
         and expires == entry.expires
         and not is_old
     )

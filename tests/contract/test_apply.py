@@ -294,6 +294,27 @@ def test_a_management_key_provisions_its_own_account_only(service: Service) -> N
         run(file_of({"name": "Other"}))
 
 
+def test_another_way_to_write_a_value_is_no_change(run: Run) -> None:
+    """What the service stores in one form is found again, however the file writes it.
+
+    Otherwise each run would replace a key that is in use, or with --prune remove a domain.
+    """
+    (shop,) = names(1)
+    content = customer(shop) | {
+        "brand": {"accent": "#0A7D5A"},
+        "domains": [{"name": f"BÜCHER-{shop}.example"}],
+        "senders": [{"address": f"Post@bücher-{shop}.example"}],
+    }
+    content["webhooks"][0]["types"] *= 2
+    web, job = content["keys"]
+    web |= {"sources": ["192.0.2.1", "2001:DB8::/32"], "expires": "2090-01-31T00:00:00.123456Z"}
+    job |= {"sources": ["192.0.2.7/24"] * 2, "scopes": ["emails:send"] * 2}
+    run(file_of(content))
+    before = state_of(run, shop), dict(run.values.stored)
+    assert run(file_of(content), prune=True) == []
+    assert (state_of(run, shop), run.values.stored) == before
+
+
 def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:
     """Neither that key nor the one that made it: all keys that it created would stop with it."""
     scopes = sorted(_SCOPES - OPERATOR_SCOPES)
@@ -318,12 +339,19 @@ def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None
 
 def test_a_wrong_file_is_refused_with_each_fault() -> None:
     """Unknown fields, same names and times without a zone are named with their place."""
-    keys = [{"name": "a", "preset": "send", "valueTo": "stdout", "expires": "2030-01-01"}]
+    web = {"name": "a", "preset": "send", "valueTo": "file:a"}
+    keys = [web | {"valueTo": "stdout", "expires": "2030-01-01"}]
+    # Each run would replace it, until that time has come.
+    later = web | {"rotated": "2090-01-01T00:00:00Z"}
     for wrong in (
         {"version": 2, "accounts": []},
         {"version": 1, "accounts": [{"name": "a"}, {"name": "a"}]},
         {"version": 1, "accounts": [{"name": "a", "color": "red"}]},
         {"version": 1, "accounts": [{"name": "a", "keys": keys}]},
+        {"version": 1, "accounts": [{"name": "a", "keys": [later]}]},
+        {"version": 1, "accounts": [{"name": "a", "keys": [web | {"sources": ["home"]}]}]},
+        {"version": 1, "accounts": [{"name": "a", "domains": [{"name": "a..b"}]}]},
+        {"version": 1, "accounts": [{"name": one, "keys": [web]} for one in "ab"]},
         ["x"],
     ):
         with pytest.raises(ValidationFailed):
