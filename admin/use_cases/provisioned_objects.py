@@ -8,7 +8,11 @@ from urllib.parse import quote
 
 from admin.use_cases.provision_file import KeyEntry, LocaleEntry, TemplateEntry, WebhookEntry
 from admin.use_cases.provisioning_ports import Step, Target
+from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
+from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ValidationFailed
 
 #: The most addresses of one request.
 _MOST: Final = 1_000
@@ -221,15 +225,26 @@ def _revoke(target: Target, key: dict[str, Any]) -> Callable[[], object]:
 def _suppressions(target: Target) -> Iterator[Step]:
     if target.entry.suppressions is None:
         return
-    wanted = target.files.addresses(target.entry.suppressions.file)
+    name, wanted = target.entry.suppressions.file, set[str]()
+    addresses = target.files.addresses(name)
+    wrong = 0
+    for address in addresses:
+        try:
+            wanted.add(mailbox_key(normalize_address(address)))
+        except ValidationFailed:
+            wrong += 1
+    if wrong:
+        yield Step("?", f"{name}: {wrong} of {len(addresses)} entries are not addresses")
     found, cursor = set[str](), ""
     while target.account_id and cursor is not None:
         page = target.call(
-            "GET", "/v1/suppressions?limit=100" + (f"&cursor={quote(cursor)}" if cursor else "")
+            "GET", "/v1/suppressions?limit=1000" + (f"&cursor={quote(cursor)}" if cursor else "")
         )
         found |= {one["address"] for one in page["items"]}
         cursor = page["nextCursor"]
-    missing = sorted({one.lower() for one in wanted} - found)
+    account_id = target.account_id or ""
+    # Of a person whose address was erased the service has a hash.
+    missing = sorted(one for one in wanted - found if hashed_mailbox(account_id, one) not in found)
     for start in range(0, len(missing), _MOST):
         part = missing[start : start + _MOST]
         body = {"addresses": part}

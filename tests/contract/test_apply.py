@@ -21,6 +21,7 @@ from pillarbox.domain.accounts.key import (
     WEBHOOKS_WRITE,
     Preset,
 )
+from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.wiring import services
@@ -93,16 +94,18 @@ class MemoryValues:
         self.stored[destination] = value
 
 
+@dataclass(slots=True)
 class MemoryFiles:
     """The files that each customer has."""
+
+    suppressed: tuple[str, ...] = ("Ada@customer.example", "bob@customer.example")
 
     @staticmethod
     def text(path: str) -> str:
         return f"<p>{path} {{{{ name }}}}</p>"
 
-    @staticmethod
-    def addresses(_: str) -> list[str]:
-        return ["Ada@customer.example", "bob@customer.example"]
+    def addresses(self, _: str) -> list[str]:
+        return [*self.suppressed]
 
 
 def customer(name: str) -> dict[str, Any]:
@@ -163,13 +166,14 @@ class Run:
     service: Service
     key: str
     values: MemoryValues = field(default_factory=MemoryValues)
+    files: MemoryFiles = field(default_factory=MemoryFiles)
 
     def __call__(
         self, content: ProvisionFile, *, plan: bool = False, prune: bool = False, **kill: Any
     ) -> list[str]:
         """Return the lines of the changes."""
         api = InProcessApi(self.service, self.key, **kill)
-        provisioning = Provisioning(api=api, values=self.values, files=MemoryFiles())
+        provisioning = Provisioning(api=api, values=self.values, files=self.files)
         steps = provisioning.run(content, plan=plan, prune=prune)
         return [str(step) for step in steps if step.changes or step.mark == "?"]
 
@@ -313,6 +317,22 @@ def test_another_way_to_write_a_value_is_no_change(run: Run) -> None:
     before = state_of(run, shop), dict(run.values.stored)
     assert run(file_of(content), prune=True) == []
     assert (state_of(run, shop), run.values.stored) == before
+
+
+def test_suppressions_are_found_again_and_wrong_ones_counted(run: Run) -> None:
+    """An address with umlauts and an erased one are not added again; a wrong one is counted."""
+    (shop,) = names(1)
+    run.files.suppressed = ("Ada@bücher.example", "nobody", "bob@customer.example")
+    content = file_of({"name": shop, "suppressions": {"file": "list.csv"}})
+    wrong = "? list.csv: 1 of 3 entries are not addresses"
+    assert run(content)[-2:] == [wrong, "+ 2 suppressions"]
+    page = Api(run.key).raw("GET", "/operator/accounts", query={"search": shop}).json["items"]
+    records = services().suppression_list.records
+    records.remove(page[0]["id"], "bob@customer.example")
+    erased = hashed_mailbox(page[0]["id"], "bob@customer.example")
+    suppression = Suppression(address=erased, reason="manual", at=services().accounts.clock())
+    records.add(page[0]["id"], suppression)
+    assert run(content) == [wrong]
 
 
 def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:
