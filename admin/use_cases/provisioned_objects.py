@@ -13,6 +13,8 @@ from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.webhooks.signature import SECRET_PREFIX
 
 #: The most addresses of one request.
 _MOST: Final = 1_000
@@ -131,7 +133,7 @@ def _webhooks(target: Target) -> Iterator[Step]:
         if set(state["types"]) != set(entry.types):
             body = {"types": entry.types}
             yield Step("~", f"webhook {entry.url}: types", _call(target, "PATCH", path, body))
-        if not target.values.read(entry.secret_to):
+        if not _has_secret(target, entry):
             text = f"webhook {entry.url}: a new secret, because {entry.secret_to} has none"
             yield Step("~", text, _with_secret(target, entry, f"/{state['id']}/rotate", None))
     yield from _rest(target, "webhook", found.keys(), _ids(found))
@@ -141,10 +143,18 @@ def _with_secret(
     target: Target, entry: WebhookEntry, path: str, body: object
 ) -> Callable[[], object]:
     def run() -> None:
+        if _has_secret(target, entry):
+            # That of another endpoint. A run that is repeated must not take it for the new one,
+            # and nobody can guess what stands there meanwhile.
+            target.values.write(entry.secret_to, f"pending-{new_token(32)}")
         made = target.call("POST", f"/v1/webhooks{path}", body)
         target.values.write(entry.secret_to, made["secret"])
 
     return run
+
+
+def _has_secret(target: Target, entry: WebhookEntry) -> bool:
+    return (target.values.read(entry.secret_to) or "").startswith(SECRET_PREFIX)
 
 
 def _keys(target: Target) -> Iterator[Step]:

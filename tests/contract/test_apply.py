@@ -269,6 +269,31 @@ def test_an_interrupted_run_is_repeated_to_the_same_end(run: Run, *, after: bool
     assert killed_at > 20
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_the_secret_of_an_endpoint_before_is_not_taken_for_that_of_a_new_one(
+    run: Run, *, after: bool
+) -> None:
+    """Killed at any call of a change of the URL, and run again: the place has the new secret."""
+    killed_at, killed = 2, True
+    while killed:
+        (shop,) = names(1)
+        content = customer(shop)
+        run(file_of(content))
+        place, url = f"file:{shop}/hook", f"https://{shop}.example/new"
+        old = run.values.stored[place]
+        content["webhooks"][0]["url"] = url
+        try:
+            run(file_of(content), killed_at=killed_at, after=after)
+            killed = False
+        except Interrupted:
+            pass
+        run(file_of(content))
+        assert run.values.stored[place].startswith("whsec_")
+        assert run.values.stored[place] != old
+        killed_at += 1
+    assert killed_at > 10
+
+
 def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:
     """A changed locale is published, one that goes is removed; a MAIL FROM domain stays."""
     (shop,) = names(1)
