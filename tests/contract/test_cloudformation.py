@@ -334,6 +334,22 @@ def test_a_rollback_goes_back_to_the_same_object(key: str, account: str, kind: s
         assert secret_of(back)
 
 
+def test_a_key_outlives_a_change_of_what_is_cloudformations(key: str, account: str) -> None:
+    """Another ServiceTimeout is an update in which nothing of the key changes: it stays.
+
+    If its secret is gone, the update makes a new key.
+    """
+    stack = CloudFormation(key, "Key")
+    made = stack.create(Account=account, Name="web", Preset="send")
+    same = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="900")
+    assert same["Status"] == "SUCCESS", same
+    assert (same["PhysicalResourceId"], same["Data"]) == (made["PhysicalResourceId"], made["Data"])
+    secret = made["Data"]["SecretArn"]
+    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    new = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="60")
+    assert Api(secret_of(new)).raw("GET", "/me").status == 200
+
+
 def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
     """Lambda may make a request twice: the key is the same; one without a value is replaced."""
     stack = CloudFormation(key, "Key")

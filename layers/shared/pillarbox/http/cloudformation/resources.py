@@ -341,9 +341,9 @@ class KeyResource(Resource):
         return {"SecretArn": target.secrets.store(made["id"], made["key"])}
 
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Return what the key has: nothing of it changes."""
-        del target
-        raise AssertionError(f"{physical_id} is replaced by every change")
+        """Return what the key has: only what CloudFormation itself reads has changed."""
+        del physical_id
+        return self.create(target)
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Revoke a key, then delete its secret."""
