@@ -92,11 +92,25 @@ class TemplateEntry(LocaleEntry):
 
 
 class WebhookEntry(_Described):
-    """A webhook endpoint. Its URL identifies it."""
+    """A webhook endpoint, with a secret, or a bus or a bucket in AWS, with a role.
+
+    Its URL identifies it.
+    """
 
     url: str
     types: list[str]
-    secret_to: str = Field(description=_DESTINATION, pattern=_DESTINATIONS)
+    secret_to: str | None = Field(
+        None, description=f"{_DESTINATION} Not with `roleArn`.", pattern=_DESTINATIONS
+    )
+    role_arn: str | None = Field(
+        None, description="The role that puts the events into AWS: see docs/guides/aws.md."
+    )
+
+    @model_validator(mode="after")
+    def _has_secret_or_role(self) -> "WebhookEntry":
+        if (self.secret_to is None) is (self.role_arn is None):
+            raise ValueError(f"{self.url} must have either secretTo or roleArn")
+        return self
 
 
 class KeyEntry(_Described):
@@ -184,7 +198,8 @@ class ProvisionFile(_Described):
         if len(names) > len(set(names)):
             raise ValueError("two accounts have the same name")
         places = [one.value_to for account in self.accounts for one in account.keys]
-        places += [one.secret_to for account in self.accounts for one in account.webhooks]
+        hooks = [one.secret_to for account in self.accounts for one in account.webhooks]
+        places += [place for place in hooks if place is not None]
         if len(places) > len(set(places)):
             raise ValueError("two values go to the same place")
         return self

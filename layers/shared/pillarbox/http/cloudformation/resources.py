@@ -278,10 +278,10 @@ class TemplateResource(Resource):
 
 
 class WebhookResource(Resource):
-    """A webhook endpoint. Its secret goes to Secrets Manager."""
+    """A webhook endpoint. Its secret goes to Secrets Manager; one in AWS has a role instead."""
 
     required = ("Url", "Types")
-    optional = ("Account", "Format")
+    optional = ("Account", "Format", "RoleArn")
     identity = ("Url", "Account")
     secret = True
 
@@ -295,12 +295,15 @@ class WebhookResource(Resource):
             return self.update(target, found[0])
         made = target.call("POST", "/v1/webhooks", body)
         target.note_id(made["id"], True)
+        if made["secret"] is None:
+            return {}
         return {"SecretArn": target.secrets.store(made["id"], made["secret"])}
 
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Change the types and the format, and make a new secret if the old one is lost."""
+        """Change what may change, and make a new secret if the old one is lost."""
         path = f"/v1/webhooks/{physical_id}"
-        target.call("PATCH", path, self._changes(target))
+        if target.call("PATCH", path, self._changes(target))["roleArn"] is not None:
+            return {}
         arn = target.secrets.find(physical_id)
         if arn is None:
             secret = target.call("POST", f"{path}/rotate")["secret"]
@@ -313,11 +316,8 @@ class WebhookResource(Resource):
 
     @staticmethod
     def _changes(target: ResourceTarget) -> dict[str, Any]:
-        given = target.properties
-        return {
-            "types": given["Types"],
-            "format": given.get("Format", WebhookFormat.PILLARBOX.value),
-        }
+        given = target.given({"Types": "types", "Format": "format", "RoleArn": "roleArn"})
+        return {"format": WebhookFormat.PILLARBOX.value} | given
 
 
 class KeyResource(Resource):
