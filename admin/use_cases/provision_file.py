@@ -162,7 +162,9 @@ class AccountEntry(_Described):
     name: str
     was: str | None = Field(None, description="The former name, for a rename.")
     plan: Plan | None = None
-    contact: str | None = Field(None, description="For a new account: its owner's address.")
+    contact: str | None = Field(
+        None, description="The address of its owner; an account that has another one is refused."
+    )
     brand: BrandEntry | None = None
     domains: list[DomainEntry] = []
     senders: list[SenderEntry] = []

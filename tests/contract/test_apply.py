@@ -329,6 +329,21 @@ def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:
         file_of(changed)
 
 
+def test_no_owner_gets_into_the_file_by_a_name(run: Run) -> None:
+    """Owners choose names: an account named like an id, or like a customer, is not taken for it."""
+    shop, foreign = names(2)
+    run(file_of({"name": shop, "contact": "ada@shop.example"}))
+    own, other = (services().accounts.create(name, Plan.FREE).account_id for name in (foreign, "x"))
+    services().accounts.update(other, AccountChanges(name=own))
+    assert run(file_of({"name": own, "plan": "standard"})) == ["~ plan free -> standard"]
+    assert services().accounts.get(own).plan is Plan.STANDARD
+    assert services().accounts.get(other).plan is Plan.FREE
+    content = file_of({"name": foreign, "plan": "enterprise", "contact": "eve@shop.example"})
+    with pytest.raises(ValidationFailed, match="another contact"):
+        run(content)
+    assert run(file_of({"name": shop, "contact": "Ada@Shop.example"})) == []
+
+
 def test_a_management_key_provisions_its_own_account_only(service: Service) -> None:
     """Another account in the file is refused before anything changes."""
     account = service.account()
