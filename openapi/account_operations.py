@@ -162,7 +162,7 @@ KEYS: Final = (
         response=NewKey,
         status=201,
         response_example=_KEY | {"key": f"bx_live_qh4ybvcvbqzk{'0' * 40}"},
-        errors=("SCOPE_NOT_ALLOWED_FOR_TIER", "key_limit_exceeded", "rate_limit_exceeded"),
+        errors=("SCOPE_NOT_ALLOWED_FOR_TIER", "key_limit_exceeded"),
     ),
     _of_keys(
         route="DELETE /v1/keys/{key_id}",
