@@ -19,7 +19,6 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import canonical_block
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.rendering.palette import check_accent
 
 _DESTINATION: Final = (
     "Where the secret value goes: `file:PATH` (mode 0600), `secretsmanager:NAME` or `ssm:NAME`."
@@ -146,7 +145,7 @@ class BrandEntry(_Described):
 
     name: str | None = None
     logo_url: str | None = None
-    accent: Annotated[str, _as_stored(lambda text: text and check_accent(text))] | None = None
+    accent: Annotated[str, _as_stored(str.lower)] | None = None
     from_name: str | None = None
 
 
