@@ -69,7 +69,7 @@ _turns: Final = cycle((True, False))
 
 @schemathesis.hook
 def before_load_schema(_: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
-    """Name texts of the shortest and longest lengths: it takes 20 s to find them by the patterns."""
+    """Name texts of the least and most characters: to find them by the patterns takes 20 s."""
     schemas = raw_schema["components"]["schemas"]
     filenames = [schemas[one]["properties"]["filename"] for one in ("Attachment", "UploadRequest")]
     longest = filenames[1]["maxLength"]
