@@ -138,7 +138,7 @@ def _fast_tables() -> Iterator[None]:
         return known[pair]
 
     def traverse(traverser: DepthFirstTraverser, node: Any, index: int = -1) -> Any:
-        if not _is_node(type(node)):
+        if not _is_node(node.__class__):
             return node
         parent = node.parent
         for position, child in enumerate(node.children or ()):
@@ -180,9 +180,9 @@ def _copy(node: Any, _: object = None) -> Any:
     copied = object.__new__(type(node))
     vars(copied).update(vars(node))
     if node.children is not None:
-        copied.children = [_copy(one) if _is_node(type(one)) else one for one in node.children]
+        copied.children = [_copy(one) if _is_node(one.__class__) else one for one in node.children]
         for child in copied.children:
-            if _is_node(type(child)):
+            if _is_node(child.__class__):
                 child.parent = copied
     return copied
 
