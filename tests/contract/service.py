@@ -52,8 +52,8 @@ from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
+    PostingTask,
     WebhookDelivery,
-    WebhookTask,
 )
 from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.http.sign_in import replies
@@ -323,7 +323,7 @@ class Service:
         )
         return event.delivery_id
 
-    def webhook_tasks(self) -> list[WebhookTask]:
+    def webhook_tasks(self) -> list[PostingTask]:
         """Receive everything that is queued for webhooks."""
         queued = _receive_all(os.environ["PILLARBOX_WEBHOOKS_QUEUE_URL"])
         return [read_task(message["Body"]) for message in queued]

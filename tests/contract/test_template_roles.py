@@ -36,11 +36,13 @@ from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.alerts.looks import KEYS_HOUR
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, account_of_key
+from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
@@ -587,7 +589,8 @@ def _deliver(service: Service, recorded: Calls) -> None:
 def _wait(service: Service, recorded: Calls) -> None:
     """Let the timers queue emails, read what they cannot read, and a worker deliver the emails.
 
-    One email has a code, and one is so late that the sweep queues it again.
+    One email has a code, and one is so late that the sweep queues it again. The sweep also looks
+    at the account's keys, and its quota is used up.
     """
     services, account, now = wiring.services(), service.account(), wiring.utc_now()
     services.table.put(keys.account_list(account))
@@ -610,7 +613,10 @@ def _wait(service: Service, recorded: Calls) -> None:
     with service.at(now + timedelta(minutes=61)):
         for job in (due[0], due[-1]):
             service.consume("deliver_message", job["body"])
-    with service.at((now + timedelta(hours=48)).replace(hour=0)):
+    morning = (now + timedelta(hours=48)).replace(hour=KEYS_HOUR)
+    counts = {window_name(window, morning): 10**6 for window in WINDOWS}
+    services.table.put(keys.quota(account) | to_item(counts))
+    with service.at(morning):
         recorded.handler("sweep_messages")({}, Invocation())
         tasks = service.sweep_tasks()
         recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
@@ -718,9 +724,23 @@ def _delete_account(service: Service) -> None:
     services.account_store.set_isolation(account, Isolation.STRICT, f"pillarbox-{account}")
     url, types = "https://a.example/hook", ["email.bounced"]
     hook = services.webhooks.create(account, url, types, by="ada")
-    kinds = ("DOM", "DOMAIN", "KEYS", "LOG", "QUOTA", "RCPT", "SUP", "TAG", "TPL", "TPLD", "TPLV")
+    kinds = (
+        "ALERT",
+        "DOM",
+        "DOMAIN",
+        "KEYS",
+        "LOG",
+        "QUOTA",
+        "RCPT",
+        "SUP",
+        "TAG",
+        "TPL",
+        "TPLD",
+        "TPLV",
+    )
     items = [
-        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"} for one in (*kinds, "LATER", "USED")
+        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"}
+        for one in (*kinds, "ALERT", "LATER", "USED")
     ]
     for table in (services.table, services.credentials):
         for item in items:

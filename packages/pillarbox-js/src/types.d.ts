@@ -22,7 +22,7 @@ export interface Account {
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {

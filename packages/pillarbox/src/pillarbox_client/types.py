@@ -26,6 +26,7 @@ AccountAction: TypeAlias = Literal[
     "webhook.changed",
     "webhook.deleted",
     "sending.resumed",
+    "alerts.changed",
     "domain.added",
     "domain.removed",
     "domain.lost",
