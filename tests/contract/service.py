@@ -27,7 +27,7 @@ from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_domain import AccountDomain
-from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
@@ -268,6 +268,12 @@ class Service:
         )
         wiring.services().credentials.put(records.key_item(key))
         return text
+
+    def send_for_owner(self, account_id: str, body: Mapping[str, Any]) -> str:
+        """Send an email as an agent whose emails wait for an owner, and return its id."""
+        settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OWNER)
+        sent = Api(self.key(account_id, agent=settings)).send(body)
+        return str(sent.json["messageId"])
 
     def revoke(self, key_text: str) -> None:
         wiring.services().credentials.update(
