@@ -40,7 +40,7 @@ from pillarbox.application.alerts.looks import KEYS_HOUR
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, account_of_key
 from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
@@ -521,10 +521,11 @@ def _call_tools(service: Service) -> None:
     window = {"from": "2026-01-01", "to": "2026-01-02"}
     arguments = window | {"slug": "otp", "domain": "shop.example"} | by_id
     for name, tool in client.tools().items():
-        if not tool["annotations"]["destructiveHint"]:
+        if tool["annotations"]["readOnlyHint"]:
             needed = tool["inputSchema"].get("required", ())
             client.call(name, {argument: arguments[argument] for argument in needed})
     client.call("send_email", _UPLOADED)
+    _change_by_tools(service, account)
     for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
         client.call("list_emails", search)
     later = otp(scheduledAt=in_an_hour())
@@ -541,6 +542,20 @@ def _call_tools(service: Service) -> None:
         mail |= {"idempotencyKey": str(uuid4())}
         with _failing("BatchExecuteStatement"):
             client.call(name, mail | {"confirm": client.data(name, mail)["confirm"]})
+
+
+def _change_by_tools(service: Service, account: str) -> None:
+    """Move, cancel and release emails of an agent, for a time in and after the next minutes."""
+    settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    client = McpClient(Api(service.key(account, agent=settings)))
+    for wish, changes in (
+        ({"scheduledAt": in_an_hour()}, ("reschedule_email", "cancel_email")),
+        ({"hold": True}, ("release_email",)),
+    ):
+        sent = {"messageId": client.data("send_email", raw_html(**wish))["messageId"]}
+        for tool in changes:
+            at = {"scheduledAt": in_an_hour()} if tool == "reschedule_email" else {}
+            assert "messageId" in client.data(tool, sent | at)
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:
@@ -586,6 +601,15 @@ def _deliver(service: Service, recorded: Calls) -> None:
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
 
 
+def _wait_for_owner(service: Service, account: str) -> None:
+    """Send as an agent for an owner, who is told, and reads a small content and a large one."""
+    owner = Api(session=service.session(account, Role.OWNER))
+    for body in (otp(), raw_html(html="x" * 20_000)):
+        message_id = service.send_for_owner(account, body)
+        assert owner.raw("GET", f"/emails/{message_id}/content").status == 200
+        service.count(account, message_id)
+
+
 def _wait(service: Service, recorded: Calls) -> None:
     """Let the timers queue emails, read what they cannot read, and a worker deliver the emails.
 
@@ -599,6 +623,7 @@ def _wait(service: Service, recorded: Calls) -> None:
         assert api.send(body | {"scheduledAt": in_an_hour()}).status == 200
     held = api.send(otp(hold=True)).json["messageId"]
     assert api.raw("POST", f"/emails/{held}/release").status == 200
+    _wait_for_owner(service, account)
     services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:

@@ -24,6 +24,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails/batch": ("POST",),
     "/v1/emails/{message_id}": ("GET", "PATCH"),
     "/v1/emails/{message_id}/cancel": ("POST",),
+    "/v1/emails/{message_id}/content": ("GET",),
     "/v1/emails/{message_id}/release": ("POST",),
     "/v1/invitations/{account_id}": ("POST", "DELETE"),
     "/v1/keys": ("GET", "POST"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.domain.messages.message import Message
     from pillarbox.domain.messages.statistics import IndexEntry
 
 
@@ -72,7 +73,13 @@ class HistoryWiring(Stores):
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
+            tell_owners=self._tell_of_held,
         )
+
+    def _tell_of_held(self, account_id: str, messages: "Sequence[Message]") -> None:
+        from pillarbox.application.alerts.held import held_alert
+
+        self.alerts.raise_alert(account_id, held_alert(messages, self.service_address.read()))
 
     @cached_property
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":

@@ -23,6 +23,8 @@ class AlertKind(StrEnum):
     QUOTA = "quota"
     #: A webhook endpoint fails, or is disabled.
     ENDPOINT = "endpoint"
+    #: An agent's email waits for an owner.
+    AGENT = "agent"
     #: A key was not used for long.
     UNUSED_KEY = "unused_key"
 

@@ -25,7 +25,8 @@ class AgentLimits(TypedDict):
         list[str], Field(description="Addresses and domains that it may send to; `*` is every one.")
     ]
     confirmation: Annotated[
-        Confirmation, Field(description="Whether a person must confirm each send.")
+        Confirmation,
+        Field(description="Who confirms each send: the agent's user, an owner, or nobody."),
     ]
     perDay: Annotated[int, Field(description="How many emails it may send a day.")]
 
