@@ -99,6 +99,7 @@ OF_A_PACKAGE: Final = {
     "application/accounts": (7, _SOON),
     "application/breaker": (6, _STORED),
     "application/delivery/holds.py": (3, _SOON),
+    "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (1, "`QUEUED_AHEAD` has minutes of slack"),
     "application/history": (12, _STORED),

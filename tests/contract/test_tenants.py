@@ -89,6 +89,10 @@ class Tenant:
             match name:
                 case "message_id" if operation in CHANGES:
                     ids[name] = send_waiting(Api(self.service.key(self.account)), operation)
+                case "message_id" if operation == "get_held_content":
+                    ids[name] = self.service.send_for_owner(
+                        self.account, otp(to="w@customer.example")
+                    )
                 case "message_id":
                     ids[name] = self.message_id
                 case "id":

@@ -22,7 +22,7 @@ export interface Account {
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {
@@ -69,7 +69,7 @@ export interface AddedSuppressions {
 export interface AgentLimits {
   /** Addresses and domains that it may send to; `*` is every one. */
   recipients: Array<string>;
-  /** Whether a person must confirm each send. */
+  /** Who confirms each send: the agent's user, an owner, or nobody. */
   confirmation: Confirmation;
   /** How many emails it may send a day. */
   perDay: number;
@@ -144,8 +144,10 @@ export interface BatchItem {
   error: ErrorBody | null;
   /** Only with `scheduledAt` in the message. */
   scheduledAt?: string;
-  /** Only with `hold` in the message. */
+  /** Only if it waits for its release. */
   held?: true;
+  /** Only if the key belongs to an agent whose emails an owner releases. */
+  awaitsOwner?: true;
 }
 
 /** A result for each message, in the order of the request. Check `error` of each. */
@@ -245,8 +247,8 @@ export interface ChosenAccount {
   plan: Plan;
 }
 
-/** Whether a person must confirm each send of a key. */
-export type Confirmation = "ask" | "off";
+/** Who confirms each send of a key. */
+export type Confirmation = "ask" | "owner" | "off";
 
 /** A new account, without senders and keys. */
 export interface CreateAccountRequest {
@@ -597,6 +599,8 @@ export interface Message {
   scheduledAt: string | null;
   /** Whether it waits for its release. */
   held: boolean;
+  /** Whether only an owner of the account can release it. */
+  awaitsOwner: boolean;
 }
 
 /** A message and its events. */
@@ -634,6 +638,8 @@ export interface MessageDetail {
   scheduledAt: string | null;
   /** Whether it waits for its release. */
   held: boolean;
+  /** Whether only an owner of the account can release it. */
+  awaitsOwner: boolean;
   /** When it was canceled; null if it was not. */
   canceledAt: string | null;
   /** Each event with its time and its reason. */
@@ -1068,8 +1074,10 @@ export interface SendResult {
   from: string;
   /** Only with `scheduledAt` in the request. */
   scheduledAt?: string;
-  /** Only with `hold` in the request. */
+  /** Only if it waits for its release. */
   held?: true;
+  /** Only if the key belongs to an agent whose emails an owner releases. */
+  awaitsOwner?: true;
 }
 
 /** The ways in which a message can be accepted. */

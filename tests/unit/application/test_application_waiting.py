@@ -284,7 +284,7 @@ def test_a_held_message_waits_for_its_release(world: World) -> None:
 
 
 def test_an_agent_releases_to_nobody_to_whom_it_may_not_send(world: World) -> None:
-    """Its limits hold on every route: another key may have held an email to others."""
+    """Its limits hold on every route, and may be narrower than when it sent."""
     message = hold(world)
     agent = AgentSettings(recipients=("example.net",), confirmation=Confirmation.OFF)
     caller = replace(world.principal, key=replace(world.principal.key, agent=agent))

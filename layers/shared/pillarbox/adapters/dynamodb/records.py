@@ -167,6 +167,7 @@ _ORIGIN: Final = Row(
     tags=Column("tags", Codec(dict, dict), absent={}),
     scheduled_at=("asked?", MILLISECONDS),
     held=Column("hold", absent=False),
+    for_owner=Column("for_owner", absent=False),
 )
 _CHANGING: Final[Row[dict[str, Any]]] = Row(
     dict,
