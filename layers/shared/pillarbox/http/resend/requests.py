@@ -137,8 +137,8 @@ def _parse_email(body: Json) -> SendRequest:
     names: dict[str, str] = {}
     for name in ("to", "cc", "bcc"):
         if name in ours:
-            entries = ours[name] if isinstance(ours[name], list) else [ours[name]]
-            ours[name], named = split_names(name, entries)
+            value = ours[name]
+            ours[name], named = split_names(name, value if isinstance(value, list) else [value])
             names |= named
     for name, translate in _TRANSLATE.items():
         if name in given:
