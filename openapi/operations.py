@@ -193,7 +193,7 @@ OPERATIONS: Final = (
         " `awaitsOwner` is released in the session of an owner only.",
         response=MessageDetail,
         response_example=examples.RELEASED_MESSAGE,
-        errors=("not_cancelable", "confirmation_required"),
+        errors=("not_cancelable", "confirmation_required", "recipient_not_allowed"),
     ),
     session_operation(
         id="get_held_content",

@@ -14,6 +14,7 @@ from uuid import UUID
 import boto3
 from botocore.awsrequest import AWSResponse
 
+import pillarbox.http.sign_in.sign_up  # noqa: F401  it keeps the number that it finds
 from pillarbox import wiring
 from pillarbox.adapters.code_requests import read_request
 from pillarbox.adapters.dynamodb import keys, records
@@ -43,6 +44,7 @@ from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.sign_in import proof_of_work
 from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import parse_cookie
@@ -50,10 +52,11 @@ from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
+    PostingTask,
     WebhookDelivery,
-    WebhookTask,
 )
 from pillarbox.domain.webhooks.events import webhook_test
+from pillarbox.http.sign_in import replies
 from pillarbox.rendering.template_check import check_template
 from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
@@ -67,6 +70,8 @@ SENDER: Final = "post@sender.example"
 HOOK_URL: Final = "https://shop.example/hooks/Secret"
 #: Where the tests' dashboard is.
 APP_URL: Final = "https://app.example"
+#: The largest number that proves work: altcha's Python searches a second for each two million.
+_MAX_NUMBER: Final = 500
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
 _CREDENTIALS: Final = "pillarbox-credentials"
@@ -324,7 +329,7 @@ class Service:
         )
         return event.delivery_id
 
-    def webhook_tasks(self) -> list[WebhookTask]:
+    def webhook_tasks(self) -> list[PostingTask]:
         """Receive everything that is queued for webhooks."""
         queued = _receive_all(os.environ["PILLARBOX_WEBHOOKS_QUEUE_URL"])
         return [read_task(message["Body"]) for message in queued]
@@ -481,6 +486,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         configuration_set="pillarbox",
         mail_code_function="MailCode",
         widget_origins="https://shop.example",
+        aws_webhooks_account="999999999999",
         shared_tenant="on",
         dns_servers=dns_server,
     ) | {
@@ -507,6 +513,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             mock.patch.dict(os.environ, queues),
             mock.patch.object(wiring.clock, "read_clock", clock),
             mock.patch.object(wiring.delivery, "sleep"),
+            mock.patch.object(proof_of_work, "MAX_NUMBER", _MAX_NUMBER),
+            mock.patch.object(replies, "MAX_NUMBER", _MAX_NUMBER),
         ):
             ses = Ses()
             mailer: Any = wiring.services().delivery.mailer

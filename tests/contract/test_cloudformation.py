@@ -26,6 +26,7 @@ from pillarbox.http.cloudformation.resources import TYPES
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
+from tests.contract.webhook_path import ROLE
 
 _STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/5d2b"
 _TIME: Final = 900.0
@@ -249,6 +250,21 @@ def test_a_resource_lives(key: str, account: str, kind: str) -> None:
     assert secrets() == known
 
 
+def test_a_webhook_in_aws_has_a_role_and_no_secret(key: str, account: str) -> None:
+    """Its id is the external id of the role, which may change; no secret is made."""
+    stack, known = CloudFormation(key, "Webhook"), secrets()
+    bucket = {"Account": account, "Url": "s3://shop-events/", "Types": ["*"], "RoleArn": ROLE}
+    made = stack.create(**bucket)
+    assert (made["Status"], made["Data"]) == ("SUCCESS", {}), made
+    changed = stack.update(**bucket | {"RoleArn": f"{ROLE}-2", "Types": ["email.bounced"]})
+    assert (changed["Status"], changed["Data"]) == ("SUCCESS", {}), changed
+    path = f"/webhooks/{made['PhysicalResourceId']}"
+    shown = Api(key).raw("GET", path, headers={"X-Account": account}).json
+    assert (shown["roleArn"], shown["types"]) == (f"{ROLE}-2", ["email.bounced"])
+    assert stack.delete()["Status"] == "SUCCESS"
+    assert secrets() == known
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("kind", [*_CHANGES])
 def test_each_failing_call_is_answered_and_rolled_back(
@@ -332,6 +348,50 @@ def test_a_rollback_goes_back_to_the_same_object(key: str, account: str, kind: s
     assert state_of(key, account) == before
     if kind in {"Key", "Webhook"}:
         assert secret_of(back)
+
+
+def test_no_update_succeeds_without_what_it_asks_for(key: str, account: str) -> None:
+    """A Format that is left out again is the default one; another Contact is refused."""
+    hook = CloudFormation(key, "Webhook")
+    properties = first("Webhook", account)
+    hook.create(**properties, Format="resend")
+    assert hook.update(**properties)["Status"] == "SUCCESS"
+    items = Api(key).raw("GET", "/webhooks", headers={"X-Account": account}).json["items"]
+    assert [one["format"] for one in items] == ["pillarbox"]
+    shop = CloudFormation(key, "Account")
+    name = f"Shop {new_token(6)}"
+    shop.create(Name=name, Contact="ada@shop.example")
+    assert "Contact cannot change" in shop.update(Name=name, Contact="b@b.example")["Reason"]
+    assert (
+        shop.update(Name=name, Contact="Ada@Shop.example", Plan="standard")["Status"] == "SUCCESS"
+    )
+
+
+def test_an_account_that_exists_is_found_on_a_later_page(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of many accounts has pages without any; the refusal does not depend on them."""
+    name = f"Shop {new_token(6)}"
+    assert CloudFormation(key, "Account").create(Name=name)["Status"] == "SUCCESS"
+    for most in ("_BATCH", "_MAX_BATCHES"):
+        monkeypatch.setattr(f"pillarbox.application.accounts.account_list.{most}", 1)
+    assert "exists already" in CloudFormation(key, "Account").create(Name=name).get("Reason", "")
+
+
+def test_a_key_outlives_a_change_of_what_is_cloudformations(key: str, account: str) -> None:
+    """Another ServiceTimeout is an update in which nothing of the key changes: it stays.
+
+    If its secret is gone, the update makes a new key.
+    """
+    stack = CloudFormation(key, "Key")
+    made = stack.create(Account=account, Name="web", Preset="send")
+    same = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="900")
+    assert same["Status"] == "SUCCESS", same
+    assert (same["PhysicalResourceId"], same["Data"]) == (made["PhysicalResourceId"], made["Data"])
+    secret = made["Data"]["SecretArn"]
+    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    new = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="60")
+    assert Api(secret_of(new)).raw("GET", "/me").status == 200
 
 
 def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:

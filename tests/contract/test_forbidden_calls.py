@@ -92,8 +92,8 @@ _WRITERS: Final = {
     "QUOTA": _SENDERS | {"ChangeMessageRole", "DeleteAccountRole", "EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("AggregateStatsRole", "ChangeMessageRole", "DeleteAccountRole", "DeliverMessageRole"),
-        *("EditTemplatesRole", "EnqueueDueRole", "RecordFeedbackRole", "SweepAccountRole"),
+        *("ChangeMessageRole", "DeleteAccountRole", "DeliverMessageRole", "EditTemplatesRole"),
+        *("EnqueueDueRole", "RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
         *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
@@ -220,6 +220,7 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
                     "DeliverMessageRole",
                     "IssuePreviewKeyRole",
                     "ManageKeysRole",
+                    "SweepAccountRole",
                 }:
                     continue
                 assert not _allows(role, action, key, table=table)
@@ -359,6 +360,14 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
     ):
         allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "*"))
         assert allowed is (role == "ManageDomainsRole")
+
+
+@for_each("role", _ROLES)
+def test_no_function_assumes_a_role_of_the_operator(role: str) -> None:
+    """Only the function that posts events assumes roles, and none of the service's AWS account."""
+    policy = iam.statements(role)
+    assert not iam.is_allowed(policy, AwsRequest("sts:AssumeRole", "OwnRole"))
+    assert iam.is_allowed(policy, AwsRequest("sts:AssumeRole", "*")) is (role == "PostWebhooksRole")
 
 
 @for_each(

@@ -36,11 +36,13 @@ from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.alerts.looks import KEYS_HOUR
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, account_of_key
+from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
@@ -77,7 +79,7 @@ from tests.contract.test_cloudformation import InProcessProbe
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
-from tests.contract.webhook_path import WebhookPath
+from tests.contract.webhook_path import BUS, ROLE, WebhookPath
 from tests.fakes.builders import QUEUES, message
 from tests.fakes.builders import mail as mail_of
 from tests.fakes.webhooks import endpoint
@@ -171,6 +173,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _sweep(service, recorded)
         _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
+        WebhookPath(service, recorded.handler, BUS, role_arn=ROLE).post_a_test()
         _delete_account(service)
         _provide(service, recorded)
         _operate(service)  # last, because it fills each queue
@@ -610,7 +613,8 @@ def _wait_for_owner(service: Service, account: str) -> None:
 def _wait(service: Service, recorded: Calls) -> None:
     """Let the timers queue emails, read what they cannot read, and a worker deliver the emails.
 
-    One email has a code, and one is so late that the sweep queues it again.
+    One email has a code, and one is so late that the sweep queues it again. The sweep also looks
+    at the account's keys, and its quota is used up.
     """
     services, account, now = wiring.services(), service.account(), wiring.utc_now()
     services.table.put(keys.account_list(account))
@@ -634,7 +638,10 @@ def _wait(service: Service, recorded: Calls) -> None:
     with service.at(now + timedelta(minutes=61)):
         for job in (due[0], due[-1]):
             service.consume("deliver_message", job["body"])
-    with service.at((now + timedelta(hours=48)).replace(hour=0)):
+    morning = (now + timedelta(hours=48)).replace(hour=KEYS_HOUR)
+    counts = {window_name(window, morning): 10**6 for window in WINDOWS}
+    services.table.put(keys.quota(account) | to_item(counts))
+    with service.at(morning):
         recorded.handler("sweep_messages")({}, Invocation())
         tasks = service.sweep_tasks()
         recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
@@ -742,9 +749,23 @@ def _delete_account(service: Service) -> None:
     services.account_store.set_isolation(account, Isolation.STRICT, f"pillarbox-{account}")
     url, types = "https://a.example/hook", ["email.bounced"]
     hook = services.webhooks.create(account, url, types, by="ada")
-    kinds = ("DOM", "DOMAIN", "KEYS", "LOG", "QUOTA", "RCPT", "SUP", "TAG", "TPL", "TPLD", "TPLV")
+    kinds = (
+        "ALERT",
+        "DOM",
+        "DOMAIN",
+        "KEYS",
+        "LOG",
+        "QUOTA",
+        "RCPT",
+        "SUP",
+        "TAG",
+        "TPL",
+        "TPLD",
+        "TPLV",
+    )
     items = [
-        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"} for one in (*kinds, "LATER", "USED")
+        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"}
+        for one in (*kinds, "ALERT", "LATER", "USED")
     ]
     for table in (services.table, services.credentials):
         for item in items:
@@ -806,7 +827,8 @@ def _granted(function: str) -> set[str]:
         name for source in events.values() for name in iam.named(source["Properties"].get("Queue"))
     }
     found: set[str] = set()
-    for statement in iam.statements(f"{_FUNCTIONS[function]}Role"):
+    statements = iam.statements(f"{_FUNCTIONS[function]}Role")
+    for statement in (one for one in statements if one.effect == "Allow"):
         for right in rights_granted(statement):
             action, resource, *_ = right.split()
             excluded = _UNCALLED.get(function, set())

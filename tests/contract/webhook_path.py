@@ -19,6 +19,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.accounts.alert import AlertSettings
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
@@ -28,6 +29,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEndpoint,
     WebhookFormat,
 )
+from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import Service, queue_record
@@ -35,6 +37,9 @@ from tests.fakes.builders import message
 from tests.fakes.webhooks import endpoint
 
 CONTACT = "owner@shop.example"
+#: In the AWS account that the emulator has.
+ROLE = "arn:aws:iam::123456789012:role/pillarbox-events"
+BUS = "arn:aws:events:eu-west-1:123456789012:event-bus/mail"
 
 type Handlers = Callable[[str], Callable[[dict[str, Any], object], dict[str, Any]]]
 
@@ -57,6 +62,7 @@ class WebhookPath:
     posted: list[bytes] = field(default_factory=list)
     shape: WebhookFormat = WebhookFormat.PILLARBOX
     headers: list[Mapping[str, str]] = field(default_factory=list)
+    role_arn: str | None = None
 
     def __post_init__(self) -> None:
         self.account = self.service.account(contact=CONTACT)
@@ -65,6 +71,7 @@ class WebhookPath:
             url=self.url,
             secrets=(new_secret(wiring.utc_now()),),
             format=self.shape,
+            role_arn=self.role_arn,
         )
         DynamoWebhookEndpoints(wiring.services().credentials, wiring.services().table).add(
             self.endpoint, 10
@@ -103,6 +110,13 @@ class WebhookPath:
         records = [{"eventName": "MODIFY", "dynamodb": image} for image in images]
         self.handlers("announce_events")({"Records": records}, Invocation())
 
+    def post_a_test(self) -> None:
+        """Post a test event."""
+        event = webhook_test(self.account, wiring.utc_now())
+        services = wiring.services()
+        services.webhooks_queue.put_all([event.for_endpoint(self.endpoint.endpoint_id)])
+        self.work()
+
     def work(self, *more: str) -> list[str]:
         """Run the worker on all tasks that are visible; return those that stay in the queue."""
         queue_url = os.environ["PILLARBOX_WEBHOOKS_QUEUE_URL"]
@@ -120,7 +134,10 @@ class WebhookPath:
         return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
     def notify_owner(self, now: datetime) -> None:
-        """Run the timer: the queue of jobs refuses the notice at first, and then takes it."""
+        """Run the timers: the queue of jobs refuses the email at first, and then takes it."""
+        with self.service.at(now):
+            self.handlers("enqueue_due")({}, Invocation())
+        now += timedelta(minutes=2)
         refusal = mock.patch.object(SqsJobs, "put", side_effect=Unavailable("queue"))
         with self.service.at(now), refusal, pytest.raises(Unavailable):
             self.handlers("enqueue_due")({}, Invocation())
@@ -132,11 +149,14 @@ class WebhookPath:
     def run_everything(self, recipient: str, subject: str) -> None:
         """Let events fail, wait for the timer, be drained and be delivered.
 
-        An earlier run moved the timer ahead of the real time, so it is set back.
+        An earlier run moved the timers ahead of the real time, so they are set back.
         """
-        wiring.services().table.put(keys.timer_note("DUE"))
+        for timer in ("DUE", "TELL"):
+            wiring.services().table.put(keys.timer_note(timer))
         self.announce(recipient, subject)
         now = wiring.utc_now()
+        chat = AlertSettings(chat_url=f"{self.url}/chat")
+        wiring.services().alert_store.set_settings(self.account, chat)
         self.answer = PostResult(status_code=503, body=subject, retry_after=timedelta(hours=1))
         self.work()
         for minutes in range(50, 64):

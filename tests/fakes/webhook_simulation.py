@@ -16,6 +16,7 @@ from itertools import count
 from math import ceil
 from random import Random
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 from pillarbox.application.webhooks.attempts import PostingPorts
@@ -125,7 +126,9 @@ class WebhookService:
             messages=stores.FakeMessages(stores.Store()),
             suppressions=webhooks.FakeSuppressionLookup(),
             poster=self,
+            aws_poster=webhooks.FakeAwsPoster,
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),
+            post_alert=mock.Mock(),
             clock=self.clock,
             random=self._random.random,
         )

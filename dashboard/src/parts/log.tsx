@@ -39,6 +39,7 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "webhook.changed": ["Webhook endpoint changed", "sent"],
   "webhook.deleted": ["Webhook endpoint deleted", "failed"],
   "sending.resumed": ["Pause of emails ended", "delivered"],
+  "alerts.changed": ["Alerts changed", "sent"],
   "domain.added": ["Domain added", "delivered"],
   "domain.removed": ["Domain removed", "failed"],
   "domain.shared": ["Link to DNS records created", "note"],

@@ -22,7 +22,7 @@ export interface Account {
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {
@@ -208,7 +208,7 @@ export interface ChangeMemberRequest {
 
 /** Changes to an endpoint. Null changes nothing. */
 export interface ChangeWebhookRequest {
-  /** An https: URL on a public host, with port 443 or one from 1024 on. */
+  /** An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind. */
   url?: string | null;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
@@ -216,6 +216,8 @@ export interface ChangeWebhookRequest {
   enabled?: boolean | null;
   /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
+  /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
+  roleArn?: string | null;
 }
 
 /** A setting, or a role, before and after a change. Null if it is not set, or the plan's. */
@@ -286,12 +288,14 @@ export interface CreateTemplateRequest {
 
 /** A new endpoint. */
 export interface CreateWebhookRequest {
-  /** An https: URL on a public host, with port 443 or one from 1024 on. */
+  /** An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind. */
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
   /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat;
+  /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
+  roleArn?: string | null;
 }
 
 /** How far the deletion of an account is. */
@@ -1358,7 +1362,7 @@ export interface UploadRequest {
 /** Values for a template, by name. */
 export type Variables = Record<string, unknown>;
 
-/** An endpoint: an address of your application that receives events. */
+/** An endpoint: an address of your application, or a bus or a bucket in your AWS account. */
 export interface Webhook {
   id: string;
   url: string;
@@ -1368,6 +1372,10 @@ export interface Webhook {
   enabled: boolean;
   /** The shape of its payloads: ours, or that of Resend. */
   format: WebhookFormat;
+  /** The role that puts the events into AWS. Null for an https URL. */
+  roleArn: string | null;
+  /** The trust policy, as JSON, that the role needs. The external id in it is the endpoint's id. Null for an https URL. */
+  trustPolicy: string | null;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -1377,7 +1385,7 @@ export interface Webhook {
   disabledReason: string | null;
 }
 
-/** One POST to the endpoint. */
+/** One POST to the endpoint, or one try to put the event into AWS. */
 export interface WebhookAttempt {
   at: string;
   /** Null if there was no response. */
@@ -1448,6 +1456,10 @@ export interface WebhookWithSecret {
   enabled: boolean;
   /** The shape of its payloads: ours, or that of Resend. */
   format: WebhookFormat;
+  /** The role that puts the events into AWS. Null for an https URL. */
+  roleArn: string | null;
+  /** The trust policy, as JSON, that the role needs. The external id in it is the endpoint's id. Null for an https URL. */
+  trustPolicy: string | null;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -1455,8 +1467,8 @@ export interface WebhookWithSecret {
   disabledAt: string | null;
   /** `failing`: only failures for 5 days. `gone`: it answered 410. */
   disabledReason: string | null;
-  /** The secret that signs the events (Standard Webhooks). */
-  secret: string;
+  /** The secret that signs the events (Standard Webhooks). Null for an endpoint in AWS, which has none. */
+  secret: string | null;
 }
 
 /** What a webhook delivers. */

@@ -42,6 +42,7 @@ class AccountWiring(ServiceMailWiring):
             accounts=self.account_store,
             log=self.change_log,
             tell_owners=self.key_notices.send,
+            count=self.sign_in_counts.count,
             clock=utc_now,
         )
 

@@ -4,21 +4,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.service_mail import ServiceMailWiring
+from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pillarbox.application.breaker.held_mail import HeldMailNotices
-    from pillarbox.application.breaker.notices import OwnerMail
     from pillarbox.application.history.aggregate import Aggregation
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.domain.messages.message import Message
     from pillarbox.domain.messages.statistics import IndexEntry
 
 
-class HistoryWiring(ServiceMailWiring):
+class HistoryWiring(Stores):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -74,30 +73,18 @@ class HistoryWiring(ServiceMailWiring):
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
-            tell_owners=lambda account_id, held: self._held_mail_notices.tell(account_id, held),  # noqa: PLW0108  made at first use
+            tell_owners=self._tell_of_held,
         )
 
-    @cached_property
-    def _held_mail_notices(self) -> "HeldMailNotices":
-        from pillarbox.application.breaker.held_mail import HeldMailNotices
+    def _tell_of_held(self, account_id: str, messages: "Sequence[Message]") -> None:
+        from pillarbox.application.alerts.held import held_alert
 
-        return HeldMailNotices(
-            accounts=self.account_store, mail=self._owner_mail, base_url=self.service_address.read
-        )
-
-    @cached_property
-    def _owner_mail(self) -> "OwnerMail":
-        from pillarbox.application.breaker.notices import OwnerMail
-
-        return OwnerMail(
-            owners_of=self.owners_of, messages=self.message_store, send_mail=self.send_mail
-        )
+        self.alerts.raise_alert(account_id, held_alert(messages, self.service_address.read()))
 
     @cached_property
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":
         """Return what looks at new entries of the ledger; None if the breaker is off."""
         from pillarbox.application.breaker.breaker import Breaker
-        from pillarbox.application.breaker.notices import PauseNotices
         from pillarbox.application.breaker.volume import VolumeWatch
         from pillarbox.application.pauses import Pauses
         from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
@@ -110,12 +97,10 @@ class HistoryWiring(ServiceMailWiring):
             pauses=Pauses(self.account_store),
             limits=ReputationLimits.parse(self.settings.breaker_limits),
             mode=mode,
-            notices=PauseNotices(self._owner_mail),
+            raise_alert=self.alerts.raise_alert,
             clock=utc_now,
         )
-        volume = VolumeWatch(
-            ledger=self.ledger, accounts=self.account_store, mail=self._owner_mail, clock=utc_now
-        )
+        volume = VolumeWatch(ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=utc_now)
 
         def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:
             paused = breaker.judge(account_id, entries)

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 class ServiceMailWiring(Stores):
     """Makes what accepts these emails once for each queue: few roles may write to both."""
 
+    def owners_of(self, account_id: str) -> "Iterable[str]":
+        """Return the addresses of an account's owners."""
+        from pillarbox.domain.sign_in.role import Role
+
+        members = self.member_store.of_account(account_id)
+        return [one.address for one in members if one.role is Role.OWNER and not one.pending]
+
     @cached_property
     def send_mail(self) -> "ServiceMail":
         """Accept emails that can wait, such as invitations and notices."""
@@ -24,13 +31,6 @@ class ServiceMailWiring(Stores):
     def send_urgent_mail(self) -> "ServiceMail":
         """Accept emails that somebody waits for, such as codes."""
         return self._service_mail("", self.settings.urgent_jobs_queue_url)
-
-    def owners_of(self, account_id: str) -> "Iterable[str]":
-        """Return the addresses of an account's owners."""
-        from pillarbox.domain.sign_in.role import Role
-
-        members = self.member_store.of_account(account_id)
-        return [one.address for one in members if one.role is Role.OWNER and not one.pending]
 
     def _service_mail(self, queue_url: str, urgent_queue_url: str) -> "ServiceMail":
         from pillarbox.adapters.sqs.jobs import SqsJobs

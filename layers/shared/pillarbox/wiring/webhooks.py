@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+    from pillarbox.application.alerts.chat import ChatPosts
+    from pillarbox.application.alerts.choices import AlertChoices
+    from pillarbox.application.alerts.telling import AlertTelling
     from pillarbox.application.waiting import DueMail
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.enqueue_due import DueTasks
     from pillarbox.application.webhooks.owner_notice import OwnerNotices
-    from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
+    from pillarbox.application.webhooks.ports import AwsPoster, PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
     from pillarbox.domain.webhooks.endpoint import WebhookFormat
@@ -32,6 +35,7 @@ class WebhookWiring(ServiceMailWiring):
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
             deliveries=self.delivery_store,
+            service_account=self.settings.aws_webhooks_account,
         )
 
     @cached_property
@@ -47,6 +51,7 @@ class WebhookWiring(ServiceMailWiring):
             log=self.change_log,
             clock=utc_now,
             switched_on=self.settings.webhooks,
+            service_account=self.settings.aws_webhooks_account,
         )
 
     @cached_property
@@ -55,6 +60,14 @@ class WebhookWiring(ServiceMailWiring):
 
         return HttpsWebhookPoster(
             self.settings.dns_servers, allow_local=self.settings.local_webhooks
+        )
+
+    @cached_property
+    def aws_poster(self) -> "AwsPoster":
+        from pillarbox.adapters.aws_poster import AwsSessionPoster
+
+        return AwsSessionPoster(
+            self.settings.aws_webhooks_account, tests_trust=not self.settings.local_webhooks
         )
 
     @cached_property
@@ -97,7 +110,9 @@ class WebhookWiring(ServiceMailWiring):
             messages=self.message_store,
             suppressions=self.suppression_store,
             poster=self.webhook_poster,
+            aws_poster=lambda: self.aws_poster,
             payloads=payloads,
+            post_alert=self.chat_posts.post,
             clock=utc_now,
             random=random,
         )
@@ -127,11 +142,53 @@ class WebhookWiring(ServiceMailWiring):
         from pillarbox.application.webhooks.owner_notice import OwnerNotices
 
         return OwnerNotices(
-            accounts=self.account_store,
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
+            raise_alert=self.alerts.raise_alert,
+        )
+
+    @cached_property
+    def chat_posts(self) -> "ChatPosts":
+        from pillarbox.application.alerts.chat import ChatPosts
+
+        return ChatPosts(
+            records=self.alert_store,
+            poster=lambda: self.webhook_poster,
+            queue_again=lambda task, delay: self.webhooks_queue.put_all([task], delay),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def alert_telling(self) -> "AlertTelling":
+        from pillarbox.application.alerts.telling import AlertTelling
+
+        return AlertTelling(
+            records=self.alert_store,
+            times=self.alert_times,
+            accounts=self.account_store,
+            owners_of=self.owners_of,
             messages=self.message_store,
             send_mail=self.send_mail,
+            queue_post=(
+                (lambda task: self.webhooks_queue.put_all([task]))
+                if self.settings.webhooks
+                else None
+            ),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def alert_choices(self) -> "AlertChoices":
+        from pillarbox.application.alerts.choices import AlertChoices
+
+        return AlertChoices(
+            records=self.alert_store,
+            posts=self.chat_posts,
+            raise_alert=self.alerts.raise_alert,
+            slow_requests=self.slow_requests,
+            log=self.change_log,
+            clock=utc_now,
+            switched_on=self.settings.webhooks,
         )
 
     @cached_property

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 _MAX_VISIBILITY: Final = timedelta(hours=11)
 #: In seconds; SQS hides a message for at most 15 minutes.
 MAX_DELAY: Final = 900
-#: In seconds. A job that is hidden for so long does not go to the queue of urgent emails: AWS does not
-#: say that the age of the oldest message leaves out hidden ones, and UrgentJobsBehind looks at it.
+#: In seconds. A job that is hidden for so long does not go to the queue of urgent emails: AWS does
+#: not say that the age of the oldest message leaves out hidden ones, and UrgentJobsBehind reads it.
 LONG_HIDDEN: Final = 60
 #: SQS accepts 1 MiB in one request; jobs are ASCII.
 _MAX_REQUEST_BYTES: Final = 1_000_000

@@ -62,13 +62,15 @@ class MessageChanges:
             )
             return message.with_events([event])
 
+        def is_canceled(message: Message) -> bool:
+            return message.canceled_at is not None
+
         message = self._find(account_id, message_id)
         _check_own(message, by)
-        if message.canceled_at is not None:
-            return message
-        before, message = self._change(message, canceled)
-        self._refund(before)
-        self.contents.remove(account_id, message_id, message.origin.template_id)
+        before, message = self._change(message, canceled, is_canceled)
+        if before is not None:
+            self._refund(before)
+            self.contents.remove(account_id, message_id, message.origin.template_id)
         return message
 
     def reschedule(
@@ -81,9 +83,10 @@ class MessageChanges:
             ServiceError: `message_not_found`; `not_cancelable`, also for a held message or one that
                 an owner releases; `rate_limit_exceeded`.
         """
-        message, due_at = self._find(account_id, message_id), whole(due_at)
+        message = self._find(account_id, message_id)
         _check_own(message, by)
         check_ahead(due_at, self.clock())
+        due_at = whole(due_at)
         if due_at > message.created_at + MAX_AHEAD:
             text = "must be at most 30 days after the request that sent the message"
             raise ValidationFailed(FieldError("scheduledAt", text, "out_of_range"))
@@ -111,9 +114,9 @@ class MessageChanges:
         `over_mcp` and `confirmed` are as for `Principal.check_confirmed`.
 
         Raises:
-            ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` for the
-                key of an agent whose emails a person must confirm, and for everybody but an owner
-                if an owner must.
+            ServiceError: `message_not_found`; `not_cancelable`; `recipient_not_allowed` for the
+                key of an agent; `confirmation_required` for such a key if a person must confirm
+                its emails, and for everybody but an owner if an owner must.
         """
         message = self._find(principal.account.account_id, message_id)
         if message.origin.for_owner and not _is_owner(principal):
@@ -122,17 +125,19 @@ class MessageChanges:
                 " dashboard."
             )
         if isinstance(principal, Principal):
-            principal.check_release(over_mcp=over_mcp, confirmed=confirmed)
+            principal.check_release(message.recipients, over_mcp=over_mcp, confirmed=confirmed)
             _check_own(message, principal)
-        if message.origin.held and message.schedule and not message.schedule.held:
-            return message
+
+        def is_released(message: Message) -> bool:
+            held_now = message.schedule is None or message.schedule.held
+            return message.origin.held and not held_now
 
         def released(schedule: Schedule) -> Schedule:
             if not schedule.held:
                 raise _does_not_wait()
             return replace(schedule, due_at=whole(self.clock()), held=False)
 
-        return self._arrange(message, released)
+        return self._arrange(message, released, is_released)
 
     def content_for_owner(self, account_id: str, message_id: UUID) -> Mail:
         """Return the content of a message that waits for an owner. It is what a release sends.
@@ -154,7 +159,12 @@ class MessageChanges:
             raise ServiceError("message_not_found", "There is no such message.")
         return message
 
-    def _arrange(self, message: Message, changed: Callable[[Schedule], Schedule]) -> Message:
+    def _arrange(
+        self,
+        message: Message,
+        changed: Callable[[Schedule], Schedule],
+        is_done: Callable[[Message], bool] = lambda _: False,
+    ) -> Message:
         """Arrange the job for a new schedule, and save it while the job still waits for that."""
 
         def change(current: Message) -> Message:
@@ -164,7 +174,7 @@ class MessageChanges:
             self._queue(message)
             return message
 
-        _, message = self._change(message, change)
+        _, message = self._change(message, change, is_done)
         return message
 
     def _queue(self, message: Message) -> None:
@@ -175,10 +185,19 @@ class MessageChanges:
             raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _change(
-        self, message: Message, change: Callable[[Message], Message]
-    ) -> tuple[Message, Message]:
-        """Save a change of a message that waits; return the message before and after it."""
+        self,
+        message: Message,
+        change: Callable[[Message], Message],
+        is_done: Callable[[Message], bool],
+    ) -> tuple[Message | None, Message]:
+        """Save a change of a message that waits; return the message before and after it.
+
+        There is none before if the change is done: by another request, or by a write of this one
+        whose response was lost.
+        """
         while True:
+            if is_done(message):
+                return None, message
             if not message.waits:
                 raise _does_not_wait()
             changed = change(message)

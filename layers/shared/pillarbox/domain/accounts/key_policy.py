@@ -243,13 +243,15 @@ class Principal:
         agent = self.key.agent
         return agent is not None and agent.confirmation is Confirmation.OWNER
 
-    def check_release(self, *, over_mcp: bool, confirmed: bool) -> None:
-        """Refuse the release of an email that a person must confirm, as a send of the key.
+    def check_release(self, addresses: Iterable[str], *, over_mcp: bool, confirmed: bool) -> None:
+        """Refuse the release of an email to some addresses, as a send of the key.
 
         Raises:
-            ServiceError: `confirmation_required`.
+            ServiceError: `confirmation_required`, `recipient_not_allowed`.
         """
         self.check_confirmed(over_mcp=over_mcp, confirmed=confirmed)
+        if self.key.agent:
+            self.key.agent.check_recipients(addresses)
         if self.sends_for_owner:
             raise owner_required("This key releases no email: an owner does, in the dashboard.")
 

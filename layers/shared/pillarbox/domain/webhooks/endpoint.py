@@ -7,11 +7,14 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from pillarbox.domain.timing import milliseconds
+
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.alert import AlertPost
 
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
@@ -57,10 +60,11 @@ class WebhookSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookEndpoint:
-    """An address of an account's application that receives events.
+    """Where an account receives events: an address, or a bus or a bucket in its AWS account.
 
-    `types` are values of `WebhookType`, or `ALL_TYPES` alone. `enabled` is the tenant's own
-    switch; the service disables an endpoint in its `EndpointHealth`.
+    Those in AWS have a role that the service assumes, and no secrets. `types` are values of
+    `WebhookType`, or `ALL_TYPES` alone. `enabled` is the tenant's own switch; the service disables
+    an endpoint in its `EndpointHealth`.
     """
 
     account_id: str
@@ -71,11 +75,12 @@ class WebhookEndpoint:
     enabled: bool
     created_at: datetime
     format: WebhookFormat = WebhookFormat.PILLARBOX
+    role_arn: str | None = None
 
     @property
     def title(self) -> str:
-        """The host with the id. The rest of the URL may be a secret."""
-        return f"{urlsplit(self.url).hostname} ({self.endpoint_id})"
+        """The host, the bucket or the bus with the id. The rest of a URL may be a secret."""
+        return f"{urlsplit(self.url).hostname or self.url} ({self.endpoint_id})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +193,9 @@ class OwnerNotice:
     at: datetime
 
 
-#: What the queue holds.
 type WebhookTask = WebhookEvent | EndpointDrain
+#: What the queue holds.
+type PostingTask = WebhookTask | AlertPost
 #: What the timer holds.
 type DueTask = WebhookTask | OwnerNotice
 

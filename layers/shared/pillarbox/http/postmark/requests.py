@@ -108,6 +108,8 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
         if (ours_name := _ENVELOPE[name]) in ours:
             ours[ours_name], named = split_names(name, _entries(name, ours[ours_name]))
             names |= named
+    if {"templateId", "alias"} <= ours.keys():  # an alias that is an id would replace the other
+        ours["starterTemplate"] = ours.pop("alias")
     for name, translate in _TRANSLATE.items():
         if name in ours:
             ours |= translate(ours.pop(name))
