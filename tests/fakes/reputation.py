@@ -219,15 +219,24 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
         narrower = [one for one in small if one[0] is not scope[0]]
         if len(narrower) <= 2:
             stops |= dict.fromkeys(narrower, datetime.max.replace(tzinfo=UTC))
-        counts = _window(world, scope, since, stops)
-        verdict = _verdict(counts)
-        if verdict is None:
-            if counts[0] < 20:
-                small.append(scope)
+        windows = [milliseconds(now) - _DAY]
+        oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
+        if _hour(oldest) < _hour(windows[0]):  # some of them were accepted long ago
+            windows.append(oldest)
+        is_small, new = False, None
+        for start in windows:
+            counts = _window(world, scope, since, stops, start)
+            verdict = _verdict(counts)
+            is_small = verdict is None and counts[0] < 20
+            level_now = stored.level.rank if stored and stored.is_current(now) else -1
+            if verdict and verdict[0].rank > level_now:
+                new = verdict
+                break
+        if is_small:
+            small.append(scope)
+        if new is None:
             continue
-        level, cause = verdict
-        if stored and stored.is_current(now) and stored.level.rank >= level.rank:
-            continue
+        level, cause = new
         stopped_before, until, resumed = None, now + timedelta(hours=24), None
         if stored:
             stopped_before = _last_stop(stored)
@@ -303,9 +312,11 @@ def _hours(
     return hours
 
 
-def _window(world: Reputation, scope: Scope, since: int, stops: Mapping[Scope, datetime]) -> Counts:
+def _window(
+    world: Reputation, scope: Scope, since: int, stops: Mapping[Scope, datetime], start: int
+) -> Counts:
     newest = _hour(max(one.created for one in world.sent.values()))
-    day = _hour(milliseconds(world.now) - _DAY)
+    day = _hour(start)
     hours = _hours(world, scope, since, stops)
     counts = (0, 0, 0)
     for hour, of_hour in hours.items():
