@@ -193,6 +193,13 @@ class Reputation:
             sent.record = replace(changed, revision=sent.record.revision + 1)
 
 
+def _windows(bad: Sequence[Sent], now: datetime) -> list[int]:
+    """Return where the windows begin: a day ago, and earlier if one was accepted long ago."""
+    day = milliseconds(now) - _DAY
+    oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
+    return [day, oldest] if _hour(oldest) < _hour(day) else [day]
+
+
 def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]) -> set[Pause]:
     """Return the pauses that the definition demands after a batch."""
     bad = [sent for sent in changed if sent.counts[1] or sent.counts[2]]
@@ -219,12 +226,8 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
         narrower = [one for one in small if one[0] is not scope[0]]
         if len(narrower) <= 2:
             stops |= dict.fromkeys(narrower, datetime.max.replace(tzinfo=UTC))
-        windows = [milliseconds(now) - _DAY]
-        oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
-        if _hour(oldest) < _hour(windows[0]):  # some of them were accepted long ago
-            windows.append(oldest)
         is_small, new = False, None
-        for start in windows:
+        for start in _windows(bad, now):
             counts = _window(world, scope, since, stops, start)
             verdict = _verdict(counts)
             is_small = verdict is None and counts[0] < 20
