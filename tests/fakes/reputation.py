@@ -219,12 +219,8 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
         narrower = [one for one in small if one[0] is not scope[0]]
         if len(narrower) <= 2:
             stops |= dict.fromkeys(narrower, datetime.max.replace(tzinfo=UTC))
-        windows = [milliseconds(now) - _DAY]
-        oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
-        if _hour(oldest) < _hour(windows[0]):  # some of them were accepted long ago
-            windows.append(oldest)
         is_small, new = False, None
-        for start in windows:
+        for start in _starts(now, bad):
             counts = _window(world, scope, since, stops, start)
             verdict = _verdict(counts)
             is_small = verdict is None and counts[0] < 20
@@ -254,6 +250,13 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
             owner_resumed=resumed,
         )
     return {*pauses.values()}
+
+
+def _starts(now: datetime, bad: Iterable[Sent]) -> list[int]:
+    """Return when the windows begin: some of the messages may have been accepted long ago."""
+    day = milliseconds(now) - _DAY
+    oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
+    return [day, oldest] if _hour(oldest) < _hour(day) else [day]
 
 
 def _moment(stored: Pause | None, now: datetime) -> datetime | None:
