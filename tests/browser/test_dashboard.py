@@ -240,8 +240,8 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
 def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, Any]) -> None:
     """The list marks them. An agent's email is read and sent, and another one is canceled."""
     options = ("--preset", "send", "--agent", "--agent-recipient", "*")
-    options += ("--agent-confirmation", "owner", "--account", user.account["id"])
-    agent = str(operate("key", "create", "--name", "bot", *options)["key"])
+    owned = (*options, "--agent-confirmation", "owner", "--account", user.account["id"])
+    agent = str(operate("key", "create", "--name", "bot", *owned)["key"])
     for key, who, button, said, status in (
         (agent, "an owner of the account", "Send now", "The email is being sent.", "Sent"),
         (stack["keys"]["live"], "somebody", "Do not send", "The email is canceled.", "canceled"),

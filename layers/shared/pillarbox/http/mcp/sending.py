@@ -294,7 +294,11 @@ def shown_message(message: "Message") -> _Shown:
     """Return what a person sees of a message whose content is not read again."""
     recipients = cleaned(", ".join(message.recipients), _ALL_RECIPIENTS)
     words = ("Send this email now?", f"To: {recipients}", f"Subject: {cleaned(message.subject)}")
-    data = {"to": message.recipients, "subject": message.subject, "from": message.sender}
+    data: dict[str, object] = {
+        "to": message.recipients,
+        "subject": message.subject,
+        "from": message.sender,
+    }
     return _Shown(data, "\n".join(words), 1)
 
 
