@@ -193,13 +193,6 @@ class Reputation:
             sent.record = replace(changed, revision=sent.record.revision + 1)
 
 
-def _windows(bad: Sequence[Sent], now: datetime) -> list[int]:
-    """Return where the windows begin: a day ago, and earlier if one was accepted long ago."""
-    day = milliseconds(now) - _DAY
-    oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
-    return [day, oldest] if _hour(oldest) < _hour(day) else [day]
-
-
 def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]) -> set[Pause]:
     """Return the pauses that the definition demands after a batch."""
     bad = [sent for sent in changed if sent.counts[1] or sent.counts[2]]
@@ -227,7 +220,7 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
         if len(narrower) <= 2:
             stops |= dict.fromkeys(narrower, datetime.max.replace(tzinfo=UTC))
         is_small, new = False, None
-        for start in _windows(bad, now):
+        for start in _starts(now, bad):
             counts = _window(world, scope, since, stops, start)
             verdict = _verdict(counts)
             is_small = verdict is None and counts[0] < 20
@@ -257,6 +250,13 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
             owner_resumed=resumed,
         )
     return {*pauses.values()}
+
+
+def _starts(now: datetime, bad: Iterable[Sent]) -> list[int]:
+    """Return when the windows begin: some of the messages may have been accepted long ago."""
+    day = milliseconds(now) - _DAY
+    oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
+    return [day, oldest] if _hour(oldest) < _hour(day) else [day]
 
 
 def _moment(stored: Pause | None, now: datetime) -> datetime | None:
