@@ -116,6 +116,7 @@ ACCOUNT_EXAMPLE: Final = {
     "fromName": None,
     "defaultSender": "post@shop.example",
     "contact": "ada@shop.example",
+    "keepDays": 0,
     "pauses": [
         {
             "scope": "template",
@@ -306,7 +307,8 @@ ACCOUNT: Final = (
         body=ChangeAccountRequest,
         body_examples=example(
             "brand", "A brand", {"brandName": "Shop", "accent": "#0a7d5a", "logoUrl": ""}
-        ),
+        )
+        | example("keep", "Keep the content of emails for a week", {"keepDays": 7}),
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
     ),

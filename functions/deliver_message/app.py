@@ -94,7 +94,8 @@ def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) ->
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
         _postpone(record, result.retry_after)
-    counts = ("ambiguous_resend",) if result.resent else ()
+    flags = {"ambiguous_resend": result.resent, "content_not_kept": result.unkept}
+    counts = tuple(name for name, is_so in flags.items() if is_so)
     time_to_send = result.time_to_send
     why = {} if result.provider_error is None else {"aws_error": result.provider_error}
     return RecordResult(

@@ -28,14 +28,8 @@ from pillarbox.application.ports import Clock, Directory, Jobs, Messages, Payloa
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import COMMIT_TIME, HandOverResult, Job, Mail
-from pillarbox.domain.messages.message import (
-    ERASED_ADDRESS,
-    MEANINGS,
-    Event,
-    EventKind,
-    Lease,
-    Message,
-)
+from pillarbox.domain.messages.message import ERASED_ADDRESS, MEANINGS, Event, EventKind
+from pillarbox.domain.messages.message import Lease, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A job is queued before its record is put. These are the first pauses before reading the
@@ -77,6 +71,8 @@ class DeliveryResult:
     retry_after: timedelta | None = None
     #: No event showed the last hand-over, so the message was made ready for another one.
     resent: bool = False
+    #: The content could not be written to where it was to be kept.
+    unkept: bool = False
     #: From acceptance to the provider's response, if the message was sent.
     time_to_send: timedelta | None = field(default=None, compare=False)
     provider_error: str | None = field(default=None, compare=False)
@@ -97,6 +93,7 @@ class Delivery:
     heartbeat: EventHeartbeat
     holds: Holds
     build: Callable[[Mail, Message], bytes]
+    keep: Callable[[Message, bytes], bool]
     clock: Clock
     pause: Callable[[float], None]
     #: Names a lease. Each hand-over needs a new name, so that no two share one.
@@ -318,7 +315,8 @@ class Delivery:
         failed = (_failed_event(now, code, MEANINGS[code], to) for to, code in refused.items())
         events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))
-        return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)
+        kept = self.keep(message, raw)  # never before the answer is saved
+        return DeliveryResult(Outcome.SENT, unkept=not kept, time_to_send=now - job.queued_at)
 
     def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
         return self._finish(message, Outcome.FAILED, [_failed_event(self.clock(), code, reason)])

@@ -121,6 +121,8 @@ class SmtpMessage:
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
         prepared = PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
+        if principal.account.keep:
+            prepared = prepared.keeping(principal.account)
         return prepared.at(self.scheduled_at) if self.scheduled_at else prepared
 
 
