@@ -2,7 +2,7 @@
 
 from pillarbox.application.sending.changes import Caller
 from pillarbox.domain.accounts.key import EMAILS_CONTENT, EMAILS_SEND
-from pillarbox.http.app import build_app, entrypoint, request_id
+from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.changes import read_resend, read_time
 from pillarbox.http.messages.content import message_content
 from pillarbox.http.messages.replies import (
@@ -49,6 +49,7 @@ def resend_message(message_id: str) -> Reply:
         request_id=request_id(app.current_event.raw_event),
         write_response=send_result,
     )
+    log_accepted(app.current_event.raw_event, caller.account.account_id, response)
     return reply_stored(response)
 
 

@@ -1100,7 +1100,7 @@ export interface SendEmailRequest {
   scheduledAt?: string | null;
   /** Whether it waits until somebody releases it, for at most 7 days. Not with `scheduledAt`, for preview keys or with uploaded files. */
   hold?: boolean | null;
-  /** For how many days to keep the content after the hand-over: at most `keepDays` of the account, which is 0 unless an owner has changed it. 0 keeps nothing. */
+  /** For how many days to keep the content after the hand-over: at most `keepDays` of the account, which is 0 unless an owner has changed it. With 0 nothing is kept. */
   keep?: number | null;
 }
 

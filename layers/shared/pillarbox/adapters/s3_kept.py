@@ -1,8 +1,8 @@
 """Kept content in the bucket of the spool.
 
-Keys are `kept/<days>/<account>/<day>/<message id>.eml`. A rule of the bucket for each number of days
-deletes the objects, which needs no tags and no request. Nobody finds the content of another account,
-because the account is that of the caller.
+Keys are `kept/<days>/<account>/<day>/<message id>.eml`. A rule of the bucket for each number of
+days deletes the objects, which needs no tags and no request. Nobody finds the content of another
+account, because the account is that of the caller.
 """
 
 from collections.abc import Iterator

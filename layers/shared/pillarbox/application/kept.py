@@ -11,13 +11,13 @@ from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
-from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.kept import KeptContent, kept_until
 from pillarbox.domain.messages.message import Message
 from pillarbox.mime.show import ShownMail, show
 
 if TYPE_CHECKING:
+    from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: For how long the link to the whole message works.
@@ -65,8 +65,8 @@ class ContentReading:
         principal.require(EMAILS_CONTENT)
         account = principal.account
         message = self.messages.get(account.account_id, message_id)
-        octets = message and self.find(account, message)
-        until = message and kept_until(message)
+        octets = self.find(account, message) if message else None
+        until = kept_until(message) if message else None
         if message is None or octets is None or until is None:
             raise content_not_found()
         self.log.note(

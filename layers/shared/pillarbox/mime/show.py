@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from email import message_from_bytes
-from email.message import Message
 from email.policy import default
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 #: In octets: a longer part is not shown. Both parts as JSON must fit into a response of 6 MB.
 MAX_SHOWN: Final = 512 * 1024

@@ -28,8 +28,14 @@ from pillarbox.application.ports import Clock, Directory, Jobs, Messages, Payloa
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import COMMIT_TIME, HandOverResult, Job, Mail
-from pillarbox.domain.messages.message import ERASED_ADDRESS, MEANINGS, Event, EventKind
-from pillarbox.domain.messages.message import Lease, Message
+from pillarbox.domain.messages.message import (
+    ERASED_ADDRESS,
+    MEANINGS,
+    Event,
+    EventKind,
+    Lease,
+    Message,
+)
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A job is queued before its record is put. These are the first pauses before reading the

@@ -9,7 +9,6 @@ from uuid import UUID
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.kept import ContentReading, content_not_found
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
-from pillarbox.application.sender_quota import check_quotas
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
 from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.paused import check_paused
@@ -83,9 +82,7 @@ class SendAgain:
         with acceptance.released_on_error(claim):
             prepared = self._prepare(principal, message_id, to, body_hash, request_id)
             account_id, subject = principal.account.account_id, str(message_id)
-            self.log.note(
-                account_id, AccountAction.CONTENT_RESENT, subject, by=principal.actor
-            )
+            self.log.note(account_id, AccountAction.CONTENT_RESENT, subject, by=principal.actor)
             prepared = acceptance.reserve(prepared, claim)
         return acceptance.commit(prepared, claim, write_response(prepared.accepted))
 
@@ -123,7 +120,7 @@ class SendAgain:
             resend_of=message_id,
         )
         check_paused(ports.quotas, principal, origin, now)
-        check_quotas(principal, directory, now)
+        directory.quota.check(principal.limits, now)
         check_domains(ports, account.account_id, recipients)
         mail = _mail(message, octets, recipients.normalize((to,))[0] if to else None)
         prepared = PreparedMessage.of(mail, account, body_hash, now, origin)

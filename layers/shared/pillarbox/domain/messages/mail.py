@@ -70,7 +70,7 @@ class SendRequest:
     scheduled_at: datetime | None = None
     #: Whether it waits until somebody releases it.
     hold: bool = False
-    #: For how many days to keep the content, at most those of the account; None: as long as it says.
+    #: For how many days to keep the content, at most the account's; None: as many as those.
     keep: int | None = None
     #: Recipients that were sent but are not in the three lists, because there are far too many.
     more_recipients: int = 0
