@@ -302,8 +302,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "keep": {
             "description": "For how many days to keep the content after the hand-over: at most"
-            " `keepDays` of the account, which is 0 unless an owner has changed it. With 0 nothing is"
-            " kept."
+            " `keepDays` of the account, which is 0 unless an owner has changed it. With 0 nothing"
+            " is kept."
         },
     },
     RescheduleRequest: {
@@ -605,8 +605,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
         "keepDays": {
             "description": "For how many days to keep the content of emails from now on, for"
-            " owners, developers and keys with `emails:content`; 0: not at all. A lower number is in"
-            " force for older emails too."
+            " owners, developers and keys with `emails:content`; 0: not at all. A lower number is"
+            " in force for older emails too."
         },
     },
     VersionsQuery: {

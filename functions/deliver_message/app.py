@@ -94,10 +94,11 @@ def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) ->
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
         _postpone(record, result.retry_after)
-    flags = {"ambiguous_resend": result.resent, "content_not_kept": result.unkept}
-    counts = tuple(name for name, is_so in flags.items() if is_so)
+    counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
     why = {} if result.provider_error is None else {"aws_error": result.provider_error}
+    if result.unkept:
+        why["content"] = "not_kept"
     return RecordResult(
         outcome=result.outcome,
         retry_after=result.retry_after,

@@ -1,12 +1,16 @@
 """Kept content: who reads it, for how long, and how it is sent again."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from email import message_from_bytes
 from typing import Any, Final
+from unittest import mock
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from pillarbox import wiring
 from pillarbox.domain.accounts.key import EMAILS_CONTENT, EMAILS_READ, EMAILS_SEND, SCOPES
@@ -205,3 +209,26 @@ def test_sending_again_is_checked_anew(service: Service, api: Api) -> None:
     assert resend(api, message_id).code == "recipient_suppressed"
     assert service.quota_used(account_id) == used
     assert resend(sender, message_id, None).code == "recipient_suppressed"
+
+
+def test_no_log_has_a_body(service: Service, api: Api, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a delivery, a failed one, a reading nor another send logs what an email says."""
+    message_id = delivered(service, api)
+    with failing_spool():
+        unkept = delivered(service, api)
+    assert content(api, message_id).status == 200
+    assert resend(api, message_id, "ann@home.example").status == 200
+    service.deliver()
+    assert content(api, unkept).code == "content_not_found"
+    log = capsys.readouterr().out
+    assert CANARY not in log
+    assert log.count('"content":"not_kept"') == 1
+
+
+@contextmanager
+def failing_spool() -> Iterator[None]:
+    """Let the writes of kept content fail."""
+    error = ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "PutObject")
+    writer = wiring.services().kept_contents._writer
+    with mock.patch.object(writer, "put_object", side_effect=error):
+        yield

@@ -384,12 +384,8 @@ def event_due(lease: Lease) -> datetime:
 
 def uncertain_event(now: datetime) -> Event:
     """Make the event of a hand-over that got no response and will not be repeated."""
-    return Event(
-        kind=EventKind.UNCERTAIN,
-        at=now,
-        code="delivery_uncertain",
-        reason=MEANINGS["delivery_uncertain"],
-    )
+    code = "delivery_uncertain"
+    return Event(kind=EventKind.UNCERTAIN, at=now, code=code, reason=MEANINGS[code])
 
 
 def _failed_event(now: datetime, code: str, reason: str, recipient: str | None = None) -> Event:

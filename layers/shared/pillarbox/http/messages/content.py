@@ -8,7 +8,7 @@ from pillarbox.http.messages.replies import timestamp
 
 if TYPE_CHECKING:
     from pillarbox.application.kept import ReadContent
-    from pillarbox.http.messages.reply_types import MessageContent
+    from pillarbox.http.messages.content_types import MessageContent
 
 
 def message_content(content: ReadContent) -> MessageContent:
