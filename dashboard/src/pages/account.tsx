@@ -14,6 +14,7 @@ import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Account as Detail } from "../schema";
 import { renew } from "../session";
+import { Keep } from "./keep";
 
 export default function Account() {
   const account = useResource("GET /v1/account");
@@ -27,6 +28,7 @@ export default function Account() {
           <Plan of={account.data} />
         </div>
       )}
+      {account.data && <Keep of={account.data} onSaved={account.show} />}
       <History />
     </Page>
   );
