@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import count, cycle
 from typing import Any, Final
 from unittest import mock
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import boto3
 import pytest
