@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from ministack import app as engine
@@ -25,6 +26,7 @@ _LONGEST_REST: Final = 3540
 
 _engine_credentials = lambda_runtime.execution_credentials
 _invoke_target = eventbridge._invoke_target  # noqa: SLF001  the engine has no setting for it
+_tokenize = dynamodb._tokenize  # noqa: SLF001  as above
 _append_log_events = cloudwatch_logs._append_log_events  # noqa: SLF001  as above
 _started = time.time()
 _last_runs: dict[str, float] = {}
@@ -89,8 +91,16 @@ def append_log_events(stream: dict[str, Any], events: Sequence[Mapping[str, Any]
     sys.stderr.flush()
 
 
+@lru_cache(maxsize=1000)
+def tokens_of(expression: str) -> tuple[object, ...]:
+    """Split an expression. The engine splits and checks it anew for each item of a partition."""
+    return tuple(_tokenize(expression))
+
+
 def main() -> None:
     """Run the engine until SIGTERM."""
+    dynamodb._tokenize = lambda expression: [*tokens_of(expression)]  # noqa: SLF001
+    dynamodb._condition_syntax_error = lru_cache(maxsize=1000)(dynamodb._condition_syntax_error)  # noqa: SLF001
     lambda_runtime.execution_credentials = execution_credentials
     eventbridge._invoke_target = invoke_target  # noqa: SLF001
     cloudwatch_logs._append_log_events = append_log_events  # noqa: SLF001

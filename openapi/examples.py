@@ -277,6 +277,8 @@ WEBHOOK: Final = {
     "types": ["email.bounced", "email.complained"],
     "enabled": True,
     "format": "pillarbox",
+    "roleArn": None,
+    "trustPolicy": None,
     "createdAt": _AT,
     "failingSince": None,
     "disabledAt": None,
@@ -294,6 +296,14 @@ NEW_WEBHOOKS: Final = {
     "all": {
         "summary": "For all types except email.accepted",
         "value": {"url": WEBHOOK["url"], "types": ["*"]},
+    },
+    "bucket": {
+        "summary": "Into a bucket of yours",
+        "value": {
+            "url": "s3://shop-events/mail/",
+            "roleArn": "arn:aws:iam::111122223333:role/pillarbox-events",
+            "types": ["*"],
+        },
     },
 }
 WEBHOOK_CHANGES: Final = {

@@ -18,6 +18,7 @@ from pillarbox.domain.messages.filename import FILENAME_PATTERN
 from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS, MAX_TEXT
 from pillarbox.domain.messages.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.templates.draft import MAX_SOURCE
+from pillarbox.domain.webhooks.aws_target import ROLE_PREFIX
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES
 from pillarbox.http.accounts.wire import (
     MAX_ADDRESSES,
@@ -168,10 +169,17 @@ _WEBHOOK_FORMAT: Final = {
     " that were written for it. The types are chosen by our names. The signature is the same."
 }
 _WEBHOOK_URL: Final = {
-    "description": "An https: URL on a public host, with port 443 or one from 1024 on.",
+    "description": "An https: URL on a public host, with port 443 or one from 1024 on. With"
+    " `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind.",
     "format": "uri",
-    "pattern": "^https://",
-    "examples": ["https://shop.example/hooks"],
+    "pattern": "^(https://|s3://|arn:)",
+    "examples": ["https://shop.example/hooks", "s3://shop-events/mail/"],
+}
+_WEBHOOK_ROLE: Final = {
+    "description": "For an event bus or a bucket in your AWS account: a role in it that may put"
+    f" events there, whose name begins with `{ROLE_PREFIX}`. Its trust policy is the `trustPolicy`"
+    " of the endpoint.",
+    "examples": [f"arn:aws:iam::111122223333:role/{ROLE_PREFIX}"],
 }
 
 
@@ -677,12 +685,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "url": _WEBHOOK_URL,
         "types": _WEBHOOK_TYPES,
         "format": _WEBHOOK_FORMAT,
+        "roleArn": _WEBHOOK_ROLE,
     },
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
         "types": _WEBHOOK_TYPES,
         "enabled": {"description": "Whether events are sent."},
         "format": _WEBHOOK_FORMAT,
+        "roleArn": _WEBHOOK_ROLE,
     },
     ReplayWebhookRequest: {
         "from": {

@@ -19,6 +19,7 @@ _ELEMENTS: Final = {"Effect", "Action", "Resource", "Condition"}
 _KEYS_MATCH: Final = "ForAllValues:StringLike"
 _LEADING_KEYS: Final = "dynamodb:LeadingKeys"
 _ATTRIBUTES: Final = "dynamodb:Attributes"
+_OWN_ROLES: Final = ":iam::${AWS::AccountId}:role/*"
 _REFERENCE: Final = re.compile(r'"Fn::GetAtt": \["(\w+)", "(\w+)"\]|\$\{(\w+)\.(\w+)\}')
 
 
@@ -91,7 +92,12 @@ def is_allowed(policy: Iterable[Statement], request: AwsRequest) -> bool:
 
 
 def named(resource: object) -> set[str]:
-    """Return the logical ids in an ARN of the template; `*` if there is none, as for SES."""
+    """Return the logical ids in an ARN of the template; `*` if there is none, as for SES.
+
+    `OwnRole` stands for the roles of the stack's AWS account.
+    """
+    if _OWN_ROLES in json.dumps(resource):
+        return {"OwnRole"}
     found = (filter(None, match.groups()) for match in _REFERENCE.finditer(json.dumps(resource)))
     return {name if attribute == "Arn" else f"{name}.{attribute}" for name, attribute in found} or {
         "*"

@@ -65,11 +65,25 @@ class TemplateEntry(LocaleEntry):
 
 
 class WebhookEntry(_Described):
-    """A webhook endpoint. Its URL identifies it."""
+    """A webhook endpoint, with a secret, or a bus or a bucket in AWS, with a role.
+
+    Its URL identifies it.
+    """
 
     url: str
     types: list[str]
-    secret_to: str = Field(description=_DESTINATION, pattern=_DESTINATIONS)
+    secret_to: str | None = Field(
+        None, description=f"{_DESTINATION} Not with `roleArn`.", pattern=_DESTINATIONS
+    )
+    role_arn: str | None = Field(
+        None, description="The role that puts the events into AWS: see docs/guides/aws.md."
+    )
+
+    @model_validator(mode="after")
+    def _has_secret_or_role(self) -> "WebhookEntry":
+        if (self.secret_to is None) is (self.role_arn is None):
+            raise ValueError(f"{self.url} must have either secretTo or roleArn")
+        return self
 
 
 class KeyEntry(_Described):
@@ -133,7 +147,7 @@ class AccountEntry(_Described):
             "webhooks": [one.url for one in self.webhooks],
             "keys": [one.name for one in self.keys],
             "destinations": [one.value_to for one in self.keys]
-            + [one.secret_to for one in self.webhooks],
+            + [one.secret_to for one in self.webhooks if one.secret_to is not None],
         }
         for kind, names in lists.items():
             if len(names) > len(set(names)):

@@ -120,14 +120,19 @@ def _webhooks(target: Target) -> Iterator[Step]:
     for entry in target.entry.webhooks:
         state = found.pop(entry.url, None)
         if state is None:
-            body = {"url": entry.url, "types": entry.types}
+            body: dict[str, Any] = {"url": entry.url, "types": entry.types}
+            if entry.role_arn is not None:
+                body["roleArn"] = entry.role_arn
             yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, "", body))
             continue
         path = f"/v1/webhooks/{state['id']}"
         if sorted(state["types"]) != sorted(entry.types):
             body = {"types": entry.types}
             yield Step("~", f"webhook {entry.url}: types", _call(target, "PATCH", path, body))
-        if not target.values.read(entry.secret_to):
+        if entry.role_arn is not None and state["roleArn"] != entry.role_arn:
+            body = {"roleArn": entry.role_arn}
+            yield Step("~", f"webhook {entry.url}: roleArn", _call(target, "PATCH", path, body))
+        if entry.secret_to is not None and not target.values.read(entry.secret_to):
             text = f"webhook {entry.url}: a new secret, because {entry.secret_to} has none"
             yield Step("~", text, _with_secret(target, entry, f"/{state['id']}/rotate", None))
     yield from _rest(target, "webhook", found.keys(), _ids(found))
@@ -138,7 +143,8 @@ def _with_secret(
 ) -> Callable[[], object]:
     def run() -> None:
         made = target.call("POST", f"/v1/webhooks{path}", body)
-        target.values.write(entry.secret_to, made["secret"])
+        if entry.secret_to is not None:
+            target.values.write(entry.secret_to, made["secret"])
 
     return run
 

@@ -32,6 +32,7 @@ def create_webhook() -> Reply:
         body.types,
         by=principal.actor,
         shape=body.format,
+        role_arn=body.role_arn,
     )
     return reply(webhook_with_secret(state), 201)
 

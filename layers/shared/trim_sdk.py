@@ -22,16 +22,19 @@ from typing import Any, Final
 SERVICES: Final = {
     "cloudwatch": "monitoring",
     "dynamodb": "dynamodb",
+    "events": "events",
     "lambda": "lambda",
     "s3": "s3",
     "secretsmanager": "secretsmanager",
     "sesv2": "email",
     "sqs": "sqs",
+    "sts": "sts",
 }
 #: Their operations. The services without any here have clients of our own, and botocore's as a
 #: fallback. Botocore itself calls HeadBucket, after a redirect.
 OPERATIONS: Final = {
     "cloudwatch": "GetMetricStatistics",
+    "events": "PutEvents",
     "lambda": "Invoke",
     "s3": "DeleteObject GetObject HeadBucket ListObjectsV2 PutObject",
     "secretsmanager": "CreateSecret DeleteSecret DescribeSecret GetSecretValue PutSecretValue",
@@ -39,6 +42,7 @@ OPERATIONS: Final = {
     " DeleteTenant GetAccount GetConfigurationSet GetConfigurationSetEventDestinations"
     " GetEmailIdentity GetTenant ListTenantResources ListTenants"
     " PutEmailIdentityMailFromAttributes SendEmail UpdateReputationEntityPolicy",
+    "sts": "AssumeRole",
 }
 
 

@@ -45,6 +45,7 @@ REASONS: Final = {
     " OR #at < :at": _STORED,
     "adapters/dynamodb/messages/heartbeat.py: take_probe: attribute_not_exists(pk)"
     " OR #at <= :before": _SOON,
+    "adapters/ses/mailer.py: _connected: now - self._most_at > _IDLE": _ONE_CLOCK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: later - at > _GAP": _ONE_CLOCK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: reported[0] - at >= stay": _ONE_CLOCK,
     "application/delivery/deliver.py: _hand_over: now >= job.deadline": _SOON,
@@ -94,6 +95,7 @@ OF_A_PACKAGE: Final = {
     "adapters/dynamodb/webhooks/endpoints.py": (1, _SOON),
     "adapters/s3_spool.py": (1, "objects are deleted days after the last job for them"),
     "adapters/secret_store.py": (1, _ONE_CLOCK),
+    "adapters/aws_poster.py": (1, _ONE_CLOCK),
     "adapters/webhook_poster.py": (2, _ONE_CLOCK),
     "application/accounts": (7, _SOON),
     "application/breaker": (5, _STORED),

@@ -475,6 +475,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         configuration_set="pillarbox",
         mail_code_function="MailCode",
         widget_origins="https://shop.example",
+        aws_webhooks_account="999999999999",
         shared_tenant="on",
         dns_servers=dns_server,
     ) | {

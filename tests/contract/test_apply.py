@@ -27,6 +27,7 @@ from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.service import Service
+from tests.contract.webhook_path import ROLE
 
 _SCOPES: Final = (
     MANAGEMENT_SCOPES
@@ -239,6 +240,21 @@ def test_a_domain_is_removed_and_a_key_is_rotated(run: Run) -> None:
     assert Api(new).raw("GET", "/me").status == 200
     assert run(file_of(changed), prune=True) == []
     assert state_of(run, shop)["domains"] == []
+
+
+def test_events_go_to_aws_with_a_role(run: Run) -> None:
+    """A bucket is made without a secret; another role is a change, and a repetition none."""
+    (shop,) = names(1)
+    bucket: dict[str, Any] = {"url": "s3://shop-events/", "types": ["*"], "roleArn": ROLE}
+    wanted = {"name": shop, "contact": f"ann@{shop}.example", "webhooks": [bucket]}
+    assert "+ webhook s3://shop-events/" in run(file_of(wanted))
+    assert run(file_of(wanted)) == []
+    bucket["roleArn"] = f"{ROLE}-2"
+    assert run(file_of(wanted)) == ["~ webhook s3://shop-events/: roleArn"]
+    assert run(file_of(wanted)) == []
+    for wrong in ({"secretTo": "file:x"}, {"roleArn": None}):
+        with pytest.raises(ValidationFailed):
+            file_of(wanted | {"webhooks": [bucket | wrong]})
 
 
 @pytest.mark.parametrize("after", [False, True])

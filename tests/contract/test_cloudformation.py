@@ -26,6 +26,7 @@ from pillarbox.http.cloudformation.resources import TYPES
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
+from tests.contract.webhook_path import ROLE
 
 _STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/5d2b"
 _TIME: Final = 900.0
@@ -246,6 +247,21 @@ def test_a_resource_lives(key: str, account: str, kind: str) -> None:
     for _ in range(2):  # a missing object is deleted too
         assert stack.delete()["Status"] == "SUCCESS"
     assert state_of(key, account) == before
+    assert secrets() == known
+
+
+def test_a_webhook_in_aws_has_a_role_and_no_secret(key: str, account: str) -> None:
+    """Its id is the external id of the role, which may change; no secret is made."""
+    stack, known = CloudFormation(key, "Webhook"), secrets()
+    bucket = {"Account": account, "Url": "s3://shop-events/", "Types": ["*"], "RoleArn": ROLE}
+    made = stack.create(**bucket)
+    assert (made["Status"], made["Data"]) == ("SUCCESS", {}), made
+    changed = stack.update(**bucket | {"RoleArn": f"{ROLE}-2", "Types": ["email.bounced"]})
+    assert (changed["Status"], changed["Data"]) == ("SUCCESS", {}), changed
+    path = f"/webhooks/{made['PhysicalResourceId']}"
+    shown = Api(key).raw("GET", path, headers={"X-Account": account}).json
+    assert (shown["roleArn"], shown["types"]) == (f"{ROLE}-2", ["email.bounced"])
+    assert stack.delete()["Status"] == "SUCCESS"
     assert secrets() == known
 
 

@@ -361,6 +361,14 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
         assert allowed is (role == "ManageDomainsRole")
 
 
+@for_each("role", _ROLES)
+def test_no_function_assumes_a_role_of_the_operator(role: str) -> None:
+    """Only the function that posts events assumes roles, and none of the service's AWS account."""
+    policy = iam.statements(role)
+    assert not iam.is_allowed(policy, AwsRequest("sts:AssumeRole", "OwnRole"))
+    assert iam.is_allowed(policy, AwsRequest("sts:AssumeRole", "*")) is (role == "PostWebhooksRole")
+
+
 @for_each(
     ("role", "own"),
     [

@@ -78,7 +78,7 @@ from tests.contract.test_cloudformation import InProcessProbe
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.test_sessions import full_ids
 from tests.contract.test_tenants import Tenant
-from tests.contract.webhook_path import WebhookPath
+from tests.contract.webhook_path import BUS, ROLE, WebhookPath
 from tests.fakes.builders import QUEUES, message
 from tests.fakes.builders import mail as mail_of
 from tests.fakes.webhooks import endpoint
@@ -173,6 +173,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
         _send_again(service)
+        WebhookPath(service, recorded.handler, BUS, role_arn=ROLE).post_a_test()
         _delete_account(service)
         _provide(service, recorded)
         _operate(service)  # last, because it fills each queue
@@ -801,7 +802,8 @@ def _granted(function: str) -> set[str]:
         name for source in events.values() for name in iam.named(source["Properties"].get("Queue"))
     }
     found: set[str] = set()
-    for statement in iam.statements(f"{_FUNCTIONS[function]}Role"):
+    statements = iam.statements(f"{_FUNCTIONS[function]}Role")
+    for statement in (one for one in statements if one.effect == "Allow"):
         for right in rights_granted(statement):
             action, resource, *_ = right.split()
             excluded = _UNCALLED.get(function, set())

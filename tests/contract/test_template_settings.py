@@ -38,8 +38,8 @@ _VALUES: Final = {
 #: Every function has it, so that each of those that serve requests can ask for it when a key has
 #: `sources`. Their roles say which may read the secret (test_template_roles.py).
 _EDGE_SECRET: Final = {Settings.edge_secret_id.variable}
-#: What a use case makes only when it needs it: key_notice.py.
-_MADE_LATER: Final = {"api_keys": "send_mail"}
+#: What a use case makes only when it needs it: key_notice.py, and posting to AWS.
+_MADE_LATER: Final = {"api_keys": "send_mail", "webhook_worker": "aws_poster"}
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
 

@@ -47,6 +47,7 @@ def test_an_endpoint_is_created(api: Api) -> None:
     made = create(api, types=["email.bounced", "email.failed", "email.bounced"])
     assert set(made) == {
         *("id", "url", "types", "secret", "enabled", "format", "createdAt"),
+        *("roleArn", "trustPolicy"),
         *("failingSince", "disabledAt", "disabledReason"),
     }
     assert made["types"] == ["email.bounced", "email.failed"]

@@ -28,6 +28,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEndpoint,
     WebhookFormat,
 )
+from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import Service, queue_record
@@ -35,6 +36,9 @@ from tests.fakes.builders import message
 from tests.fakes.webhooks import endpoint
 
 CONTACT = "owner@shop.example"
+#: In the AWS account that the emulator has.
+ROLE = "arn:aws:iam::123456789012:role/pillarbox-events"
+BUS = "arn:aws:events:eu-west-1:123456789012:event-bus/mail"
 
 type Handlers = Callable[[str], Callable[[dict[str, Any], object], dict[str, Any]]]
 
@@ -57,6 +61,7 @@ class WebhookPath:
     posted: list[bytes] = field(default_factory=list)
     shape: WebhookFormat = WebhookFormat.PILLARBOX
     headers: list[Mapping[str, str]] = field(default_factory=list)
+    role_arn: str | None = None
 
     def __post_init__(self) -> None:
         self.account = self.service.account(contact=CONTACT)
@@ -65,6 +70,7 @@ class WebhookPath:
             url=self.url,
             secrets=(new_secret(wiring.utc_now()),),
             format=self.shape,
+            role_arn=self.role_arn,
         )
         DynamoWebhookEndpoints(wiring.services().credentials, wiring.services().table).add(
             self.endpoint, 10
@@ -102,6 +108,13 @@ class WebhookPath:
             image["Keys"] = {name: image["NewImage"][name] for name in ("pk", "sk")}
         records = [{"eventName": "MODIFY", "dynamodb": image} for image in images]
         self.handlers("announce_events")({"Records": records}, Invocation())
+
+    def post_a_test(self) -> None:
+        """Post a test event."""
+        event = webhook_test(self.account, wiring.utc_now())
+        services = wiring.services()
+        services.webhooks_queue.put_all([event.for_endpoint(self.endpoint.endpoint_id)])
+        self.work()
 
     def work(self, *more: str) -> list[str]:
         """Run the worker on all tasks that are visible; return those that stay in the queue."""

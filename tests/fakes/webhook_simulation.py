@@ -125,6 +125,7 @@ class WebhookService:
             messages=stores.FakeMessages(stores.Store()),
             suppressions=webhooks.FakeSuppressionLookup(),
             poster=self,
+            aws_poster=webhooks.FakeAwsPoster,
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),
             clock=self.clock,
             random=self._random.random,

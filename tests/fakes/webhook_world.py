@@ -96,6 +96,7 @@ class WebhookWorld:
         self.due = webhooks.FakeDueTimes()
         self.poster = webhooks.FakeWebhookPoster()
         self.poster.answer = lambda post: self.answer(post.url, post.event_id)
+        self.aws = webhooks.FakeAwsPoster()
         self.suppressions = webhooks.FakeSuppressionLookup()
         #: How often each event was accepted by its endpoint.
         self.accepted: Counter[UUID] = Counter()
@@ -134,6 +135,7 @@ class WebhookWorld:
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
+            aws_poster=lambda: self._port("aws", self.aws),
             payloads=PAYLOADS,
             clock=self._clock(),
             random=self.random.random,

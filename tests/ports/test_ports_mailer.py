@@ -4,6 +4,8 @@ import base64
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -67,16 +69,23 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(Handler, monkeypatch):
+        yield stand_in
+        stand_in.stop.set()
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the client of SES call a server."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", f"http://127.0.0.1:{server.server_port}")
-    yield stand_in
-    stand_in.stop.set()
+    patch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    patch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    patch.setenv("AWS_ENDPOINT_URL_SESV2", f"http://127.0.0.1:{server.server_port}")
+    yield
     server.shutdown()
     server.server_close()
     thread.join(10)
@@ -235,9 +244,55 @@ def test_no_response_is_uncertain(
         ses, "_WITHOUT_RETRIES", ses._WITHOUT_RETRIES.merge(Config(read_timeout=0.3))
     )
     provider.response = broken
-    with pytest.raises(SendUncertain):
+    with pytest.raises(SendUncertain) as lost:
         send()
+    assert lost.value.error in {"ConnectionClosedError", "ReadTimeoutError", "UnreadableResponse"}
     assert len(provider.requests) == 1
+
+
+#: How many emails are sent at the same time, and the seconds until the next ones.
+BURSTS = ((3, 2), (1, 2), (1, 2), (3, 1), (3, 60), (1, 0), (2, 2), (2, 2), (1, 2), (3, 0))
+
+
+def test_no_email_is_lost_on_an_idle_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If SES drops connections that were idle for 5 seconds, unheard, each email has its answer.
+
+    A frozen function does not hear that a connection is closed. Busy connections are used again.
+    """
+    now, connections = [1000.0], []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            connections.append(self)
+            self.used = now[0]
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            together.wait()
+            if now[0] - self.used > 5:
+                self.close_connection = True
+                return
+            self.used = now[0]
+            self.send_response(200)
+            self.send_header("Content-Length", "18")
+            self.end_headers()
+            self.wfile.write(b'{"MessageId": "1"}')
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+    with serving(Handler, monkeypatch), ThreadPoolExecutor(3) as pool:
+        mailer = SesMailer("pillarbox", clock=lambda: now[0])
+        for count, wait in BURSTS:
+            together = threading.Barrier(count, timeout=30)
+            sends = [pool.submit(mailer.send, MESSAGE, TO, RAW, None) for _ in range(count)]
+            assert [send.result() for send in sends] == ["1"] * count
+            now[0] += wait
+        mailer._ses.close()
+    assert 3 < len(connections) < sum(count for count, _ in BURSTS)
 
 
 def test_no_connection_is_retryable(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

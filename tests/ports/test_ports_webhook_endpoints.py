@@ -46,6 +46,17 @@ def test_an_endpoint_is_read_as_it_was_added(endpoints: WebhookEndpoints) -> Non
     assert endpoints.get(ACCOUNT, endpoint().endpoint_id) is None
 
 
+def test_an_endpoint_in_aws_keeps_its_role(endpoints: WebhookEndpoints) -> None:
+    """It is read as it was added, with a role and without secrets; the role alone can change."""
+    stored = endpoint(url="s3://shop-events/", role_arn="arn:aws:iam::1:role/a", secrets=())
+    assert endpoints.add(stored, 1)
+    assert endpoints.get(ACCOUNT, stored.endpoint_id) == stored
+    changed = endpoints.change(
+        ACCOUNT, stored.endpoint_id, EndpointChanges(role_arn="arn:aws:iam::1:role/b")
+    )
+    assert changed == replace(stored, role_arn="arn:aws:iam::1:role/b")
+
+
 def test_an_account_has_at_most_so_many(endpoints: WebhookEndpoints) -> None:
     """One more is refused and not stored; the removal of one makes room again."""
     stored = [endpoint(created_at=at(n)) for n in range(3)]

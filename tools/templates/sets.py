@@ -47,6 +47,7 @@ _EVERYTHING: Final = {
     **_FRONT,
     **_DOMAIN,
     "AlarmSet": "all",
+    "AwsWebhooks": "on",
     "DeliveryReserve": "20",
     "EditorConcurrency": "5",
     "Firewall": "managed",

@@ -74,6 +74,7 @@ def _run(stack: dict[str, Any], options: argparse.Namespace) -> int:
         comparison = compare({*answers.acknowledged}, records, history, inbox)
     wrong = wrong_statistics(STATE, account_id=account_id)
     dead = depth(stack, "JOBS_DEAD_LETTERS", "EVENTS_DEAD_LETTERS")
+    print(f"answers 503 to readers {history.unavailable}")
     print(f"dead letters {dead}, acknowledged twice {answers.repeated}, wrong statistics {wrong}")
     print(comparison, flush=True)
     return int(bool(comparison) or bool(answers.repeated + dead + wrong))

@@ -18,6 +18,7 @@ from tests.stack import AGENT
 _STATUSES: Final = ("pending", "sent", "delivered", "bounced", "complained", "failed")
 _PAGE: Final = 100
 _TIMEOUT: Final = 150.0
+_TRIES: Final = 10
 #: Seconds between two looks at the inbox, which keeps only the newest 2,000 emails.
 _LOOK_EVERY: Final = 5.0
 
@@ -69,6 +70,8 @@ class History:
     """
 
     def __init__(self, url: str, key: str, since: datetime) -> None:
+        #: How many requests were answered with 503, and made again as a client would.
+        self.unavailable = 0
         self._since = since
         self._http = httpx.Client(
             base_url=f"{url}/api/v1/emails",
@@ -112,7 +115,12 @@ class History:
         )
 
     def _get(self, path: str, **query: str) -> Any:
-        return self._http.get(path, params=query).raise_for_status().json()
+        for _ in range(_TRIES):
+            answer = self._http.get(path, params=query)
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                break
+            self.unavailable += 1
+        return answer.raise_for_status().json()
 
 
 def recorded(wiring: Wiring, account_id: str) -> dict[str, Message]:

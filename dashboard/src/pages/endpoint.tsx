@@ -7,7 +7,7 @@ import { attempt } from "../action";
 import { call } from "../api";
 import { exact } from "../format";
 import { Ask } from "../parts/ask";
-import { Badge, Empty, Facts, Page, Time } from "../parts/basics";
+import { Badge, Code, Empty, Facts, Page, Time } from "../parts/basics";
 import { CursorPager } from "../parts/list";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
@@ -59,6 +59,8 @@ function About({ of: endpoint }: { of: Webhook }) {
     Address: <code>{endpoint.url}</code>,
     State: <EndpointState of={endpoint} />,
     Events: describeTypes(endpoint.types),
+    Role: endpoint.roleArn && <code>{endpoint.roleArn}</code>,
+    "Trust policy": endpoint.trustPolicy && <Code text={endpoint.trustPolicy} />,
     "Failing since": endpoint.failingSince && exact(endpoint.failingSince),
   };
   return (
@@ -68,11 +70,11 @@ function About({ of: endpoint }: { of: Webhook }) {
   );
 }
 
-function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onChange: () => void; onTest: () => void }) {
+function Actions({ of: { id, enabled, roleArn }, onChange, onTest }: { of: Webhook; onChange: () => void; onTest: () => void }) {
   const { route } = useLocation();
   const [deleting, setDeleting] = useState(false);
   const [rotating, setRotating] = useState(false);
-  const [secret, setSecret] = useState<string>();
+  const [secret, setSecret] = useState<string | null>();
   const path = { endpoint_id: id };
   const rotate = async () => setSecret((await call("POST /v1/webhooks/{endpoint_id}/rotate", { path })).secret);
   const test = () =>
@@ -97,9 +99,11 @@ function Actions({ of: { id, enabled }, onChange, onTest }: { of: Webhook; onCha
       <button type="button" class="button" onClick={test} disabled={!enabled}>
         Send a test
       </button>
-      <button type="button" class="button" onClick={() => setRotating(true)}>
-        New secret
-      </button>
+      {!roleArn && (
+        <button type="button" class="button" onClick={() => setRotating(true)}>
+          New secret
+        </button>
+      )}
       <button type="button" class="button" onClick={toggle}>
         {enabled ? "Disable" : "Enable"}
       </button>

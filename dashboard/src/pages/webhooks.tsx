@@ -24,7 +24,7 @@ export default function Webhooks() {
   );
   return (
     <Page title="Webhooks" actions={add}>
-      <p class="lead">The service sends what happens to your emails to these addresses, signed as Standard Webhooks.</p>
+      <p class="lead">The service sends what happens to your emails to these addresses, signed as Standard Webhooks, or puts it into your AWS account.</p>
       <Progress of={list} />
       {list.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No endpoints yet">
@@ -98,23 +98,48 @@ export function SecretWindow({ secret, onSaved }: { secret: string; onSaved: () 
   );
 }
 
+/** Show what the role of an endpoint in AWS must trust. It can be seen on the endpoint's page too. */
+function TrustWindow({ policy, onSaved }: { policy: string | null; onSaved: () => void }) {
+  return (
+    <Dialog title="Give the role this trust policy">
+      <p>With it the service can put events there for this endpoint alone. Then send a test.</p>
+      <Code text={policy ?? ""} />
+      <p class="actions">
+        <button type="button" class="button primary" onClick={onSaved}>
+          Continue
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
 function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const { route } = useLocation();
   const [url, setUrl] = useState("");
+  const [roleArn, setRoleArn] = useState("");
   const [types, setTypes] = useState<string[]>(["*"]);
   const [added, setAdded] = useState<WebhookWithSecret>();
+  const isInAws = /^(s3:\/\/|arn:)/.test(url);
   const { busy, error, run } = useAction(async () => {
-    setAdded(await call("POST /v1/webhooks", { body: { url, types } as CreateWebhookRequest }));
+    setAdded(await call("POST /v1/webhooks", { body: { url, types, ...(isInAws && { roleArn }) } as CreateWebhookRequest }));
     onAdded();
   });
-  if (added) return <SecretWindow secret={added.secret} onSaved={() => route(`/app/webhooks/${added.id}`)} />;
+  if (added) {
+    const show = () => route(`/app/webhooks/${added.id}`);
+    return added.secret ? <SecretWindow secret={added.secret} onSaved={show} /> : <TrustWindow policy={added.trustPolicy} onSaved={show} />;
+  }
   const all = types.includes("*");
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
       <form onSubmit={run}>
-        <Field label="Address" hint="An https: URL of your application.">
+        <Field label="Address" hint="An https: URL of your application. Or, in your AWS account, the ARN of an event bus or s3://BUCKET/PREFIX/.">
           <input type="url" required placeholder="https://shop.example/hooks" value={url} onInput={(event) => setUrl(event.currentTarget.value.trim())} />
         </Field>
+        {isInAws && (
+          <Field label="Role" hint="The ARN of a role that may put events there. Its name begins with pillarbox-events.">
+            <input required placeholder="arn:aws:iam::111122223333:role/pillarbox-events" value={roleArn} onInput={(event) => setRoleArn(event.currentTarget.value.trim())} />
+          </Field>
+        )}
         <fieldset class="options">
           <legend>Events</legend>
           <label>

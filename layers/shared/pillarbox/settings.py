@@ -242,6 +242,12 @@ class Settings:
         default="on",
         parameter="Webhooks",
     )
+    aws_webhooks_account = Setting(
+        str,
+        "the AWS account of the service, if events may go to buses and buckets of tenants",
+        ("functions",),
+        default="",
+    )
     webhooks_dead_letters_url = Setting(
         str,
         "the queue of events for webhook endpoints that failed too often",

@@ -210,7 +210,7 @@ export interface ChangeMemberRequest {
 
 /** Changes to an endpoint. Null changes nothing. */
 export interface ChangeWebhookRequest {
-  /** An https: URL on a public host, with port 443 or one from 1024 on. */
+  /** An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind. */
   url?: string | null;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
@@ -218,6 +218,8 @@ export interface ChangeWebhookRequest {
   enabled?: boolean | null;
   /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
+  /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
+  roleArn?: string | null;
 }
 
 /** A setting, or a role, before and after a change. Null if it is not set, or the plan's. */
@@ -302,12 +304,14 @@ export interface CreateTemplateRequest {
 
 /** A new endpoint. */
 export interface CreateWebhookRequest {
-  /** An https: URL on a public host, with port 443 or one from 1024 on. */
+  /** An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind. */
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
   /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat;
+  /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
+  roleArn?: string | null;
 }
 
 /** How far the deletion of an account is. */
@@ -1399,7 +1403,7 @@ export interface UploadRequest {
 /** Values for a template, by name. */
 export type Variables = Record<string, unknown>;
 
-/** An endpoint: an address of your application that receives events. */
+/** An endpoint: an address of your application, or a bus or a bucket in your AWS account. */
 export interface Webhook {
   id: string;
   url: string;
@@ -1409,6 +1413,10 @@ export interface Webhook {
   enabled: boolean;
   /** The shape of its payloads: ours, or that of Resend. */
   format: WebhookFormat;
+  /** The role that puts the events into AWS. Null for an https URL. */
+  roleArn: string | null;
+  /** The trust policy, as JSON, that the role needs. The external id in it is the endpoint's id. Null for an https URL. */
+  trustPolicy: string | null;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -1418,7 +1426,7 @@ export interface Webhook {
   disabledReason: string | null;
 }
 
-/** One POST to the endpoint. */
+/** One POST to the endpoint, or one try to put the event into AWS. */
 export interface WebhookAttempt {
   at: string;
   /** Null if there was no response. */
@@ -1489,6 +1497,10 @@ export interface WebhookWithSecret {
   enabled: boolean;
   /** The shape of its payloads: ours, or that of Resend. */
   format: WebhookFormat;
+  /** The role that puts the events into AWS. Null for an https URL. */
+  roleArn: string | null;
+  /** The trust policy, as JSON, that the role needs. The external id in it is the endpoint's id. Null for an https URL. */
+  trustPolicy: string | null;
   createdAt: string;
   /** The first failure after the last success. Null if the last one succeeded. */
   failingSince: string | null;
@@ -1496,8 +1508,8 @@ export interface WebhookWithSecret {
   disabledAt: string | null;
   /** `failing`: only failures for 5 days. `gone`: it answered 410. */
   disabledReason: string | null;
-  /** The secret that signs the events (Standard Webhooks). */
-  secret: string;
+  /** The secret that signs the events (Standard Webhooks). Null for an endpoint in AWS, which has none. */
+  secret: string | null;
 }
 
 /** What a webhook delivers. */

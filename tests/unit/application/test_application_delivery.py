@@ -215,8 +215,10 @@ def test_only_one_of_two_workers_resends(world: World, job: Job) -> None:
 
 def test_an_expired_lease_does_not_allow_a_resend(world: World, job: Job) -> None:
     """After the lease the job waits for the Send event; each wait is twice the last one."""
-    fail_sending(world, SendUncertain(), accepted=True)
-    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
+    fail_sending(world, SendUncertain("ReadTimeoutError"), accepted=True)
+    first = world.delivery.deliver(job)
+    assert first == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
+    assert first.provider_error == "ReadTimeoutError"  # for the log
     advance(world, seconds=90)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 90 * SECOND)
     advance(world, minutes=13, seconds=10)

@@ -68,22 +68,31 @@ def use_direct_client(*, on: bool) -> None:
         _DIRECT.update({"dynamodb", "sqs"})
 
 
-def make_client(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
+def make_client(
+    service: str,
+    limits: "CallLimits | Config" = WITH_RETRIES,
+    **others: str,
+) -> Any:  # noqa: ANN401  typed by callers
     """Return a client of an AWS service.
+
+    Args:
+        service: the SDK's name of it.
+        limits: how long and how often it tries.
+        others: a region or credentials, as botocore calls them, that are not the function's.
 
     Each service has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …). The local
     stack sets these variables to replace AWS.
     """
     # Each takes a cold start's time, and most functions need one of them.
     with _MAKING:
-        if service in _DIRECT and isinstance(limits, CallLimits):
+        if service in _DIRECT and isinstance(limits, CallLimits) and not others:
             from pillarbox.adapters.direct.client import find_client  # noqa: PLC0415  see above
 
             if client := find_client(service, limits):
                 return client
         from pillarbox.adapters.sdk import make_sdk_client  # noqa: PLC0415  see above
 
-        return make_sdk_client(service, limits)
+        return make_sdk_client(service, limits, **others)
 
 
 class _LazyClient:

@@ -13,13 +13,13 @@ from pillarbox.adapters.aws import CallLimits
 CHECKS_PARAMETERS: Final = False
 
 
-def make_sdk_client(service: str, limits: CallLimits | Config) -> Any:  # noqa: ANN401  typed by callers
+def make_sdk_client(service: str, limits: CallLimits | Config, **others: Any) -> Any:  # noqa: ANN401  typed by callers
     """Return a client of an AWS service. No two may be made at the same time."""
     config = _config(limits) if isinstance(limits, CallLimits) else limits
     if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
         # Only AWS has a host name for each bucket.
         config = config.merge(Config(s3={"addressing_style": "path"}))
-    return sdk_session().create_client(service, config=config)
+    return sdk_session().create_client(service, config=config, **others)
 
 
 def _config(limits: CallLimits) -> Config:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.enqueue_due import DueTasks
     from pillarbox.application.webhooks.owner_notice import OwnerNotices
-    from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
+    from pillarbox.application.webhooks.ports import AwsPoster, PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
     from pillarbox.domain.webhooks.endpoint import WebhookFormat
@@ -32,6 +32,7 @@ class WebhookWiring(ServiceMailWiring):
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
             deliveries=self.delivery_store,
+            service_account=self.settings.aws_webhooks_account,
         )
 
     @cached_property
@@ -47,6 +48,7 @@ class WebhookWiring(ServiceMailWiring):
             log=self.change_log,
             clock=utc_now,
             switched_on=self.settings.webhooks,
+            service_account=self.settings.aws_webhooks_account,
         )
 
     @cached_property
@@ -55,6 +57,14 @@ class WebhookWiring(ServiceMailWiring):
 
         return HttpsWebhookPoster(
             self.settings.dns_servers, allow_local=self.settings.local_webhooks
+        )
+
+    @cached_property
+    def aws_poster(self) -> "AwsPoster":
+        from pillarbox.adapters.aws_poster import AwsSessionPoster
+
+        return AwsSessionPoster(
+            self.settings.aws_webhooks_account, tests_trust=not self.settings.local_webhooks
         )
 
     @cached_property
@@ -97,6 +107,7 @@ class WebhookWiring(ServiceMailWiring):
             messages=self.message_store,
             suppressions=self.suppression_store,
             poster=self.webhook_poster,
+            aws_poster=lambda: self.aws_poster,
             payloads=payloads,
             clock=utc_now,
             random=random,

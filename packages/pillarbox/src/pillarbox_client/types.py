@@ -401,7 +401,9 @@ class ChangeWebhookRequest(TypedDict):
     """Changes to an endpoint. Null changes nothing."""
 
     url: NotRequired[str | None]
-    """An https: URL on a public host, with port 443 or one from 1024 on."""
+    """An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN
+    of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind.
+    """
     types: NotRequired[
         list[
             Literal[
@@ -427,6 +429,11 @@ class ChangeWebhookRequest(TypedDict):
     format: NotRequired[WebhookFormat | None]
     """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
     written for it. The types are chosen by our names. The signature is the same.
+    """
+    roleArn: NotRequired[str | None]
+    """For an event bus or a bucket in your AWS account: a role in it that may put events there,
+    whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the
+    endpoint.
     """
 
 
@@ -553,7 +560,9 @@ class CreateWebhookRequest(TypedDict):
     """A new endpoint."""
 
     url: str
-    """An https: URL on a public host, with port 443 or one from 1024 on."""
+    """An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN
+    of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind.
+    """
     types: list[
         Literal[
             "*",
@@ -574,6 +583,11 @@ class CreateWebhookRequest(TypedDict):
     format: NotRequired[WebhookFormat]
     """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
     written for it. The types are chosen by our names. The signature is the same.
+    """
+    roleArn: NotRequired[str | None]
+    """For an event bus or a bucket in your AWS account: a role in it that may put events there,
+    whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the
+    endpoint.
     """
 
 
@@ -1599,7 +1613,7 @@ class UploadRequest(TypedDict):
 
 
 class Webhook(TypedDict):
-    """An endpoint: an address of your application that receives events."""
+    """An endpoint: an address of your application, or a bus or a bucket in your AWS account."""
 
     id: str
     url: str
@@ -1609,6 +1623,12 @@ class Webhook(TypedDict):
     """Whether events are sent: neither you nor the service disabled it."""
     format: WebhookFormat
     """The shape of its payloads: ours, or that of Resend."""
+    roleArn: str | None
+    """The role that puts the events into AWS. Null for an https URL."""
+    trustPolicy: str | None
+    """The trust policy, as JSON, that the role needs. The external id in it is the endpoint's id.
+    Null for an https URL.
+    """
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -1619,7 +1639,7 @@ class Webhook(TypedDict):
 
 
 class WebhookAttempt(TypedDict):
-    """One POST to the endpoint."""
+    """One POST to the endpoint, or one try to put the event into AWS."""
 
     at: str
     statusCode: int | None
@@ -1690,6 +1710,12 @@ class WebhookWithSecret(TypedDict):
     """Whether events are sent: neither you nor the service disabled it."""
     format: WebhookFormat
     """The shape of its payloads: ours, or that of Resend."""
+    roleArn: str | None
+    """The role that puts the events into AWS. Null for an https URL."""
+    trustPolicy: str | None
+    """The trust policy, as JSON, that the role needs. The external id in it is the endpoint's id.
+    Null for an https URL.
+    """
     createdAt: str
     failingSince: str | None
     """The first failure after the last success. Null if the last one succeeded."""
@@ -1697,8 +1723,10 @@ class WebhookWithSecret(TypedDict):
     """When the service disabled it. Enable it to have events sent again."""
     disabledReason: str | None
     """`failing`: only failures for 5 days. `gone`: it answered 410."""
-    secret: str
-    """The secret that signs the events (Standard Webhooks)."""
+    secret: str | None
+    """The secret that signs the events (Standard Webhooks). Null for an endpoint in AWS, which has
+    none.
+    """
 
 
 BatchItem = TypedDict(

@@ -1,9 +1,11 @@
 """Hand emails to SES (API v2)."""
 
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
+from threading import Lock
 from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import uuid4
 
@@ -38,6 +40,10 @@ _WITHOUT_RETRIES: Final = Config(
     tcp_keepalive=True,
 )
 _SERVER_ERROR: Final = 500
+#: A connection that was idle for longer is not used. SES may have closed it, and a function that
+#: was frozen meanwhile has not heard of it: the email would get no answer, and would wait for its
+#: event. In seconds; servers close idle connections after 5 or more.
+_IDLE: Final = 3.0
 #: SES's own mailbox, which accepts every email. It works in the sandbox, and does not count
 #: towards the quota of a day or the rates of bounces.
 SIMULATOR: Final = "success@simulator.amazonses.com"
@@ -80,8 +86,13 @@ class SesMailer:
 
     _ses: "SESV2Client" = client_of("sesv2", _WITHOUT_RETRIES)
 
-    def __init__(self, configuration_set: str) -> None:
+    def __init__(self, configuration_set: str, clock: Callable[[], float] = time.time) -> None:
         self._configuration_set = configuration_set
+        self._clock = clock
+        self._lock = Lock()
+        #: The emails under way; the most since there are connections, and when that was last so.
+        self._running = self._most = 0
+        self._most_at = clock()
 
     def send(
         self, message: Message, recipients: tuple[str, ...], raw: bytes, tenant: str | None
@@ -111,14 +122,15 @@ class SesMailer:
     ) -> str:
         of_tenant: _OfTenant = {"TenantName": tenant} if tenant else {}
         try:
-            response = self._ses.send_email(
-                FromEmailAddress=sender,
-                Destination={"ToAddresses": recipients},
-                Content={"Raw": {"Data": raw}},
-                ConfigurationSetName=self._configuration_set,
-                EmailTags=[{"Name": name, "Value": value} for name, value in tags.items()],
-                **of_tenant,
-            )
+            with self._connected() as ses:
+                response = ses.send_email(
+                    FromEmailAddress=sender,
+                    Destination={"ToAddresses": recipients},
+                    Content={"Raw": {"Data": raw}},
+                    ConfigurationSetName=self._configuration_set,
+                    EmailTags=[{"Name": name, "Value": value} for name, value in tags.items()],
+                    **of_tenant,
+                )
         except ClientError as error:
             raise _failure(error, tenant) from error
         except ParamValidationError as error:
@@ -130,23 +142,44 @@ class SesMailer:
             ResponseParserError,
             SSLError,  # may occur in the middle of a response
         ) as error:
-            raise SendUncertain from error
+            raise SendUncertain(type(error).__name__) from error
         except NotConnected as error:
             raise SendThrottled from error
         except HTTPClientError as error:
-            raise SendUncertain from error
+            raise SendUncertain(type(error).__name__) from error
         except BotoCoreError as error:  # credentials or settings: nothing was sent
             raise SendThrottled from error
         if "MessageId" not in response:  # SES responded, but unreadably
-            raise SendUncertain
+            raise SendUncertain("UnreadableResponse")
         return response["MessageId"]
+
+    @contextmanager
+    def _connected(self) -> Iterator["SESV2Client"]:
+        """Lend the client for one call, without connections that were idle for too long.
+
+        There are as many connections as emails were under way together. So all of them were in use
+        when that was last so.
+        """
+        with self._lock:
+            now = self._clock()
+            if not self._running and now - self._most_at > _IDLE:
+                self._ses.close()
+                self._most = 0
+            self._running += 1
+            if self._running >= self._most:
+                self._most, self._most_at = self._running, now
+        try:
+            yield self._ses
+        finally:
+            with self._lock:
+                self._running -= 1
 
 
 def _failure(error: ClientError, tenant: str | None) -> Exception:
     code = code_of(error)
     status = error.response["ResponseMetadata"]["HTTPStatusCode"]
     if status >= _SERVER_ERROR:
-        return SendUncertain()
+        return SendUncertain(code)
     if code in _RETRYABLE or status in _RETRYABLE_STATUSES:
         too_fast = code in _TOO_FAST or status == HTTPStatus.TOO_MANY_REQUESTS
         return SendThrottled(code, too_fast=too_fast)

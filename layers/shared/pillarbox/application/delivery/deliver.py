@@ -316,8 +316,8 @@ class Delivery:
             events = [_failed_event(self.clock(), rejection.code, rejection.reason)]
             self._settle(job, message, _result(message, events))
             return DeliveryResult(Outcome.FAILED)
-        except SendUncertain:
-            return DeliveryResult(Outcome.UNCERTAIN, RETRY_SOON)
+        except SendUncertain as lost:
+            return DeliveryResult(Outcome.UNCERTAIN, RETRY_SOON, provider_error=lost.error)
         failed = (_failed_event(now, code, MEANINGS[code], to) for to, code in refused.items())
         events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))

@@ -139,7 +139,15 @@ class SendRejected(Exception):
 
 
 class SendUncertain(Exception):
-    """The provider gave no response, so it may have accepted the message or not."""
+    """The provider gave no response, so it may have accepted the message or not.
+
+    Args:
+        error: what went wrong, for the log.
+    """
+
+    def __init__(self, error: str = "NoResponse") -> None:
+        super().__init__()
+        self.error = error
 
 
 class SendingRate(Protocol):

@@ -8,6 +8,7 @@ from typing import Final
 
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.application.webhooks.ports import (
+    AwsPoster,
     DueTimes,
     EndpointHealths,
     PayloadWriter,
@@ -71,6 +72,8 @@ class PostingPorts:
     messages: Messages
     suppressions: SuppressionLookup
     poster: WebhookPoster
+    #: Called for endpoints in AWS alone, because it takes long to load.
+    aws_poster: Callable[[], AwsPoster]
     payloads: Mapping[WebhookFormat, PayloadWriter]
     clock: Clock
     random: Callable[[], float]
@@ -145,12 +148,9 @@ class Attempts:
             ports.deliveries.put(gone)
             return AttemptResult("record_gone", gone)
         started = ports.clock()
-        headers = signed_headers(
-            event.event_id, body, endpoint.secrets, started, *_HEADERS[endpoint.format]
-        )
         self._running[event.delivery_id] = started
         try:
-            result = ports.poster.post(endpoint.url, headers, body)
+            result = self._send(endpoint, event, body)
         finally:
             self._running.pop(event.delivery_id, None)
         took = ports.clock() - started
@@ -167,6 +167,14 @@ class Attempts:
         ports.deliveries.put(delivered)
         self._note_success(endpoint, health)
         return AttemptResult("delivered", delivered, took)
+
+    def _send(self, endpoint: WebhookEndpoint, event: WebhookEvent, body: bytes) -> PostResult:
+        if endpoint.role_arn is not None:
+            return self._ports.aws_poster().put(endpoint, event, body)
+        headers = signed_headers(
+            event.event_id, body, endpoint.secrets, self._ports.clock(), *_HEADERS[endpoint.format]
+        )
+        return self._ports.poster.post(endpoint.url, headers, body)
 
     def retry(self, endpoint: WebhookEndpoint, failed: AttemptResult) -> AttemptResult:
         """Note a failure, and have the event tried again: on the schedule, or when a drain does.

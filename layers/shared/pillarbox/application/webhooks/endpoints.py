@@ -21,6 +21,12 @@ from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.limits import MAX_ENDPOINTS, limit_exceeded
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
 from pillarbox.domain.ids import new_id
+from pillarbox.domain.webhooks.aws_target import (
+    AwsTargetError,
+    is_in_aws,
+    parse_aws_target,
+    trust_policy,
+)
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
     SELECTABLE_TYPES,
@@ -69,15 +75,27 @@ def check_types(field: str, types: Iterable[str]) -> list[FieldError]:
 
 @dataclass(frozen=True, slots=True)
 class EndpointState:
-    """An endpoint, with what the service knows about its recent deliveries."""
+    """An endpoint, with what the service knows about its recent deliveries.
+
+    `service_account` is the AWS account of the service, if events may go to AWS.
+    """
 
     endpoint: WebhookEndpoint
     health: EndpointHealth
+    service_account: str = ""
 
     @property
     def enabled(self) -> bool:
         """Whether events are sent: neither the tenant nor the service disabled the endpoint."""
         return is_enabled(self.endpoint, self.health)
+
+    @property
+    def trust_policy(self) -> str | None:
+        """The trust policy that the role of an endpoint in AWS needs, as JSON."""
+        role = self.endpoint.role_arn
+        if role is None or not self.service_account:
+            return None
+        return trust_policy(role.split(":")[1], self.service_account, self.endpoint.endpoint_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +105,7 @@ class WebhookQueries:
     endpoints: WebhookEndpoints
     healths: EndpointHealths
     deliveries: WebhookDeliveries
+    service_account: str = ""
 
     def of_account(self, account_id: str) -> Sequence[EndpointState]:
         """Read an account's endpoints, the oldest first."""
@@ -120,7 +139,8 @@ class WebhookQueries:
         return self.deliveries.newest_first(account_id, str(endpoint_id), limit, cursor)
 
     def _state(self, endpoint: WebhookEndpoint) -> EndpointState:
-        return EndpointState(endpoint, self.healths.get(endpoint.account_id, endpoint.endpoint_id))
+        health = self.healths.get(endpoint.account_id, endpoint.endpoint_id)
+        return EndpointState(endpoint, health, self.service_account)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +157,10 @@ class Webhooks:
     clock: Clock
     #: False if the operator switched webhooks off: then nothing would be posted.
     switched_on: bool = True
+    #: The AWS account of the service; empty if the operator lets no events go to AWS.
+    service_account: str = ""
 
-    def create(
+    def create(  # noqa: PLR0913  what a request has
         self,
         account_id: str,
         url: str,
@@ -146,34 +168,36 @@ class Webhooks:
         *,
         by: str,
         shape: WebhookFormat = WebhookFormat.PILLARBOX,
+        role_arn: str | None = None,
     ) -> EndpointState:
-        """Create an endpoint with a new secret.
+        """Create an endpoint with a new secret, or one in AWS with a role.
 
         An acceptance that reads the account from then on announces its messages.
 
         Raises:
-            ValidationFailed: on `url` and `types`.
+            ValidationFailed: on `url`, `types` and `roleArn`.
             ServiceError: `webhook_limit_exceeded`, `rate_limit_exceeded`; `route_not_found`, if
                 webhooks are off.
         """
         if not self.switched_on:
             raise webhooks_are_off()
-        self._check(account_id, url, types)
+        self._check(account_id, url, types, role_arn)
         now = self.clock()
         endpoint = WebhookEndpoint(
             account_id=account_id,
             endpoint_id=str(new_id(now)),
             url=url,
             types=frozenset(types),
-            secrets=(new_secret(now),),
+            secrets=() if role_arn else (new_secret(now),),
             enabled=True,
             created_at=now,
             format=shape,
+            role_arn=role_arn,
         )
         if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
             raise limit_exceeded("webhook_limit_exceeded", MAX_ENDPOINTS, "webhook endpoints")
         self.log.note(account_id, AccountAction.WEBHOOK_CREATED, endpoint.title, by=by)
-        return EndpointState(endpoint, EndpointHealth())
+        return self._state(endpoint, EndpointHealth())
 
     def change(
         self, account_id: str, endpoint_id: UUID, changes: EndpointChanges, *, by: str
@@ -183,10 +207,16 @@ class Webhooks:
         The events that wait are then posted, if a first one succeeds.
 
         Raises:
-            ValidationFailed: on `url` and `types`.
+            ValidationFailed: on `url`, `types` and `roleArn`.
             ServiceError: `webhook_not_found`.
         """
-        self._check(account_id, changes.url, changes.types)
+        if changes.url is None and changes.role_arn is None:
+            self._check(account_id, None, changes.types)
+        else:
+            old = self._get(account_id, endpoint_id)
+            self._check_kind(old, changes.url)
+            role_arn = changes.role_arn or old.role_arn
+            self._check(account_id, changes.url or old.url, changes.types, role_arn)
         endpoint = self.endpoints.change(account_id, str(endpoint_id), changes)
         if endpoint is None:
             raise webhook_not_found()
@@ -194,8 +224,8 @@ class Webhooks:
         if changes.enabled:
             health = self._enable_again(endpoint)
             self.queue.put_all([EndpointDrain(account_id, endpoint.endpoint_id)])
-            return EndpointState(endpoint, health)
-        return EndpointState(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
+            return self._state(endpoint, health)
+        return self._state(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
 
     def delete(self, account_id: str, endpoint_id: UUID, *, by: str) -> None:
         """Delete an endpoint for good. No event is sent to it any more.
@@ -215,18 +245,20 @@ class Webhooks:
         """Give an endpoint a new secret; the old one also signs for 24 hours.
 
         Raises:
+            ValidationFailed: on `endpoint_id`, of an endpoint in AWS.
             ServiceError: `webhook_not_found`.
         """
         for _ in range(_TRIES):
-            endpoint = self.endpoints.get(account_id, str(endpoint_id))
-            if endpoint is None:
-                raise webhook_not_found()
+            endpoint = self._get(account_id, endpoint_id)
+            if endpoint.role_arn is not None:
+                message = "must be of an endpoint with an https URL: one in AWS has no secret"
+                raise ValidationFailed(FieldError("endpoint_id", message, "not_allowed"))
             now = self.clock()
             secrets = rotated(endpoint.secrets, new_secret(now), now)
             if self._replace_secrets(endpoint, secrets):
                 self.log.note(account_id, AccountAction.WEBHOOK_CHANGED, endpoint.title, by=by)
                 health = self.healths.get(account_id, endpoint.endpoint_id)
-                return EndpointState(replace(endpoint, secrets=secrets), health)
+                return self._state(replace(endpoint, secrets=secrets), health)
         raise _busy()
 
     def _replace_secrets(
@@ -236,18 +268,54 @@ class Webhooks:
             endpoint.account_id, endpoint.endpoint_id, endpoint.secrets, secrets
         )
 
-    def _check(self, account_id: str, url: str | None, types: Iterable[str] | None) -> None:
+    def _get(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
+        endpoint = self.endpoints.get(account_id, str(endpoint_id))
+        if endpoint is None:
+            raise webhook_not_found()
+        return endpoint
+
+    def _state(self, endpoint: WebhookEndpoint, health: EndpointHealth) -> EndpointState:
+        return EndpointState(endpoint, health, self.service_account)
+
+    def _check(
+        self,
+        account_id: str,
+        url: str | None,
+        types: Iterable[str] | None,
+        role_arn: str | None = None,
+    ) -> None:
         errors = [] if types is None else check_types("types", types)
-        if url is not None:
-            if len(url) > MAX_URL:
-                refused: str | None = f"must have at most {MAX_URL} characters"
-            else:
-                self.slow_requests.take(account_id)
-                refused = self.poster().check(url)
-            if refused:
-                errors.insert(0, FieldError("url", refused, "invalid_url"))
+        if url is not None and (refused := self._refuse(account_id, url, role_arn)):
+            errors.insert(0, refused)
         if errors:
             raise ValidationFailed(*errors)
+
+    def _refuse(self, account_id: str, url: str, role_arn: str | None) -> FieldError | None:
+        """Return what is wrong with where events shall go."""
+        if len(url) > MAX_URL:
+            return FieldError("url", f"must have at most {MAX_URL} characters", "invalid_url")
+        if is_in_aws(url):
+            if not self.service_account:
+                message = "must begin with https://: this service puts no events into AWS accounts"
+                return FieldError("url", message, "invalid_url")
+            try:
+                parse_aws_target(url, role_arn or "", self.service_account)
+            except AwsTargetError as error:
+                return FieldError(error.field, str(error), error.code)
+            return None
+        if role_arn is not None:
+            message = "must be left out with an https URL"
+            return FieldError("roleArn", message, "not_allowed")
+        self.slow_requests.take(account_id)
+        refused = self.poster().check(url)
+        return FieldError("url", refused, "invalid_url") if refused else None
+
+    @staticmethod
+    def _check_kind(old: WebhookEndpoint, url: str | None) -> None:
+        """Refuse an address of another kind: an endpoint has secrets or a role for good."""
+        if url is not None and is_in_aws(url) != (old.role_arn is not None):
+            message = "must stay in AWS or stay an https URL: create another endpoint instead"
+            raise ValidationFailed(FieldError("url", message, "not_allowed"))
 
     def _enable_again(self, endpoint: WebhookEndpoint) -> EndpointHealth:
         for _ in range(_TRIES):

@@ -35,6 +35,7 @@ class EndpointChanges:
     types: frozenset[str] | None = None
     enabled: bool | None = None
     format: WebhookFormat | None = None
+    role_arn: str | None = None
 
 
 class WebhookEndpoints(Protocol):
@@ -160,6 +161,16 @@ class WebhookPoster(Protocol):
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
         """POST a body; return within 8 seconds. Every failure is a result, not an exception."""
+
+
+class AwsPoster(Protocol):
+    """Puts events into the buses and buckets that tenants have in their AWS accounts."""
+
+    def put(self, endpoint: WebhookEndpoint, event: WebhookEvent, body: bytes) -> PostResult:
+        """Put an event; return within 8 seconds. Every failure is a result, not an exception.
+
+        A repetition has the same id, which is in the payload.
+        """
 
 
 class SuppressionLookup(Protocol):

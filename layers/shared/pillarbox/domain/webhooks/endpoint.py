@@ -57,10 +57,11 @@ class WebhookSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookEndpoint:
-    """An address of an account's application that receives events.
+    """Where an account receives events: an address, or a bus or a bucket in its AWS account.
 
-    `types` are values of `WebhookType`, or `ALL_TYPES` alone. `enabled` is the tenant's own
-    switch; the service disables an endpoint in its `EndpointHealth`.
+    Those in AWS have a role that the service assumes, and no secrets. `types` are values of
+    `WebhookType`, or `ALL_TYPES` alone. `enabled` is the tenant's own switch; the service disables
+    an endpoint in its `EndpointHealth`.
     """
 
     account_id: str
@@ -71,11 +72,12 @@ class WebhookEndpoint:
     enabled: bool
     created_at: datetime
     format: WebhookFormat = WebhookFormat.PILLARBOX
+    role_arn: str | None = None
 
     @property
     def title(self) -> str:
-        """The host with the id. The rest of the URL may be a secret."""
-        return f"{urlsplit(self.url).hostname} ({self.endpoint_id})"
+        """The host, the bucket or the bus with the id. The rest of a URL may be a secret."""
+        return f"{urlsplit(self.url).hostname or self.url} ({self.endpoint_id})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

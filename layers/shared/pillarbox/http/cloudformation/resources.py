@@ -277,16 +277,17 @@ class TemplateResource(Resource):
 
 
 class WebhookResource(Resource):
-    """A webhook endpoint. Its secret goes to Secrets Manager."""
+    """A webhook endpoint. Its secret goes to Secrets Manager; one in AWS has a role instead."""
 
     required = ("Url", "Types")
-    optional = ("Account", "Format")
+    optional = ("Account", "Format", "RoleArn")
     identity = ("Url", "Account")
     secret = True
+    _changing: ClassVar = {"Types": "types", "Format": "format", "RoleArn": "roleArn"}
 
     def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create an endpoint."""
-        body = target.given({"Url": "url", "Types": "types", "Format": "format"})
+        body = target.given({"Url": "url"} | self._changing)
         endpoints = target.call("GET", "/v1/webhooks")["items"]
         found = [one["id"] for one in endpoints if one["url"] == body["url"]]
         if _check_new(target, "Url", bool(found)):
@@ -294,12 +295,15 @@ class WebhookResource(Resource):
             return self.update(target, found[0])
         made = target.call("POST", "/v1/webhooks", body)
         target.note_id(made["id"], True)
+        if made["secret"] is None:
+            return {}
         return {"SecretArn": target.secrets.store(made["id"], made["secret"])}
 
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Change the types and the format, and make a new secret if the old one is lost."""
+        """Change what may change, and make a new secret if the old one is lost."""
         path = f"/v1/webhooks/{physical_id}"
-        target.call("PATCH", path, target.given({"Types": "types", "Format": "format"}))
+        if target.call("PATCH", path, target.given(self._changing))["roleArn"] is not None:
+            return {}
         arn = target.secrets.find(physical_id)
         if arn is None:
             secret = target.call("POST", f"{path}/rotate")["secret"]

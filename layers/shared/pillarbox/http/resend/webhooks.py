@@ -175,6 +175,7 @@ def _event(delivery: WebhookDelivery) -> dict[str, object]:
 
 
 def _with_secret(state: EndpointState) -> dict[str, object]:
+    # Resend's shape has no role, so the endpoint has a secret.
     secret = state.endpoint.secrets[0].text
     return {"object": "webhook", "id": _id_of(state), "signing_secret": secret}
 

@@ -25,6 +25,8 @@ def webhook_item(state: EndpointState) -> webhook_types.WebhookItem:
         "types": sorted(endpoint.types),
         "enabled": state.enabled,
         "format": endpoint.format,
+        "roleArn": endpoint.role_arn,
+        "trustPolicy": state.trust_policy,
         "createdAt": timestamp(endpoint.created_at),
         "failingSince": timestamp(health.failing_since) if health.failing_since else None,
         "disabledAt": timestamp(health.disabled_at) if health.disabled_at else None,
@@ -34,7 +36,8 @@ def webhook_item(state: EndpointState) -> webhook_types.WebhookItem:
 
 def webhook_with_secret(state: EndpointState) -> webhook_types.WebhookWithSecret:
     """Return a new endpoint, or one with a new secret. Nothing else shows the secret."""
-    return {**webhook_item(state), "secret": state.endpoint.secrets[0].text}
+    secrets = state.endpoint.secrets
+    return {**webhook_item(state), "secret": secrets[0].text if secrets else None}
 
 
 def webhook_list(states: Sequence[EndpointState]) -> webhook_types.WebhookList:

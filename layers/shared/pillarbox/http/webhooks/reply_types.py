@@ -19,7 +19,7 @@ type ChosenTypes = Annotated[
 
 
 class WebhookItem(TypedDict):
-    """An endpoint: an address of your application that receives events."""
+    """An endpoint: an address of your application, or a bus or a bucket in your AWS account."""
 
     id: Uuid
     url: str
@@ -29,6 +29,17 @@ class WebhookItem(TypedDict):
     ]
     format: Annotated[
         WebhookFormat, Field(description="The shape of its payloads: ours, or that of Resend.")
+    ]
+    roleArn: Annotated[
+        str | None,
+        Field(description="The role that puts the events into AWS. Null for an https URL."),
+    ]
+    trustPolicy: Annotated[
+        str | None,
+        Field(
+            description="The trust policy, as JSON, that the role needs. The external id in it is"
+            " the endpoint's id. Null for an https URL."
+        ),
     ]
     createdAt: Timestamp
     failingSince: Annotated[
@@ -51,10 +62,10 @@ class WebhookWithSecret(WebhookItem):
     """An endpoint with its new secret. No other response shows the secret: save it now."""
 
     secret: Annotated[
-        str,
+        Annotated[str, Field(pattern="^whsec_[A-Za-z0-9+/]{43}=$")] | None,
         Field(
-            pattern="^whsec_[A-Za-z0-9+/]{43}=$",
-            description="The secret that signs the events (Standard Webhooks).",
+            description="The secret that signs the events (Standard Webhooks). Null for an endpoint"
+            " in AWS, which has none."
         ),
     ]
 
@@ -66,7 +77,7 @@ class WebhookList(TypedDict):
 
 
 class AttemptItem(TypedDict):
-    """One POST to the endpoint."""
+    """One POST to the endpoint, or one try to put the event into AWS."""
 
     at: Timestamp
     statusCode: Annotated[int | None, Field(description="Null if there was no response.")]

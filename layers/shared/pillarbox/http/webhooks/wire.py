@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.domain.webhooks.aws_target import MAX_ROLE_ARN
 from pillarbox.domain.webhooks.endpoint import ReplayRequest, WebhookFormat
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC, one_of
@@ -36,6 +37,7 @@ def _limit_types(value: object) -> object:
 _TYPES = before(_limit_types, list_of(text(), least=1))
 _FORMAT = one_of(WebhookFormat)
 _URL = text(least=1, most=MAX_URL)
+_ROLE = text(least=1, most=MAX_ROLE_ARN)
 
 
 class CreateWebhookRequest(WireModel):
@@ -44,6 +46,7 @@ class CreateWebhookRequest(WireModel):
     url = required(_URL)
     types = required(_TYPES)
     format = with_default(_FORMAT, WebhookFormat.PILLARBOX)
+    role_arn = optional(_ROLE)
 
 
 class ChangeWebhookRequest(WireModel):
@@ -53,6 +56,7 @@ class ChangeWebhookRequest(WireModel):
     types = optional(_TYPES)
     enabled = optional(boolean())
     format = optional(_FORMAT)
+    role_arn = optional(_ROLE)
 
 
 class ReplayWebhookRequest(WireModel):
@@ -75,6 +79,7 @@ def read_changes(event: "APIGatewayProxyEvent") -> EndpointChanges:
         types=None if body.types is None else frozenset(body.types),
         enabled=body.enabled,
         format=body.format,
+        role_arn=body.role_arn,
     )
 
 

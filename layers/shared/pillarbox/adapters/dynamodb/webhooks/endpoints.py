@@ -90,6 +90,7 @@ class DynamoWebhookEndpoints:
                 "types": changes.types,
                 "enabled": changes.enabled,
                 "format": changes.format and changes.format.value,
+                "role": changes.role_arn,
             }.items()
             if value is not None
         }
@@ -230,6 +231,7 @@ def _item(endpoint: WebhookEndpoint) -> Item:
             "enabled": endpoint.enabled,
             "created": to_text(endpoint.created_at),
             "format": None if endpoint.format is WebhookFormat.PILLARBOX else endpoint.format.value,
+            "role": endpoint.role_arn,
         }
     )
 
@@ -251,6 +253,7 @@ def _endpoint(account_id: str, item: dict[str, Any]) -> WebhookEndpoint:
         enabled=item["enabled"],
         created_at=from_text(item["created"]),
         format=WebhookFormat(item.get("format", WebhookFormat.PILLARBOX)),
+        role_arn=item.get("role"),
     )
 
 
