@@ -7,6 +7,7 @@ from datetime import timedelta
 from email import message_from_bytes
 from typing import Any, Final
 from unittest import mock
+from uuid import UUID
 
 import boto3
 import pytest
@@ -14,10 +15,11 @@ from botocore.exceptions import ClientError
 
 from pillarbox import wiring
 from pillarbox.domain.accounts.key import EMAILS_CONTENT, EMAILS_READ, EMAILS_SEND, SCOPES
+from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, ApiResponse
-from tests.contract.service import Service
+from tests.contract.service import SENDER, Service
 
 DAY: Final = timedelta(days=1)
 #: A text that no response and no log may have unless its reader has the right.
@@ -209,6 +211,19 @@ def test_sending_again_is_checked_anew(service: Service, api: Api) -> None:
     assert resend(api, message_id).code == "recipient_suppressed"
     assert service.quota_used(account_id) == used
     assert resend(sender, message_id, None).code == "recipient_suppressed"
+
+
+def test_each_author_must_be_a_sender_now(service: Service, api: Api) -> None:
+    """A message over SMTP may name two; neither may have left the account since."""
+    message_id = delivered(service, api)
+    services = wiring.services()
+    message = services.message_store.get(service_account(api), UUID(message_id))
+    assert message
+    for name in ("From", "Sender"):
+        fields = {"From": SENDER, "Sender": SENDER} | {name: "gone@elsewhere.example"}
+        raw = "".join(f"{field}: {value}\r\n" for field, value in fields.items())
+        services.kept_contents.put(KeptContent.of(message), f"{raw}\r\nHi\r\n".encode())
+        assert resend(api, message_id).code == "no_verified_sender"
 
 
 def test_no_log_has_a_body(service: Service, api: Api, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,7 +1,7 @@
 """Send the kept content of an email again: a new message, checked as any other."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -14,6 +14,7 @@ from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sending.smtp_message import read_author
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
 from pillarbox.domain.accounts.key_policy import Principal
@@ -21,11 +22,13 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.kept import CODES
 from pillarbox.domain.messages.mail import Mail, RawBody
 from pillarbox.domain.messages.message import Message, SendRoute
-from pillarbox.mime.fields import read_header
+from pillarbox.mime.fields import Field, read_header
 
 if TYPE_CHECKING:
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
+#: Each must be a sender of the account now. A message over SMTP may have both.
+_AUTHORS: Final = frozenset({b"from", b"sender"})
 #: A new message has its own.
 _OWN: Final = frozenset({b"date", b"message-id"})
 #: Names the first recipient, whom the link to unsubscribe is about.
@@ -100,7 +103,10 @@ class SendAgain:
         octets = self.reading.find(account, message)
         if octets is None:
             raise content_not_found()
-        account.check_sends_from(message.sender)
+        fields, _ = read_header(octets, 0, len(octets))
+        for field in fields:
+            if field.name in _AUTHORS:
+                account.check_sends_from(read_author(field).address)
         recipients = Recipients.parse(message.recipients if to is None else (to,))
         recipients.check_syntax()
         if isinstance(principal, Principal):
@@ -122,7 +128,7 @@ class SendAgain:
         check_paused(ports.quotas, principal, origin, now)
         directory.quota.check(principal.limits, now)
         check_domains(ports, account.account_id, recipients)
-        mail = _mail(message, octets, recipients.normalize((to,))[0] if to else None)
+        mail = _mail(message, octets, fields, recipients.normalize((to,))[0] if to else None)
         prepared = PreparedMessage.of(mail, account, body_hash, now, origin)
         return prepared.keeping(account, message.keep)
 
@@ -138,9 +144,8 @@ class SendAgain:
         return message
 
 
-def _mail(message: Message, octets: bytes, to: str | None) -> Mail:
+def _mail(message: Message, octets: bytes, fields: Sequence[Field], to: str | None) -> Mail:
     """Return a mail with the content of a message: its octets, with a new date and id."""
-    fields, _ = read_header(octets, 0, len(octets))
     removed = _OWN if to is None else _OWN | _OF_RECIPIENT
     pieces, position = [b"" if to is None else f"To: {to}\r\n".encode()], 0
     for field in fields:
