@@ -74,8 +74,9 @@ _AgentRecipients = Annotated[
 _AgentConfirmation = Annotated[
     Confirmation | None,
     typer.Option(
-        help="With --agent: whether somebody must confirm each send. With ask, the key sends"
-        " over the MCP server only, and that is the default."
+        help="With --agent: who confirms each send. ask: the user of the agent, and the key sends"
+        " over the MCP server only; that is the default. owner: each email waits until an owner"
+        " of the account releases it in the dashboard. off: nobody."
     ),
 ]
 _AgentPerDay = Annotated[

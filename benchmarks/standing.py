@@ -22,10 +22,10 @@ _RELAY_SIZES: Final = template.load(template.ROOT / "stacks/relay.yaml")["Mappin
 _POLLERS: Final = {True: 5, False: 2}
 #: Each poller waits 20 seconds for a message.
 _RECEIVES: Final = SECONDS / 20
-#: Each minute the timers of emails and webhooks run. One that somebody has used reads the buckets
-#: of some minutes and its note, half a unit each, and writes the note.
+#: Each minute the timers of emails, webhooks and alerts run. One that somebody has used reads the
+#: buckets of some minutes and its note, half a unit each, and writes the note.
 _TICKS: Final = SECONDS / 60
-_MINUTES_READ: Final = {"DUE": 3, "WAKE": 1}
+_MINUTES_READ: Final = {"DUE": 3, "WAKE": 1, "TELL": 3}
 #: Modelled: a tick takes 20 ms at 0.5 GB and writes 350 bytes of log.
 _TICK_GB_SECONDS: Final = 0.5 * 0.020
 _TICK_LOG: Final = 350

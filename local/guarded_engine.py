@@ -19,7 +19,7 @@ from local.guard import LoopbackHost, SignedRequests
 ACCESS_KEY_ID = os.environ["AWS_ACCESS_KEY_ID"]
 
 #: The start of the keys of what waits for its minute, which the schedule below looks for.
-DUE_TASKS: Final = ("DUE#", "WAKE#")
+DUE_TASKS: Final = ("TELL#", "DUE#", "WAKE#")
 #: Seconds after which a schedule runs although nothing waits, so that it has never much to make up
 #: for. It is shorter than an hour, the period of the sweep.
 _LONGEST_REST: Final = 3540

@@ -1,7 +1,7 @@
 """The operations on the account of a session: its keys, members, suppressions and settings."""
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from openapi.operation import SESSION, example, managing_operation
 from pillarbox.domain.accounts.key import (
@@ -19,6 +19,8 @@ from pillarbox.http.accounts.reply_types import (
     AccountDetail,
     AccountLog,
     AddedSuppressions,
+    AlertDetail,
+    AlertTestResult,
     KeyList,
     MemberItem,
     MemberList,
@@ -28,6 +30,7 @@ from pillarbox.http.accounts.reply_types import (
 from pillarbox.http.accounts.wire import (
     AddSuppressionsRequest,
     ChangeAccountRequest,
+    ChangeAlertsRequest,
     ChangeMemberRequest,
     CreateKeyRequest,
     InviteMemberRequest,
@@ -134,6 +137,9 @@ ACCOUNT_EXAMPLE: Final = {
 _of_keys: Final = partial(managing_operation, tag="API keys", shared_function="manage_keys")
 _of_members: Final = partial(managing_operation, tag="Members", shared_function="manage_members")
 _of_account: Final = partial(managing_operation, tag="Account", shared_function="manage_account")
+_of_alerts: Final = partial(
+    _of_account, security=(SESSION,), takes_account=False, scope=ACCOUNT_WRITE
+)
 _of_suppressions: Final = partial(_of_account, tag="Suppressions")
 
 KEYS: Final = (
@@ -286,6 +292,14 @@ MEMBERS: Final = (
     ),
 )
 
+_ALERTS: Final[dict[str, Any]] = {
+    "mail": True,
+    "chat": None,
+    "chatAllowed": True,
+    "lastPost": None,
+    "off": [],
+}
+
 ACCOUNT: Final = (
     _of_account(
         route="GET /v1/account",
@@ -335,6 +349,40 @@ ACCOUNT: Final = (
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
         errors=("sending_paused",),
+    ),
+    _of_alerts(
+        route="GET /v1/account/alerts",
+        id="get_alerts",
+        summary="Get the alerts",
+        description="What the owners of the account hear of, and how. At first they get an email"
+        " about everything.",
+        response=AlertDetail,
+        response_example=_ALERTS,
+    ),
+    _of_alerts(
+        route="PATCH /v1/account/alerts",
+        id="change_alerts",
+        summary="Change the alerts",
+        description="Turns kinds of alerts on or off, and sets the incoming webhook of a room in"
+        " Slack or Teams. Its URL is checked like that of a webhook endpoint.",
+        body=ChangeAlertsRequest,
+        body_examples=example(
+            "room",
+            "A room, and no word of quotas",
+            {"chatUrl": "https://hooks.slack.com/services/T0/B0/xyz9", "off": ["quota"]},
+        ),
+        response=AlertDetail,
+        response_example=_ALERTS | {"chat": "hooks.slack.com/…xyz9", "off": ["quota"]},
+        errors=("rate_limit_exceeded",),
+    ),
+    _of_alerts(
+        route="POST /v1/account/alerts/test",
+        id="test_alerts",
+        summary="Send a test alert",
+        description="Posts a test to the chat, and sends one by email in a minute or two.",
+        response=AlertTestResult,
+        response_example={"mail": True, "post": {"at": _AT, "error": None}},
+        errors=("rate_limit_exceeded",),
     ),
     _of_account(
         route="GET /v1/account/log",

@@ -273,9 +273,10 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "confirmation_required": Error(
         403,
-        when="The key is an agent's, and a person must confirm each of its sends.",
+        when="The key is an agent's, and a person must confirm each of its sends. Or an owner must"
+        " release the email.",
         remedy="Send over the MCP server, which asks. Or use another key: an operator can create"
-        " one that does not ask.",
+        " one that does not ask. An owner releases emails in the dashboard.",
         message="A person must confirm each send of this key, and only the MCP server can ask."
         " Nothing was sent.",
     ),

@@ -99,6 +99,7 @@ _LISTED: Final = {
     "templateId": None,
     "scheduledAt": None,
     "held": False,
+    "awaitsOwner": False,
 }
 MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
 MESSAGE: Final = _LISTED | {
@@ -135,6 +136,14 @@ CANCELED_MESSAGE: Final = SCHEDULED_MESSAGE | {
         {"type": "accepted", "at": _AT},
         {"type": "failed", "at": _LATER, "code": "canceled", "reason": MEANINGS["canceled"]},
     ],
+}
+HELD_CONTENT: Final[dict[str, Any]] = {
+    "subject": "Your order",
+    "replyTo": None,
+    "headers": {},
+    "html": "<p>It is on its way.</p>",
+    "text": "It is on its way.",
+    "attachments": [{"filename": "invoice.pdf", "contentType": "application/pdf", "bytes": 18341}],
 }
 RELEASED_MESSAGE: Final = SCHEDULED_MESSAGE | {"scheduledAt": _LATER}
 RESCHEDULED: Final = {

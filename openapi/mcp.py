@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from openapi.document import all_schemas
 from openapi.schemas import Schemas
-from pillarbox.http.mcp import reading
+from pillarbox.http.mcp import changes, reading
 from pillarbox.http.mcp.tools import SCOPES
+from pillarbox.http.messages.changes import RescheduleRequest
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
@@ -59,6 +60,9 @@ class _Tool:
     required: tuple[str, ...] = ()
     #: Fields that the shape requires and the tool does not.
     optional: tuple[str, ...] = ()
+    #: Whether it changes something, perhaps for good, perhaps outside of the service.
+    changes: bool = False
+    destroys: bool = False
     sends: bool = False
 
 
@@ -78,6 +82,30 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
         " each result. The user may be asked first.",
         shape=SendBatchRequest,
         others=_CONTROLS,
+        sends=True,
+    ),
+    "cancel_email": _Tool(
+        title="Cancel an email",
+        description="Cancel an email of yours that is scheduled or held, so that it is never sent.",
+        others={"messageId": _UUID},
+        required=("messageId",),
+        changes=True,
+        destroys=True,
+    ),
+    "reschedule_email": _Tool(
+        title="Reschedule an email",
+        description="Give a scheduled email of yours another time, up to 30 days after its send.",
+        shape=RescheduleRequest,
+        others={"messageId": _UUID},
+        required=("messageId",),
+        changes=True,
+    ),
+    "release_email": _Tool(
+        title="Release an email",
+        description="Send a held email of yours now. The user may be asked first. One with"
+        " awaitsOwner is released by an owner of the account only.",
+        others={"messageId": _UUID, "confirm": _CONTROLS["confirm"]},
+        required=("messageId",),
         sends=True,
     ),
     "list_starters": _Tool(
@@ -150,6 +178,9 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
 }
 #: The models of arguments that only tools have. A test compares them with the table.
 ARGUMENTS: Final[Mapping[str, type[WireModel]]] = {
+    "cancel_email": reading.MessageArguments,
+    "reschedule_email": changes.RescheduleArguments,
+    "release_email": changes.ReleaseArguments,
     "get_email": reading.MessageArguments,
     "get_template": reading.TemplateArguments,
     "render_template": reading.RenderArguments,
@@ -180,9 +211,9 @@ def _tool(name: str, tool: _Tool, schemas: Schemas) -> dict[str, Any]:
         },
         "annotations": {
             "title": tool.title,
-            "readOnlyHint": not tool.sends,
-            # An email cannot be taken back.
-            "destructiveHint": tool.sends,
+            "readOnlyHint": not (tool.changes or tool.sends),
+            # An email cannot be taken back, and a canceled one cannot be sent.
+            "destructiveHint": tool.destroys or tool.sends,
             # The same arguments send once, for an hour or with idempotencyKey for a day.
             "idempotentHint": True,
             "openWorldHint": tool.sends,

@@ -7,12 +7,13 @@ from typing import Final
 from openapi import examples
 from openapi.account_operations import ACCOUNT, KEYS, MEMBERS, SUPPRESSIONS
 from openapi.domain_operations import DOMAINS
-from openapi.operation import KEY_OR_SESSION, Operation, managing_operation
+from openapi.operation import KEY_OR_SESSION, Operation, managing_operation, session_operation
 from openapi.operator_operations import OPERATOR
 from openapi.session_operations import SESSIONS
 from openapi.template_operations import TEMPLATE_EDITOR
 from openapi.webhook_operations import WEBHOOKS
 from pillarbox.domain.accounts.key import (
+    ACCOUNT_WRITE,
     EMAILS_CONTENT,
     EMAILS_READ,
     EMAILS_SEND,
@@ -27,6 +28,7 @@ from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
     BatchResult,
+    HeldContent,
     ItemPage,
     MessageDetail,
     MessageItem,
@@ -189,10 +191,24 @@ OPERATIONS: Final = (
         id="release_message",
         route="POST /v1/emails/{message_id}/release",
         summary="Release a held message",
-        description="Sends a held message now. A repetition changes nothing.",
+        description="Sends a held message now. A repetition changes nothing. One with"
+        " `awaitsOwner` is released in the session of an owner only.",
         response=MessageDetail,
         response_example=examples.RELEASED_MESSAGE,
-        errors=("not_cancelable", "confirmation_required"),
+        errors=("not_cancelable", "confirmation_required", "recipient_not_allowed"),
+    ),
+    session_operation(
+        id="get_held_content",
+        route="GET /v1/emails/{message_id}/content",
+        tag="Emails",
+        scope=ACCOUNT_WRITE,
+        shared_function="change_message",
+        summary="Read an agent's email",
+        description="What an email with `awaitsOwner` is, for the owner who may release it. No"
+        " other content can be read.",
+        response=HeldContent,
+        response_example=examples.HELD_CONTENT,
+        errors=("message_not_found",),
     ),
     _change(
         id="resend_message",
@@ -223,8 +239,8 @@ OPERATIONS: Final = (
         links={"get_message": {"message_id": "$response.body#/messageId"}},
     ),
     _change(
-        id="get_message_content",
-        route="GET /v1/emails/{message_id}/content",
+        id="get_kept_content",
+        route="GET /v1/emails/{message_id}/kept",
         scope=EMAILS_CONTENT,
         summary="Read the content of a message",
         description="What the provider took, if the account keeps it: the HTML, the text, the names"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pillarbox.application.validation import MAX_NAME
+from pillarbox.domain.accounts.alert import AlertKind
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
@@ -26,6 +27,7 @@ from pillarbox.http.accounts.wire import (
     AddSenderRequest,
     AddSuppressionsRequest,
     ChangeAccountRequest,
+    ChangeAlertsRequest,
     ChangeMemberRequest,
     CreateKeyRequest,
     DomainLinkRequest,
@@ -599,6 +601,14 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "What was wrong and is corrected. The account's log shows it.",
             "pattern": HEADER_TEXT,
         },
+    },
+    ChangeAlertsRequest: {
+        "mail": {"description": "Whether the owners and the contact get emails."},
+        "chatUrl": {
+            "description": "The incoming webhook of a room in Slack or Teams; not shown again.",
+            "pattern": "^(https://.*)?$",
+        },
+        "off": {"description": "What they do not want to hear of.", "maxItems": len(AlertKind)},
     },
     ChangeMemberRequest: {"role": {"description": "The new role in the account."}},
     ChangeAccountRequest: {

@@ -1,8 +1,8 @@
 """DynamoDB's calls straight to moto's engine: a twelfth of the time that the way over HTTP takes.
 
 botocore still checks and serializes each request and still runs the hooks before and after a
-call. What falls away is the exchange itself: signature, HTTP, moto's parser and serializer, and
-with them a client's retries. Tests of those use `emulated_aws(wire=True)`.
+call. What falls away is the exchange itself: address, signature, HTTP, moto's parser and
+serializer, and with them a client's retries. Tests of those use `emulated_aws(wire=True)`.
 """
 
 import base64
@@ -48,6 +48,12 @@ DIRECT: Final = frozenset(
 def direct_dynamodb(lock: Any) -> Iterator[None]:
     """Answer the adapters' calls of DynamoDB in moto's engine, one at a time."""
     over_http = BaseClient._make_request  # type: ignore[attr-defined]
+    resolve = BaseClient._resolve_endpoint_ruleset  # type: ignore[attr-defined]
+
+    def endpoint(client: Any, operation: Any, *details: Any, **more: Any) -> Any:
+        if client.meta.service_model.service_name != "dynamodb" or operation.name not in DIRECT:
+            return resolve(client, operation, *details, **more)
+        return client.meta.endpoint_url, {}, {}  # nothing is sent there
 
     def make_request(client: Any, operation: Any, request: dict[str, Any], context: Any) -> Any:
         if client.meta.service_model.service_name != "dynamodb" or operation.name not in DIRECT:
@@ -62,7 +68,10 @@ def direct_dynamodb(lock: Any) -> Iterator[None]:
         }
         return AWSResponse("", status, HTTPHeaders(), None), parsed
 
-    with mock.patch.object(BaseClient, "_make_request", make_request):
+    with (
+        mock.patch.object(BaseClient, "_resolve_endpoint_ruleset", endpoint),
+        mock.patch.object(BaseClient, "_make_request", make_request),
+    ):
         yield
 
 

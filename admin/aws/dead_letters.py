@@ -12,6 +12,7 @@ from pillarbox.adapters.ses.events import read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.delivery.ports import TenantChange
 from pillarbox.application.ports import UnreadableJob
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.ids import is_token, is_uuid
 from pillarbox.domain.timing import to_datetime
@@ -132,6 +133,8 @@ def _read_webhook_task(text: str) -> _Content:
     task = webhook_jobs.read_task(text)
     if isinstance(task, WebhookEvent):
         return _Content(task.type.value, task.account_id, task.message_id, task.endpoint_id)
+    if isinstance(task, AlertPost):
+        return _Content("alert for a chat", task.account_id)
     return _Content("events that wait", task.account_id, endpoint_id=task.endpoint_id)
 
 

@@ -2,7 +2,8 @@
 
 import csv
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +22,16 @@ class ValueStores:
     session: Callable[[], "boto3.Session"]
 
     def read(self, destination: str) -> str | None:
-        """Return a stored value; None if there is none."""
+        """Return a stored value; None if there is none.
+
+        Raises:
+            ValidationFailed: the destination is a file that cannot be read.
+        """
         kind, _, name = destination.partition(":")
         if kind == "file":
             path = self.folder / name
-            return path.read_text().strip() if path.exists() else None
+            with _file_errors(destination):
+                return path.read_text().strip() if path.exists() else None
         if kind == "ssm":
             client = self.session().client("ssm")
             try:
@@ -41,10 +47,15 @@ class ValueStores:
             return None
 
     def write(self, destination: str, value: str) -> None:
-        """Store a value: a whole file of mode 0600, an encrypted parameter, or a secret."""
+        """Store a value: a whole file of mode 0600, an encrypted parameter, or a secret.
+
+        Raises:
+            ValidationFailed: the destination is a file that cannot be written.
+        """
         kind, _, name = destination.partition(":")
         if kind == "file":
-            write_private(self.folder / name, value + "\n")
+            with _file_errors(destination):
+                write_private(self.folder / name, value + "\n")
         elif kind == "ssm":
             client = self.session().client("ssm")
             client.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True)
@@ -54,6 +65,15 @@ class ValueStores:
                 secrets.put_secret_value(SecretId=name, SecretString=value)
             except secrets.exceptions.ResourceNotFoundException:
                 secrets.create_secret(Name=name, SecretString=value)
+
+
+@contextmanager
+def _file_errors(name: str) -> Iterator[None]:
+    """Translate what goes wrong with a file."""
+    try:
+        yield
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValidationFailed(FieldError(name, f"cannot be used: {error}", "invalid")) from None
 
 
 def write_private(path: Path, text: str) -> None:
@@ -85,9 +105,5 @@ class LocalFiles:
         return [row[column].strip() for row in body if len(row) > column]
 
     def _read(self, path: str) -> str:
-        try:
+        with _file_errors(path):
             return (self.folder / path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValidationFailed(
-                FieldError(path, f"cannot be read: {error}", "invalid")
-            ) from error

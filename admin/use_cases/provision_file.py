@@ -1,19 +1,45 @@
 """The file of `pillarbox apply`: what accounts should have. Names identify objects."""
 
-from datetime import datetime
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
+from pillarbox.application.validation import normalize_domain, normalize_sender
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.key_terms import canonical_block
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 _DESTINATION: Final = (
     "Where the secret value goes: `file:PATH` (mode 0600), `secretsmanager:NAME` or `ssm:NAME`."
 )
 _DESTINATIONS: Final = r"^(file|secretsmanager|ssm):.+$"
+
+
+def _as_stored(normalize: Callable[[str], str]) -> AfterValidator:
+    """Return what writes a value in the form in which the service stores it, to compare them."""
+
+    def run(text: str) -> str:
+        try:
+            return normalize(text)
+        except ValidationFailed as error:
+            raise ValueError(error.errors[0].message) from None
+
+    return AfterValidator(run)
+
+
+def _in_milliseconds(moment: datetime) -> datetime:
+    return moment.replace(microsecond=moment.microsecond // 1_000 * 1_000)
 
 
 class _Described(BaseModel):
@@ -23,7 +49,7 @@ class _Described(BaseModel):
 class DomainEntry(_Described):
     """A domain to send from."""
 
-    name: str
+    name: Annotated[str, _as_stored(normalize_domain)]
     mail_from: str | None = Field(
         None, description="The label of its MAIL FROM domain: `bounce` for `bounce.shop.example`."
     )
@@ -32,7 +58,7 @@ class DomainEntry(_Described):
 class SenderEntry(_Described):
     """An address to send from. It is added once DNS has the records of its domain."""
 
-    address: str
+    address: Annotated[str, _as_stored(lambda text: normalize_sender(text).lower())]
     default: bool = False
 
 
@@ -93,8 +119,12 @@ class KeyEntry(_Described):
     was: str | None = Field(None, description="The former name: that key is replaced.")
     preset: Preset
     scopes: list[str] = Field(default=[], description="With the preset `custom` alone.")
-    expires: datetime | None = Field(None, description="From when on it does not work.")
-    sources: list[str] = Field(default=[], description="Blocks of addresses (CIDR); none: all.")
+    expires: Annotated[datetime, AfterValidator(_in_milliseconds)] | None = Field(
+        None, description="From when on it does not work."
+    )
+    sources: list[Annotated[str, _as_stored(canonical_block)]] = Field(
+        default=[], description="Blocks of addresses (CIDR); none: all."
+    )
     rotated: datetime | None = Field(
         None, description="A key that was made before this time is replaced."
     )
@@ -105,6 +135,8 @@ class KeyEntry(_Described):
         for moment in (self.expires, self.rotated):
             if moment is not None and moment.tzinfo is None:
                 raise ValueError("write times with a time zone, such as 2027-01-31T00:00:00Z")
+        if self.rotated and self.rotated > datetime.now(UTC):
+            raise ValueError("rotated must be a time that has come")
         return self
 
 
@@ -113,7 +145,7 @@ class BrandEntry(_Described):
 
     name: str | None = None
     logo_url: str | None = None
-    accent: str | None = None
+    accent: Annotated[str, _as_stored(str.lower)] | None = None
     from_name: str | None = None
 
 
@@ -129,7 +161,9 @@ class AccountEntry(_Described):
     name: str
     was: str | None = Field(None, description="The former name, for a rename.")
     plan: Plan | None = None
-    contact: str | None = Field(None, description="For a new account: its owner's address.")
+    contact: str | None = Field(
+        None, description="The address of its owner; an account that has another one is refused."
+    )
     brand: BrandEntry | None = None
     domains: list[DomainEntry] = []
     senders: list[SenderEntry] = []
@@ -141,13 +175,11 @@ class AccountEntry(_Described):
     @model_validator(mode="after")
     def _names_differ(self) -> "AccountEntry":
         lists = {
-            "domains": [one.name.lower() for one in self.domains],
-            "senders": [one.address.lower() for one in self.senders],
+            "domains": [one.name for one in self.domains],
+            "senders": [one.address for one in self.senders],
             "templates": [one.name for one in self.templates],
             "webhooks": [one.url for one in self.webhooks],
             "keys": [one.name for one in self.keys],
-            "destinations": [one.value_to for one in self.keys]
-            + [one.secret_to for one in self.webhooks if one.secret_to is not None],
         }
         for kind, names in lists.items():
             if len(names) > len(set(names)):
@@ -166,6 +198,11 @@ class ProvisionFile(_Described):
         names = [one.name for one in self.accounts]
         if len(names) > len(set(names)):
             raise ValueError("two accounts have the same name")
+        places = [one.value_to for account in self.accounts for one in account.keys]
+        hooks = [one.secret_to for account in self.accounts for one in account.webhooks]
+        places += [place for place in hooks if place is not None]
+        if len(places) > len(set(places)):
+            raise ValueError("two values go to the same place")
         return self
 
 

@@ -8,7 +8,13 @@ from urllib.parse import quote
 
 from admin.use_cases.provision_file import KeyEntry, LocaleEntry, TemplateEntry, WebhookEntry
 from admin.use_cases.provisioning_ports import Step, Target
+from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
+from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.webhooks.signature import SECRET_PREFIX
 
 #: The most addresses of one request.
 _MOST: Final = 1_000
@@ -17,7 +23,7 @@ _MOST: Final = 1_000
 def _domains(target: Target) -> Iterator[Step]:
     found = {one["domain"]: one["mailFrom"] for one in target.items("/v1/domains")}
     for entry in target.entry.domains:
-        name, label = entry.name.lower(), (entry.mail_from or "").lower()
+        name, label = entry.name, (entry.mail_from or "").lower()
         current = found.pop(name, None)
         if current is None:
             body = {"domain": name} | ({"mailFrom": label} if label else {})
@@ -32,7 +38,7 @@ def _senders(target: Target) -> Iterator[Step]:
     ready = {one["domain"] for one in target.items("/v1/domains") if one["status"] == "verified"}
     found = {one["address"]: one["default"] for one in target.items("/v1/senders")}
     for entry in target.entry.senders:
-        address = entry.address.lower()
+        address = entry.address
         domain = address.rpartition("@")[2]
         if address not in found and not any(f".{domain}".endswith(f".{one}") for one in ready):
             yield Step("?", f"sender {address} waits until DNS has the records of {domain}")
@@ -44,7 +50,7 @@ def _senders(target: Target) -> Iterator[Step]:
         if entry.default and not found[address]:
             path = f"/v1/senders/{quote(address, safe='')}/default"
             yield Step("~", f"default sender {address}", _call(target, "PUT", path))
-    wanted = {one.address.lower() for one in target.entry.senders}
+    wanted = {one.address for one in target.entry.senders}
     yield from _rest(target, "sender", found.keys() - wanted)
 
 
@@ -126,13 +132,13 @@ def _webhooks(target: Target) -> Iterator[Step]:
             yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, "", body))
             continue
         path = f"/v1/webhooks/{state['id']}"
-        if sorted(state["types"]) != sorted(entry.types):
+        if set(state["types"]) != set(entry.types):
             body = {"types": entry.types}
             yield Step("~", f"webhook {entry.url}: types", _call(target, "PATCH", path, body))
         if entry.role_arn is not None and state["roleArn"] != entry.role_arn:
             body = {"roleArn": entry.role_arn}
             yield Step("~", f"webhook {entry.url}: roleArn", _call(target, "PATCH", path, body))
-        if entry.secret_to is not None and not target.values.read(entry.secret_to):
+        if entry.secret_to is not None and not _has_secret(target, entry.secret_to):
             text = f"webhook {entry.url}: a new secret, because {entry.secret_to} has none"
             yield Step("~", text, _with_secret(target, entry, f"/{state['id']}/rotate", None))
     yield from _rest(target, "webhook", found.keys(), _ids(found))
@@ -142,6 +148,10 @@ def _with_secret(
     target: Target, entry: WebhookEntry, path: str, body: object
 ) -> Callable[[], object]:
     def run() -> None:
+        if entry.secret_to is not None and _has_secret(target, entry.secret_to):
+            # That of another endpoint. A run that is repeated must not take it for the new one,
+            # and nobody can guess what stands there meanwhile.
+            target.values.write(entry.secret_to, f"pending-{new_token(32)}")
         made = target.call("POST", f"/v1/webhooks{path}", body)
         if entry.secret_to is not None:
             target.values.write(entry.secret_to, made["secret"])
@@ -149,23 +159,44 @@ def _with_secret(
     return run
 
 
+def _has_secret(target: Target, place: str) -> bool:
+    return (target.values.read(place) or "").startswith(SECRET_PREFIX)
+
+
 def _keys(target: Target) -> Iterator[Step]:
     valid = [one for one in target.items("/v1/keys") if not one["revokedAt"]]
+    in_use = _in_use(target.own_key_id, valid)
     for entry in target.entry.keys:
         named = [one for one in valid if one["name"] in {entry.name, entry.was}]
         valid = [one for one in valid if one not in named]
         stored = target.values.read(entry.value_to) or ""
         good = [one for one in named if _is_wanted(one, entry) and _is_of(stored, one)]
+        if not good and any(one["id"] in in_use for one in named):
+            yield Step("?", f"key {entry.name}: this run has its rights from it, so it stays")
+            continue
         if not good:
             mark = "~" if named else "+"
             text = f"key {entry.name}" + (": replaced by a new one" if named else "")
             yield Step(mark, text, _create_key(target, entry))
         for old in named:
-            if old not in good[:1]:
+            if old not in good[:1] and old["id"] not in in_use:
                 yield Step("-", f"key {old['name']} ({old['id']}), replaced", _revoke(target, old))
     names = {f"{one['name']} ({one['id']})": one["id"] for one in valid}
-    own = {name for name, key_id in names.items() if key_id == target.own_key_id}
-    yield from _rest(target, "key", names.keys() - own, names)
+    staying = {name for name, key_id in names.items() if key_id in in_use}
+    yield from _rest(target, "key", names.keys() - staying, names)
+
+
+def _in_use(own_key_id: str, keys: list[dict[str, Any]]) -> set[str]:
+    """Return the ids of the run's key and of those that it comes from.
+
+    With one of them everything that the run created would be revoked.
+    """
+    creators = {one["id"]: one["createdBy"] for one in keys}
+    found, key_id = set[str](), own_key_id
+    while key_id not in found:
+        found.add(key_id)
+        key_id = creators.get(key_id, key_id)
+    return found
 
 
 def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:
@@ -175,8 +206,8 @@ def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:
     is_old = entry.rotated and datetime.fromisoformat(key["createdAt"]) < entry.rotated
     return (
         key["name"] == entry.name
-        and sorted(key["scopes"]) == sorted(scopes)
-        and sorted(key["sources"]) == sorted(entry.sources)
+        and set(key["scopes"]) == set(scopes)
+        and set(key["sources"]) == set(entry.sources)
         and expires == entry.expires
         and not is_old
     )
@@ -210,15 +241,26 @@ def _revoke(target: Target, key: dict[str, Any]) -> Callable[[], object]:
 def _suppressions(target: Target) -> Iterator[Step]:
     if target.entry.suppressions is None:
         return
-    wanted = target.files.addresses(target.entry.suppressions.file)
+    name, wanted = target.entry.suppressions.file, set[str]()
+    addresses = target.files.addresses(name)
+    wrong = 0
+    for address in addresses:
+        try:
+            wanted.add(mailbox_key(normalize_address(address)))
+        except ValidationFailed:
+            wrong += 1
+    if wrong:
+        yield Step("?", f"{name}: {wrong} of {len(addresses)} entries are not addresses")
     found, cursor = set[str](), ""
     while target.account_id and cursor is not None:
         page = target.call(
-            "GET", "/v1/suppressions?limit=100" + (f"&cursor={quote(cursor)}" if cursor else "")
+            "GET", "/v1/suppressions?limit=1000" + (f"&cursor={quote(cursor)}" if cursor else "")
         )
         found |= {one["address"] for one in page["items"]}
         cursor = page["nextCursor"]
-    missing = sorted({one.lower() for one in wanted} - found)
+    account_id = target.account_id or ""
+    # Of a person whose address was erased the service has a hash.
+    missing = sorted(one for one in wanted - found if hashed_mailbox(account_id, one) not in found)
     for start in range(0, len(missing), _MOST):
         part = missing[start : start + _MOST]
         body = {"addresses": part}

@@ -13,6 +13,7 @@ from admin.use_cases.provision_file import AccountEntry, ProvisionFile
 from admin.use_cases.provisioned_objects import OBJECTS
 from admin.use_cases.provisioning_ports import Files, Step, Target, Values
 from pillarbox.application.management import ManagementApi
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 
@@ -64,12 +65,24 @@ class Provisioning:
                 page = self.api.call("GET", f"/v1/operator/accounts{query}")
                 found += [one for one in page["items"] if name in {one["name"], one["id"]}]
                 cursor = page["nextCursor"]
+            # Owners choose the names of their accounts, such as the id of another one.
+            if name in {one["id"] for one in found}:
+                return name
             if len(found) > 1:
                 message = f"{len(found)} accounts have the name {name!r}: name it by its id"
                 raise ValidationFailed(FieldError("accounts", message, "ambiguous"))
             if found:
-                return str(found[0]["id"])
+                return self._checked(str(found[0]["id"]), entry)
         return None
+
+    def _checked(self, account_id: str, entry: AccountEntry) -> str:
+        """Refuse an account that only the name has in common with the file's."""
+        if entry.contact is not None:
+            found = self.api.call("GET", f"/v1/operator/accounts/{account_id}")["contact"]
+            if mailbox_key(found or "") != mailbox_key(entry.contact):
+                message = f"{account_id} is named {entry.name!r} and has another contact"
+                raise ValidationFailed(FieldError("accounts", message, "ambiguous"))
+        return account_id
 
 
 def _run(step: Step, *, plan: bool) -> Iterator[Step]:

@@ -60,7 +60,7 @@ class Target:
     account_id: str | None
     #: The id for X-Account; None for the key's own account.
     acts_for: str | None = None
-    #: The key of the run, which is never revoked by it.
+    #: The key of the run, which is never revoked by it, nor is one that it comes from.
     own_key_id: str = ""
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> Any:  # noqa: ANN401  JSON

@@ -40,6 +40,7 @@ RESTORED: Final[Mapping[str, RestoredKind]] = {
             *("paused", "paused_since"),
         },
     ),
+    "ALERT": RestoredKind(name="alerts", not_replaced="owners can choose again"),
     "ACCTS": RestoredKind(name="accounts", not_replaced="it only names an account"),
     "DOM": RestoredKind(name="domains"),
     "DOMAIN": RestoredKind(name="senderDomains", not_replaced="the hourly sweep corrects it"),
@@ -83,6 +84,7 @@ _PENDING: Final = LeftOut(MESSAGES, "pending then, so the sweep would fail them:
 LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "ADDRESS": LeftOut("serviceAddress", "`deploy` writes it again"),
     "TENANT": LeftOut("sharedTenant", "`deploy` writes it again"),
+    "CHAT": _CURRENT,
     "COUNT": LeftOut("codeCounts", _BRIEF),
     "DUE": _DELIVERIES,
     "DUES": _CURRENT,
@@ -111,6 +113,8 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "STAT": _STATISTICS,
     "STRANGERS": _CURRENT,
     "TAG": _INDEX,
+    "TELL": LeftOut("alertTimes", "the owners have been told since then"),
+    "TELLS": _CURRENT,
 }
 #: The names that `--replace` takes.
 REPLACED: Final = frozenset(one.name for one in RESTORED.values() if one.not_replaced is None)

@@ -13,6 +13,7 @@ export { ExportWindow } from "./pages/export-window";
 export { default as Guide } from "./pages/guide";
 export { default as Keys } from "./pages/keys";
 export { default as Members } from "./pages/members";
+export { HeldContent } from "./pages/held-content";
 export { NoAccount } from "./pages/no-account";
 export { Passkeys } from "./pages/passkeys";
 export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";

@@ -6,10 +6,6 @@ import type { NewPasskey, NewPasskeyChallenge, PasskeyChallenge, PasskeySignIn }
 const ALGORITHMS = [-7, -8, -257];
 const TIME = 240_000; // milliseconds: a challenge is valid a little longer
 
-export function supported(): boolean {
-  return "PublicKeyCredential" in window;
-}
-
 /** Let an authenticator make a passkey for a challenge. */
 export async function makePasskey(begun: NewPasskeyChallenge): Promise<Omit<NewPasskey, "name">> {
   const made = await ask(begun, () =>
@@ -70,12 +66,4 @@ export function encode(content: ArrayBuffer): string {
 
 export function decode(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
-}
-
-/** Return a name for a passkey that this browser makes. */
-export function nameOf(agent: string): string {
-  const first = (...names: string[]) => names.find((name) => agent.includes(name));
-  const browser = first("Edg", "Firefox", "Chrome", "Safari")?.replace("Edg", "Edge");
-  const system = first("iPhone", "iPad", "Android", "Windows", "Mac OS", "Linux")?.replace("Mac OS", "macOS");
-  return [browser, system].filter(Boolean).join(" on ") || "My passkey";
 }

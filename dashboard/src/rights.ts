@@ -9,6 +9,7 @@ const RIGHTS = {
   suppressions: ["owner", "developer"],
   members: ["owner"],
   account: ["owner"],
+  agents: ["owner"],
   waiting: ["owner", "developer"],
   webhooks: ["owner", "developer"],
   templates: ["owner", "developer", "author"],

@@ -5,7 +5,6 @@ import { signal } from "@preact/signals";
 import { forgetAnswers } from "./answers";
 import { ApiError, exchange } from "./http";
 import { forgetKept, keep, recall } from "./kept";
-import { askForPasskey } from "./passkeys";
 import type { AccessToken, Operations, RequestedCode, SignInRequest } from "./schema";
 
 export type Session = AccessToken;
@@ -71,9 +70,19 @@ export async function signIn(proof: SignInRequest): Promise<void> {
   begin(await post("POST /v1/session", proof));
 }
 
+/** Whether this browser has passkeys. */
+export const supported = () => "PublicKeyCredential" in window;
+
+/** Load what asks for passkeys: few sign-ins need it. */
+export const passkeys = () =>
+  import("./passkeys").catch(() => {
+    throw new Error("A part of this page could not be loaded. Load the page again.");
+  });
+
 /** Sign in with a passkey that the user chooses. */
 export async function signInWithPasskey(): Promise<void> {
-  const answer = await askForPasskey(await post("POST /v1/session/passkeys/challenges"));
+  const [{ askForPasskey }, challenge] = await Promise.all([passkeys(), post("POST /v1/session/passkeys/challenges")]);
+  const answer = await askForPasskey(challenge);
   begin(await post("POST /v1/session/passkeys", answer));
   farewell.value = "";
 }

@@ -3,7 +3,8 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { decode, encode, makePasskey, nameOf, askForPasskey } from "../src/passkeys";
+import { nameOf } from "../src/pages/passkey-names";
+import { decode, encode, makePasskey, askForPasskey } from "../src/passkeys";
 import { session, signInWithPasskey } from "../src/session";
 import { anew, answering } from "./browser";
 

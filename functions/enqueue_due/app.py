@@ -1,4 +1,4 @@
-"""Schedule: queue the emails and the webhook tasks that are due, and write to endpoints' owners."""
+"""Schedule: queue the emails and the webhook tasks that are due, and tell owners of alerts."""
 
 from typing import Any
 
@@ -11,9 +11,12 @@ def enqueue_due(_: dict[str, Any], __: LambdaContext) -> dict[str, int]:
     try:
         emails = services().due_mail.enqueue()
     finally:  # an error of one timer stops no other
-        if services().settings.webhooks:
-            tasks = services().due_tasks.enqueue()
-    return {"emails_due": emails, "webhook_tasks_due": tasks}
+        try:
+            if services().settings.webhooks:
+                tasks = services().due_tasks.enqueue()
+        finally:
+            alerts = services().alert_telling.tell_due()
+    return {"emails_due": emails, "webhook_tasks_due": tasks, "alerts_told": alerts}
 
 
 lambda_handler = run_on_schedule(enqueue_due)

@@ -1,4 +1,4 @@
-"""GET and PATCH /v1/account, its log, and /v1/suppressions…: the account of a caller."""
+"""GET and PATCH /v1/account, its log, alerts, and /v1/suppressions…: the account of a caller."""
 
 from pillarbox.application.accounts.suppressions import SuppressionImport
 from pillarbox.domain.accounts.account import Account
@@ -14,10 +14,13 @@ from pillarbox.http.accounts.replies import (
     account_detail,
     account_log,
     added_suppressions,
+    alert_detail,
+    alert_test,
     suppression_page,
 )
 from pillarbox.http.accounts.wire import (
     AddSuppressionsRequest,
+    ChangeAlertsRequest,
     ResumeRequest,
     SuppressionsQuery,
     read_account_changes,
@@ -49,8 +52,7 @@ def change_account() -> Reply:
 
 @app.post("/v1/account/resume")
 def resume_sending() -> Reply:
-    token = read_session(app.current_event)
-    owner = services().session_authentication.authenticate_member(token, ACCOUNT_WRITE)
+    owner = _owner()
     body = read_body(app.current_event, ResumeRequest)
     account_id = owner.account.account_id
     resumed = services().resuming.by_owner(account_id, body.key, body.cause, by=owner.actor)
@@ -61,6 +63,24 @@ def resume_sending() -> Reply:
 def read_account_log() -> Reply:
     account_id = _account(ACCOUNT_READ).account_id
     return reply(account_log(services().accounts.log(account_id)))
+
+
+@app.get("/v1/account/alerts")
+def show_alerts() -> Reply:
+    return _reply_alerts(_owner().account.account_id)
+
+
+@app.patch("/v1/account/alerts")
+def change_alerts() -> Reply:
+    owner = _owner()
+    changes = read_body(app.current_event, ChangeAlertsRequest).changes
+    services().alert_choices.change(owner.account.account_id, changes, by=owner.actor)
+    return _reply_alerts(owner.account.account_id)
+
+
+@app.post("/v1/account/alerts/test")
+def test_alerts() -> Reply:
+    return reply(alert_test(services().alert_choices.test(_owner().account)))
 
 
 @app.get("/v1/suppressions")
@@ -92,6 +112,16 @@ def remove_suppression(address: str) -> Reply:
 
 def _reply_account(account: Account) -> Reply:
     return reply(account_detail(account, services().account_usage.of(account)))
+
+
+def _reply_alerts(account_id: str) -> Reply:
+    settings, last = services().alert_choices.of(account_id)
+    return reply(alert_detail(settings, last, chat_allowed=services().settings.webhooks))
+
+
+def _owner() -> MemberPrincipal:
+    token = read_session(app.current_event)
+    return services().session_authentication.authenticate_member(token, ACCOUNT_WRITE)
 
 
 def _account(scope: str) -> Account:

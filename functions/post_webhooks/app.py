@@ -1,9 +1,10 @@
-"""Webhooks queue: post events to the endpoints of accounts, all of a batch at the same time."""
+"""Webhooks queue: post events to endpoints and alerts to chats, a batch at the same time."""
 
 from collections.abc import Sequence
 
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
-from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookTask
+from pillarbox.domain.accounts.alert import AlertPost
+from pillarbox.domain.webhooks.endpoint import PostingTask, WebhookEvent
 from pillarbox.http.webhooks.formats import PAYLOADS
 from pillarbox.wiring import services
 
@@ -15,16 +16,18 @@ def post_webhooks(records: Sequence[SQSRecord], _: LambdaContext) -> list[Record
     return [t if isinstance(t, Exception) else _result(t, next(outcomes)) for t in tasks]
 
 
-def _read(text: str) -> WebhookTask | Exception:
+def _read(text: str) -> PostingTask | Exception:
     try:
         return services().webhooks_queue.read(text)
     except (KeyError, TypeError, ValueError) as error:
         return error
 
 
-def _result(task: WebhookTask, outcome: str | Exception) -> RecordResult | Exception:
+def _result(task: PostingTask, outcome: str | Exception) -> RecordResult | Exception:
     if isinstance(outcome, Exception):
         return outcome
+    if isinstance(task, AlertPost):
+        return RecordResult(outcome=outcome, ids={"account_id": task.account_id})
     ids = {"account_id": task.account_id, "endpoint_id": task.endpoint_id}
     if isinstance(task, WebhookEvent):
         ids["event_id"] = str(task.event_id)

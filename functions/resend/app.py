@@ -65,19 +65,17 @@ def get_email(message_id: str) -> Reply:
 
 @app.patch("/resend/emails/<message_id>")
 def update_email(message_id: str) -> Reply:
-    account_id, identifier = _sender(), read_uuid(message_id, "id")
-    due_at = read_new_time(app.current_event)
-    return reply(changed_email(services().changes.reschedule(account_id, identifier, due_at)))
+    sender, identifier = _principal(EMAILS_SEND), read_uuid(message_id, "id")
+    account_id, due_at = sender.account.account_id, read_new_time(app.current_event)
+    changes = services().changes
+    return reply(changed_email(changes.reschedule(account_id, identifier, due_at, sender)))
 
 
 @app.post("/resend/emails/<message_id>/cancel")
 def cancel_email(message_id: str) -> Reply:
-    account_id, identifier = _sender(), read_uuid(message_id, "id")
-    return reply(changed_email(services().changes.cancel(account_id, identifier)))
-
-
-def _sender() -> str:
-    return _principal(EMAILS_SEND).account.account_id
+    sender, identifier = _principal(EMAILS_SEND), read_uuid(message_id, "id")
+    account_id = sender.account.account_id
+    return reply(changed_email(services().changes.cancel(account_id, identifier, sender)))
 
 
 @app.get("/resend/templates")

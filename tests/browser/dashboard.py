@@ -170,7 +170,12 @@ def send_two(base: str, key: str) -> dict[str, str]:
 
 def send_held(base: str, key: str) -> str:
     """Send an email that waits for its release, and return its id."""
-    email = {"to": "held@customer.example", "subject": "Held", "html": "<p>x</p>", "hold": True}
+    email = {
+        "to": "held@customer.example",
+        "subject": "Held",
+        "html": "<p>Read me</p>",
+        "hold": True,
+    }
     sent = httpx.post(
         f"{base}/api/v1/emails",
         json=email,

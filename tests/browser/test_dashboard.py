@@ -19,6 +19,7 @@ from tests.browser.dashboard import (
     send_held,
     unreachable,
 )
+from tests.stack import operate
 
 pytestmark = pytest.mark.stack
 
@@ -237,16 +238,23 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
 
 
 def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, Any]) -> None:
-    """The drawer says that an email is held. One is sent from there, and one is canceled."""
-    for button, answer, said, status in (
-        ("Send now", "Send now", "The email is being sent.", "Sent"),
-        ("Do not send", "Do not send", "The email is canceled.", "canceled"),
+    """The list marks them. An agent's email is read and sent, and another one is canceled."""
+    options = ("--preset", "send", "--agent", "--agent-recipient", "*")
+    owned = (*options, "--agent-confirmation", "owner", "--account", user.account["id"])
+    agent = str(operate("key", "create", "--name", "bot", *owned)["key"])
+    for key, who, button, said, status in (
+        (agent, "an owner of the account", "Send now", "The email is being sent.", "Sent"),
+        (stack["keys"]["live"], "somebody", "Do not send", "The email is canceled.", "canceled"),
     ):
-        message = send_held(stack["base_url"], stack["keys"]["live"])
+        message = send_held(stack["base_url"], key)
         page = user.go(f"/app/activity/{message}")
-        expect(drawer(page)).to_contain_text("It is held until somebody releases it.")
+        expect(drawer(page)).to_contain_text(f"It is held until {who} releases it.")
+        row = page.locator("tr", has=page.locator(f"a[href*='{message}']"))
+        expect(row.locator(".badge")).to_have_text("for an owner" if key == agent else "held")
+        if key == agent:
+            expect(drawer(page).frame_locator("iframe").get_by_text("Read me")).to_be_visible()
         drawer(page).get_by_role("button", name=button).click()
-        page.locator("dialog.window").get_by_role("button", name=answer).click()
+        page.locator("dialog.window").get_by_role("button", name=button).click()
         expect(page.get_by_text(said)).to_be_visible()
         page.reload()
         expect(drawer(page).locator(".timeline")).to_contain_text(status)

@@ -224,3 +224,29 @@ def test_the_account_changes_its_brand(owner: User) -> None:
         page.get_by_label(label).fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The account is changed.")).to_be_visible()
+
+
+def test_an_owner_chooses_alerts_and_tries_them(owner: User, stack: dict[str, Any]) -> None:
+    """What is off stays off, a room gets the test, and the page shows only the end of its URL."""
+    page, room = owner.go("/app/account"), uuid4().hex
+    quota, url = (
+        page.get_by_label("quota is used"),
+        page.get_by_label("In a room of Slack or Teams"),
+    )
+    change = page.get_by_role("button", name="Change alerts")
+    quota.uncheck()
+    url.fill(f"{stack['inbox_url']}/hooks/{room}")
+    assert violations(page) == []
+    change.click()
+    expect(page.get_by_text("The alerts are changed.")).to_be_visible()
+    page.get_by_role("button", name="Send a test").click()
+    expect(page.get_by_text("The test is posted.")).to_be_visible()
+    page.reload()
+    expect(quota).not_to_be_checked()
+    expect(page.get_by_text(f"127.0.0.1/…{room[-4:]}").first).to_be_visible()
+    assert room not in page.content()
+    quota.check()
+    change.click()
+    expect(page.get_by_text("The alerts are changed.")).to_be_visible()
+    page.get_by_role("button", name="Stop them").click()
+    expect(page.get_by_role("button", name="Stop them")).to_have_count(0)

@@ -145,3 +145,24 @@ def test_a_sign_up_is_approved_or_refused(operator: User) -> None:
         ("DELETE", "bob@shop.example", None),
     ]
     operator.interfere = lambda _route: False
+
+
+@pytest.mark.both_browsers
+def test_operators_need_no_mouse(operator: User, account: tuple[str, str]) -> None:
+    """Every page of theirs, and an account that they search for, open by the keyboard alone."""
+    account_id, name = account
+    page = operator.go("/app/operator")
+    for link in ("Sign-ups", "Rates", "Queues", "Checks", "Accounts"):
+        page.get_by_role("navigation").get_by_role("link", name=link).press("Enter")
+        heading(page, link)
+        assert violations(page) == []
+    page.get_by_role("searchbox").press_sequentially(name[5:13])
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_role("link", name=name).press("Enter")
+    heading(page, name)
+    page.get_by_role("button", name="Suspend").press("Enter")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Suspend")).to_be_focused()
+    assert page.url.endswith(account_id)

@@ -20,6 +20,7 @@ _PORTS: Final = {
     "pillarbox.application.waiting_ports",
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",
+    "pillarbox.application.alerts.ports",
     "pillarbox.application.delivery.ports",
     "pillarbox.application.operator.ports",
     "pillarbox.application.templates.ports",
@@ -30,6 +31,7 @@ _PORTS: Final = {
 #: beside them, which import none of them.
 _PACKAGES: Final[dict[str, set[str]]] = {
     "accounts": set(),
+    "alerts": {"webhooks.ports"},
     "breaker": {"history.ports"},
     "delivery": {"history"},
     "history": set(),

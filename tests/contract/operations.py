@@ -25,7 +25,7 @@ OF_ALL: Final = {"slug": "otp", "version": "1"}
 
 
 #: The operations on a message whose content is kept.
-OF_KEPT: Final = ("resend_message", "get_message_content")
+OF_KEPT: Final = ("resend_message", "get_kept_content")
 #: Operation -> what the send asks for whose message it changes or shows.
 CHANGES: Final = {
     **dict.fromkeys(OF_KEPT, "keep"),

@@ -14,6 +14,7 @@ from uuid import UUID
 import boto3
 from botocore.awsrequest import AWSResponse
 
+import pillarbox.http.sign_in.sign_up  # noqa: F401  it keeps the number that it finds
 from pillarbox import wiring
 from pillarbox.adapters.code_requests import read_request
 from pillarbox.adapters.dynamodb import keys, records
@@ -26,7 +27,7 @@ from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.publication import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_domain import AccountDomain
-from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
@@ -43,6 +44,7 @@ from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.sign_in import proof_of_work
 from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import parse_cookie
@@ -50,10 +52,11 @@ from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
+    PostingTask,
     WebhookDelivery,
-    WebhookTask,
 )
 from pillarbox.domain.webhooks.events import webhook_test
+from pillarbox.http.sign_in import replies
 from pillarbox.rendering.template_check import check_template
 from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring
@@ -67,6 +70,8 @@ SENDER: Final = "post@sender.example"
 HOOK_URL: Final = "https://shop.example/hooks/Secret"
 #: Where the tests' dashboard is.
 APP_URL: Final = "https://app.example"
+#: The largest number that proves work: altcha's Python searches a second for each two million.
+_MAX_NUMBER: Final = 500
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
 _CREDENTIALS: Final = "pillarbox-credentials"
@@ -264,6 +269,12 @@ class Service:
         wiring.services().credentials.put(records.key_item(key))
         return text
 
+    def send_for_owner(self, account_id: str, body: Mapping[str, Any]) -> str:
+        """Send an email as an agent whose emails wait for an owner, and return its id."""
+        settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OWNER)
+        sent = Api(self.key(account_id, agent=settings)).send(body)
+        return str(sent.json["messageId"])
+
     def revoke(self, key_text: str) -> None:
         wiring.services().credentials.update(
             keys.api_key(digest_of_key(key_text)),
@@ -318,7 +329,7 @@ class Service:
         )
         return event.delivery_id
 
-    def webhook_tasks(self) -> list[WebhookTask]:
+    def webhook_tasks(self) -> list[PostingTask]:
         """Receive everything that is queued for webhooks."""
         queued = _receive_all(os.environ["PILLARBOX_WEBHOOKS_QUEUE_URL"])
         return [read_task(message["Body"]) for message in queued]
@@ -502,6 +513,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             mock.patch.dict(os.environ, queues),
             mock.patch.object(wiring.clock, "read_clock", clock),
             mock.patch.object(wiring.delivery, "sleep"),
+            mock.patch.object(proof_of_work, "MAX_NUMBER", _MAX_NUMBER),
+            mock.patch.object(replies, "MAX_NUMBER", _MAX_NUMBER),
         ):
             ses = Ses()
             mailer: Any = wiring.services().delivery.mailer

@@ -13,16 +13,19 @@ from uuid import uuid4
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.accounts.key import KeyType
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.http.accounts.wire import MAX_ADDRESSES
 from pillarbox.wiring import services
 from tests.contract.bodies import otp, raw_html
-from tests.contract.client import Api, ApiResponse
-from tests.contract.service import SENDER, Service
+from tests.contract.client import Api, ApiResponse, Invocation, handler
+from tests.contract.service import HOOK_URL, SENDER, Service
 from tests.contract.sign_in import Browser
 from tests.fakes.builders import UPGRADE_URL
 
@@ -431,14 +434,61 @@ def test_an_owner_ends_a_pause_once(service: Service, owner: Owner) -> None:
     assert owner.post("/account/resume", body).code == "sending_paused"
 
 
+def _notices(service: Service, owner: Owner) -> list[dict[str, Any]]:
+    """Let the timer of the next minutes run; return the service's emails to the account.
+
+    An earlier run moved the timer ahead of the real time, so it is set back.
+    """
+    services().table.put(keys.timer_note("TELL"))
+    for minutes in (1, 2):
+        with service.at(wiring.utc_now() + timedelta(minutes=minutes)):
+            handler("enqueue_due")({}, Invocation())
+            service.deliver()
+    return [item for item in service.messages(owner.account) if item["via"] == "notice"]
+
+
 def test_owners_are_told_of_a_pause(service: Service, owner: Owner) -> None:
     """Each owner gets one email about a stop, which the stop does not hold back."""
     _stop_a_key(service, owner)
-    notices = [item for item in service.messages(owner.account) if item["via"] == "notice"]
-    assert [(item["to"], item["subject"]) for item in notices] == [
-        ([_ADA], "Your emails are paused")
-    ]
-    with service.at(wiring.utc_now() + timedelta(minutes=1)):
-        service.deliver()
-    stored = {item["sk"]: item for item in service.messages(owner.account)}
-    assert stored[notices[0]["sk"]].get("provider_id")
+    (notice,) = _notices(service, owner)
+    assert (notice["to"], notice["subject"]) == ([_ADA], "Your emails are paused")
+    assert notice.get("provider_id")
+
+
+def test_owners_choose_what_they_hear_of(service: Service, owner: Owner) -> None:
+    """A kind that is off is not told; the chat's URL is checked, logged and shown in part only."""
+    alerts = "/account/alerts"
+    assert owner.api.raw("GET", alerts).json == {
+        "mail": True,
+        "chat": None,
+        "chatAllowed": True,
+        "lastPost": None,
+        "off": [],
+    }
+    developer = Api(session=service.session(owner.account, Role.DEVELOPER, _BOB))
+    for method in ("GET", "PATCH"):
+        assert developer.raw(method, alerts, "{}").code == "scope_required"
+    private = owner.patch(alerts, {"chatUrl": "https://10.0.0.1/x"})
+    assert private.errors == {"chatUrl": "invalid_url"}
+    changed = owner.patch(alerts, {"chatUrl": f"{HOOK_URL}/s3cret", "off": ["sending"]}).json
+    assert (changed["chat"], changed["off"]) == ("shop.example/…cret", ["sending"])
+    assert "s3cret" not in owner.api.raw("GET", alerts).text
+    (entry,) = owner.items("/account/log")
+    assert (entry["action"], entry["by"]) == ("alerts.changed", _ADA)
+    assert "s3cret" not in json.dumps(entry)
+    _stop_a_key(service, owner)
+    assert _notices(service, owner) == []
+
+
+def test_a_test_is_posted_and_mailed(service: Service, owner: Owner) -> None:
+    """The owner sees why a post failed; the email takes the way of all alerts."""
+    owner.patch("/account/alerts", {"chatUrl": HOOK_URL})
+    result = PostResult(status_code=404, body="no_service")
+    with mock.patch.object(services().webhook_poster, "post", return_value=result):
+        tested = owner.post("/account/alerts/test", {}).json
+    assert (tested["mail"], tested["post"]["error"]) == (True, "404 no_service")
+    assert owner.api.raw("GET", "/account/alerts").json["lastPost"] == tested["post"]
+    (notice,) = _notices(service, owner)
+    assert notice["subject"].startswith("A test of the alerts")
+    tasks = [task for task in service.webhook_tasks() if isinstance(task, AlertPost)]
+    assert [task.account_id for task in tasks] == [owner.account]

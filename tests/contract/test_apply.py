@@ -21,6 +21,7 @@ from pillarbox.domain.accounts.key import (
     WEBHOOKS_WRITE,
     Preset,
 )
+from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.wiring import services
@@ -94,16 +95,18 @@ class MemoryValues:
         self.stored[destination] = value
 
 
+@dataclass(slots=True)
 class MemoryFiles:
     """The files that each customer has."""
+
+    suppressed: tuple[str, ...] = ("Ada@customer.example", "bob@customer.example")
 
     @staticmethod
     def text(path: str) -> str:
         return f"<p>{path} {{{{ name }}}}</p>"
 
-    @staticmethod
-    def addresses(_: str) -> list[str]:
-        return ["Ada@customer.example", "bob@customer.example"]
+    def addresses(self, _: str) -> list[str]:
+        return [*self.suppressed]
 
 
 def customer(name: str) -> dict[str, Any]:
@@ -164,13 +167,14 @@ class Run:
     service: Service
     key: str
     values: MemoryValues = field(default_factory=MemoryValues)
+    files: MemoryFiles = field(default_factory=MemoryFiles)
 
     def __call__(
         self, content: ProvisionFile, *, plan: bool = False, prune: bool = False, **kill: Any
     ) -> list[str]:
         """Return the lines of the changes."""
         api = InProcessApi(self.service, self.key, **kill)
-        provisioning = Provisioning(api=api, values=self.values, files=MemoryFiles())
+        provisioning = Provisioning(api=api, values=self.values, files=self.files)
         steps = provisioning.run(content, plan=plan, prune=prune)
         return [str(step) for step in steps if step.changes or step.mark == "?"]
 
@@ -281,6 +285,31 @@ def test_an_interrupted_run_is_repeated_to_the_same_end(run: Run, *, after: bool
     assert killed_at > 20
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_the_secret_of_an_endpoint_before_is_not_taken_for_that_of_a_new_one(
+    run: Run, *, after: bool
+) -> None:
+    """Killed at any call of a change of the URL, and run again: the place has the new secret."""
+    killed_at, killed = 2, True
+    while killed:
+        (shop,) = names(1)
+        content = customer(shop)
+        run(file_of(content))
+        place, url = f"file:{shop}/hook", f"https://{shop}.example/new"
+        old = run.values.stored[place]
+        content["webhooks"][0]["url"] = url
+        try:
+            run(file_of(content), killed_at=killed_at, after=after)
+            killed = False
+        except Interrupted:
+            pass
+        run(file_of(content))
+        assert run.values.stored[place].startswith("whsec_")
+        assert run.values.stored[place] != old
+        killed_at += 1
+    assert killed_at > 10
+
+
 def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:
     """A changed locale is published, one that goes is removed; a MAIL FROM domain stays."""
     (shop,) = names(1)
@@ -300,6 +329,21 @@ def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:
         file_of(changed)
 
 
+def test_no_owner_gets_into_the_file_by_a_name(run: Run) -> None:
+    """Owners choose names: an account named like an id, or like a customer, is not taken for it."""
+    shop, foreign = names(2)
+    run(file_of({"name": shop, "contact": "ada@shop.example"}))
+    own, other = (services().accounts.create(name, Plan.FREE).account_id for name in (foreign, "x"))
+    services().accounts.update(other, AccountChanges(name=own))
+    assert run(file_of({"name": own, "plan": "standard"})) == ["~ plan free -> standard"]
+    assert services().accounts.get(own).plan is Plan.STANDARD
+    assert services().accounts.get(other).plan is Plan.FREE
+    content = file_of({"name": foreign, "plan": "enterprise", "contact": "eve@shop.example"})
+    with pytest.raises(ValidationFailed, match="another contact"):
+        run(content)
+    assert run(file_of({"name": shop, "contact": "Ada@Shop.example"})) == []
+
+
 def test_a_management_key_provisions_its_own_account_only(service: Service) -> None:
     """Another account in the file is refused before anything changes."""
     account = service.account()
@@ -310,14 +354,80 @@ def test_a_management_key_provisions_its_own_account_only(service: Service) -> N
         run(file_of({"name": "Other"}))
 
 
+def test_another_way_to_write_a_value_is_no_change(run: Run) -> None:
+    """What the service stores in one form is found again, however the file writes it.
+
+    Otherwise each run would replace a key that is in use, or with --prune remove a domain.
+    """
+    (shop,) = names(1)
+    content = customer(shop) | {
+        "brand": {"accent": "#0A7D5A"},
+        "domains": [{"name": f"BÜCHER-{shop}.example"}],
+        "senders": [{"address": f"Post@bücher-{shop}.example"}],
+    }
+    content["webhooks"][0]["types"] *= 2
+    web, job = content["keys"]
+    web |= {"sources": ["192.0.2.1", "2001:DB8::/32"], "expires": "2090-01-31T00:00:00.123456Z"}
+    job |= {"sources": ["192.0.2.7/24"] * 2, "scopes": ["emails:send"] * 2}
+    run(file_of(content))
+    before = state_of(run, shop), dict(run.values.stored)
+    assert run(file_of(content), prune=True) == []
+    assert (state_of(run, shop), run.values.stored) == before
+
+
+def test_suppressions_are_found_again_and_wrong_ones_counted(run: Run) -> None:
+    """An address with umlauts and an erased one are not added again; a wrong one is counted."""
+    (shop,) = names(1)
+    run.files.suppressed = ("Ada@bücher.example", "nobody", "bob@customer.example")
+    content = file_of({"name": shop, "suppressions": {"file": "list.csv"}})
+    wrong = "? list.csv: 1 of 3 entries are not addresses"
+    assert run(content)[-2:] == [wrong, "+ 2 suppressions"]
+    page = Api(run.key).raw("GET", "/operator/accounts", query={"search": shop}).json["items"]
+    records = services().suppression_list.records
+    records.remove(page[0]["id"], "bob@customer.example")
+    erased = hashed_mailbox(page[0]["id"], "bob@customer.example")
+    suppression = Suppression(address=erased, reason="manual", at=services().accounts.clock())
+    records.add(page[0]["id"], suppression)
+    assert run(content) == [wrong]
+
+
+def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:
+    """Neither that key nor the one that made it: all keys that it created would stop with it."""
+    scopes = sorted(_SCOPES - OPERATOR_SCOPES)
+    root = services().api_keys.issue_live(service.account(), "root", Preset.CUSTOM, scopes).text
+    body = {"name": "ci", "preset": "custom", "scopes": scopes}
+    own = Api(root).raw("POST", "/keys", json.dumps(body)).json["key"]
+    run = Run(service, own)
+    keys = [
+        body | {"valueTo": "file:ci"},
+        {"name": "web", "preset": "send", "valueTo": "file:web"},
+        {"name": "new root", "was": "root", "preset": "send", "valueTo": "file:root"},
+    ]
+    lines = run(file_of({"name": "Test", "keys": keys}), prune=True)
+    assert [line.split(":")[0] for line in lines[:3]] == ["? key ci", "+ key web", "? key new root"]
+    assert list(run.values.stored) == ["file:web"]
+    run(file_of({"name": "Test"}), prune=True)
+    tried = [
+        Api(text).raw("GET", "/me").status for text in (own, root, *run.values.stored.values())
+    ]
+    assert tried == [200, 200, 401]
+
+
 def test_a_wrong_file_is_refused_with_each_fault() -> None:
     """Unknown fields, same names and times without a zone are named with their place."""
-    keys = [{"name": "a", "preset": "send", "valueTo": "stdout", "expires": "2030-01-01"}]
+    web = {"name": "a", "preset": "send", "valueTo": "file:a"}
+    keys = [web | {"valueTo": "stdout", "expires": "2030-01-01"}]
+    # Each run would replace it, until that time has come.
+    later = web | {"rotated": "2090-01-01T00:00:00Z"}
     for wrong in (
         {"version": 2, "accounts": []},
         {"version": 1, "accounts": [{"name": "a"}, {"name": "a"}]},
         {"version": 1, "accounts": [{"name": "a", "color": "red"}]},
         {"version": 1, "accounts": [{"name": "a", "keys": keys}]},
+        {"version": 1, "accounts": [{"name": "a", "keys": [later]}]},
+        {"version": 1, "accounts": [{"name": "a", "keys": [web | {"sources": ["home"]}]}]},
+        {"version": 1, "accounts": [{"name": "a", "domains": [{"name": "a..b"}]}]},
+        {"version": 1, "accounts": [{"name": one, "keys": [web]} for one in "ab"]},
         ["x"],
     ):
         with pytest.raises(ValidationFailed):

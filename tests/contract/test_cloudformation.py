@@ -350,6 +350,50 @@ def test_a_rollback_goes_back_to_the_same_object(key: str, account: str, kind: s
         assert secret_of(back)
 
 
+def test_no_update_succeeds_without_what_it_asks_for(key: str, account: str) -> None:
+    """A Format that is left out again is the default one; another Contact is refused."""
+    hook = CloudFormation(key, "Webhook")
+    properties = first("Webhook", account)
+    hook.create(**properties, Format="resend")
+    assert hook.update(**properties)["Status"] == "SUCCESS"
+    items = Api(key).raw("GET", "/webhooks", headers={"X-Account": account}).json["items"]
+    assert [one["format"] for one in items] == ["pillarbox"]
+    shop = CloudFormation(key, "Account")
+    name = f"Shop {new_token(6)}"
+    shop.create(Name=name, Contact="ada@shop.example")
+    assert "Contact cannot change" in shop.update(Name=name, Contact="b@b.example")["Reason"]
+    assert (
+        shop.update(Name=name, Contact="Ada@Shop.example", Plan="standard")["Status"] == "SUCCESS"
+    )
+
+
+def test_an_account_that_exists_is_found_on_a_later_page(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of many accounts has pages without any; the refusal does not depend on them."""
+    name = f"Shop {new_token(6)}"
+    assert CloudFormation(key, "Account").create(Name=name)["Status"] == "SUCCESS"
+    for most in ("_BATCH", "_MAX_BATCHES"):
+        monkeypatch.setattr(f"pillarbox.application.accounts.account_list.{most}", 1)
+    assert "exists already" in CloudFormation(key, "Account").create(Name=name).get("Reason", "")
+
+
+def test_a_key_outlives_a_change_of_what_is_cloudformations(key: str, account: str) -> None:
+    """Another ServiceTimeout is an update in which nothing of the key changes: it stays.
+
+    If its secret is gone, the update makes a new key.
+    """
+    stack = CloudFormation(key, "Key")
+    made = stack.create(Account=account, Name="web", Preset="send")
+    same = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="900")
+    assert same["Status"] == "SUCCESS", same
+    assert (same["PhysicalResourceId"], same["Data"]) == (made["PhysicalResourceId"], made["Data"])
+    secret = made["Data"]["SecretArn"]
+    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    new = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="60")
+    assert Api(secret_of(new)).raw("GET", "/me").status == 200
+
+
 def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
     """Lambda may make a request twice: the key is the same; one without a value is replaced."""
     stack = CloudFormation(key, "Key")

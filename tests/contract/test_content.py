@@ -51,7 +51,7 @@ def delivered(service: Service, api: Api, **body: Any) -> str:
 
 
 def content(api: Api, message_id: str) -> ApiResponse:
-    return api.raw("GET", f"/emails/{message_id}/content")
+    return api.raw("GET", f"/emails/{message_id}/kept")
 
 
 def resend(api: Api, message_id: str, to: str | None = None, key: str | None = None) -> ApiResponse:

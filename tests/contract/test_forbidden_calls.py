@@ -92,8 +92,8 @@ _WRITERS: Final = {
     "QUOTA": _SENDERS | {"ChangeMessageRole", "DeleteAccountRole", "EditTemplatesRole"},
     "MSG": _SENDERS
     | {
-        *("AggregateStatsRole", "ChangeMessageRole", "DeleteAccountRole", "DeliverMessageRole"),
-        *("EditTemplatesRole", "EnqueueDueRole", "RecordFeedbackRole", "SweepAccountRole"),
+        *("ChangeMessageRole", "DeleteAccountRole", "DeliverMessageRole", "EditTemplatesRole"),
+        *("EnqueueDueRole", "RecordFeedbackRole", "SweepAccountRole"),
     },
     "ACCT": {
         *("AggregateStatsRole", "CreateAccountRole", "IssuePreviewKeyRole", "ManageAccountRole"),
@@ -220,6 +220,7 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
                     "DeliverMessageRole",
                     "IssuePreviewKeyRole",
                     "ManageKeysRole",
+                    "SweepAccountRole",
                 }:
                     continue
                 assert not _allows(role, action, key, table=table)

@@ -74,6 +74,19 @@ def works(api: Api, client: str = "127.0.0.1") -> bool:
     return api.raw("GET", "/me", client=client).status == 200
 
 
+def test_an_account_cannot_have_the_service_write_without_end(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each management key is an email to owners; a revoked one counts, and other keys do not."""
+    monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_ADDED_MANAGEMENT_KEYS", 2)
+    api = key_with(account, KEYS_WRITE, EMAILS_SEND)
+    for _ in range(2):
+        made = create(api, KEYS_WRITE)
+        assert api.raw("DELETE", f"/keys/{made.json['id']}").status == 204
+    assert create(api, KEYS_WRITE).code == "rate_limit_exceeded"
+    assert create(api, EMAILS_SEND).status == 201
+
+
 def test_no_preset_has_a_management_scope() -> None:
     """Old keys have the scopes of the contract and of webhooks, so an upgrade gives them none."""
     assert {one.permission for one in (*MANAGED, *OPERATED)} >= MANAGEMENT_SCOPES | OPERATOR_SCOPES

@@ -18,12 +18,13 @@ from tests.contract.service import SENDER, Service
 
 #: What each preset of a key may do; two tools need no permission.
 _FREE = {"list_starters", "preview_starter"}
-_SEND = {"send_email", "send_batch"}
+_SEND = {"send_email", "send_batch", "release_email"}
+_CHANGE = {"cancel_email", "reschedule_email"}
 _HISTORY = {"list_emails", "get_email", "get_analytics", "check_domain", "list_suppressions"}
 _TEMPLATES = {"list_templates", "get_template", "render_template"}
 _TOOLS = {
-    Preset.SEND: _FREE | _SEND | _HISTORY,
-    Preset.MARKETING: _FREE | _SEND | _HISTORY | _TEMPLATES,
+    Preset.SEND: _FREE | _SEND | _CHANGE | _HISTORY,
+    Preset.MARKETING: _FREE | _SEND | _CHANGE | _HISTORY | _TEMPLATES,
     Preset.ANALYTICS: _FREE | _HISTORY | _TEMPLATES,
     Preset.CUSTOM: _FREE,
 }
@@ -64,14 +65,15 @@ def test_a_preview_key_sees_no_batch(service: Service) -> None:
     assert set(McpClient(service.preview()).tools()) == _FREE | _HISTORY | {"send_email"}
 
 
-def test_only_sends_are_destructive(agent: McpClient) -> None:
-    """Each tool has annotations; all but the two that send only read."""
+def test_what_a_tool_does_is_in_its_annotations(agent: McpClient) -> None:
+    """Each has some: those that send or change are named, and all others only read."""
     tools = agent.tools()
     assert list(tools) == list(SCOPES)
     for name, tool in tools.items():
         hints = tool["annotations"]
-        assert hints["readOnlyHint"] is (name not in _SEND)
-        assert hints["destructiveHint"] is hints["openWorldHint"] is (name in _SEND)
+        assert hints["readOnlyHint"] is (name not in _SEND | _CHANGE)
+        assert hints["destructiveHint"] is (name in _SEND | {"cancel_email"})
+        assert hints["openWorldHint"] is (name in _SEND)
     assert not any(word in " ".join(tools) for word in ("key", "create", "delete", "remove"))
 
 
@@ -120,6 +122,35 @@ def test_a_batch_is_sent(service: Service, account: str, agent: McpClient) -> No
     assert agent.data("send_batch", batch)["replayed"] is True
     assert {record["via"] for record in service.messages(account)} == {"mcp"}
     assert len(service.messages(account)) == 2
+
+
+def test_an_email_that_waits_is_changed(
+    service: Service, account: str, agent: McpClient, asking: McpClient
+) -> None:
+    """An agent moves, cancels and releases its own emails; a release is confirmed as a send is."""
+    at, later = (wiring.utc_now() + timedelta(hours=hours) for hours in (1, 2))
+    sent = agent.data("send_email", raw_html(scheduledAt=at.isoformat()))
+    by_id = {"messageId": sent["messageId"]}
+    moved = agent.data("reschedule_email", by_id | {"scheduledAt": later.isoformat()})
+    assert moved["scheduledAt"][:16] == later.isoformat()[:16]
+    assert agent.code("release_email", by_id) == "not_cancelable"
+    assert agent.data("cancel_email", by_id)["events"][-1]["code"] == "canceled"
+    held = {"messageId": agent.data("send_email", raw_html(hold=True))["messageId"]}
+    assert agent.data("release_email", held)["held"] is False
+    holding = raw_html(hold=True, subject="Asked")
+    confirm = asking.data("send_email", holding)["confirm"]
+    own = {"messageId": asking.data("send_email", holding | {"confirm": confirm})["messageId"]}
+    asked = asking.data("release_email", own)
+    assert (asked["status"], asked["to"]) == ("confirmation_required", [TO])
+    assert asking.code("release_email", own | {"confirm": confirm}) == "confirmation_required"
+    released = asking.data("release_email", own | {"confirm": asked["confirm"]})
+    assert released["held"] is False
+    others = {"messageId": Api(service.key(account)).send(raw_html(hold=True)).json["messageId"]}
+    for tool in ("cancel_email", "release_email"):
+        assert agent.code(tool, others) == "not_cancelable"
+    waits = {"messageId": service.send_for_owner(account, otp())}
+    for client in (agent, asking, McpClient(Api(service.key(account)), ELICITATION)):
+        assert client.code("release_email", waits) == "confirmation_required"
 
 
 def test_a_dry_run_sends_nothing(service: Service, account: str, agent: McpClient) -> None:

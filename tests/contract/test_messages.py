@@ -48,6 +48,7 @@ def test_the_detail_is_that_of_the_send(api: Api) -> None:
         "tags": {"order": "7"},
         "scheduledAt": None,
         "held": False,
+        "awaitsOwner": False,
         "canceledAt": None,
         "kept": None,
         "resendOf": None,

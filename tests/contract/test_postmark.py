@@ -137,6 +137,9 @@ def test_templates_by_id_and_by_alias(service: Service) -> None:
     assert [one["ErrorCode"] for one in several] == [0, 0]
     missing = client.post("/email/withTemplate", named | {"TemplateId": service.template("x", "y")})
     assert (missing.status, missing.json["ErrorCode"]) == (422, 1101)
+    other = service.template(account, "<p>Another</p>")
+    both = client.post("/email/withTemplate", named | {"TemplateId": saved, "TemplateAlias": other})
+    assert both.json["Message"] == "Give only one of `TemplateId` and `TemplateAlias`."
 
 
 def test_a_batch_sends_each_email_that_is_valid(service: Service, postmark: Postmark) -> None:

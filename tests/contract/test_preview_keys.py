@@ -19,22 +19,11 @@ from pillarbox.domain.sign_in.codes import FlowToken, parse_flow
 from pillarbox.domain.sign_in.preview_key import folded_digest
 from pillarbox.wiring import services
 from tests.contract.bodies import TO, otp
-from tests.contract.client import Api, ApiResponse, handler
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser
 from tests.contract.sign_up import WRONG_PROOF
 from tests.contract.test_messages import event
-
-
-@pytest.fixture(autouse=True)
-def quick() -> object:
-    """Keep the search for a number short."""
-    handler("issue_preview_key")  # loads the modules, which keep the number that they find
-    with (
-        mock.patch("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 500),
-        mock.patch("pillarbox.http.sign_in.replies.MAX_NUMBER", 500),
-    ):
-        yield
 
 
 def post(path: str, **body: Any) -> ApiResponse:

@@ -248,6 +248,10 @@ def test_a_list_is_paged_by_ids() -> None:
     back = SDK.Emails.list({"limit": 5, "before": sent[1]})
     assert ([item["id"] for item in back["data"]], back["has_more"]) == (sent[:1], False)
     assert SDK.Emails.list({"before": sent[0]})["data"] == []
+    # Any UUID may be asked for. This one would be of the year 10889.
+    latest = "ffffffff-ffff-4fff-bfff-ffffffffffff"
+    assert len(SDK.Emails.list({"after": latest})["data"]) == len(sent)
+    assert SDK.Emails.list({"before": latest})["data"] == []
 
 
 @pytest.mark.usefixtures("sdk")

@@ -155,6 +155,8 @@ def test_a_held_email_waits_for_its_release(service: Service, api: Api) -> None:
         ({"scheduledAt": "in an hour"}, "scheduledAt", "invalid_time"),
         ({"scheduledAt": "2020-01-01T00:00:00Z"}, "scheduledAt", "out_of_range"),
         ({"scheduledAt": "9999-01-01T00:00:00+01:00"}, "scheduledAt", "out_of_range"),
+        ({"scheduledAt": "9999-12-31T23:59:59-10:00"}, "scheduledAt", "invalid_time"),
+        ({"scheduledAt": "0001-01-01T00:00:00+10:00"}, "scheduledAt", "invalid_time"),
         ({"scheduledAt": in_an_hour(), "hold": True}, "hold", "not_allowed"),
         ({"hold": "yes"}, "hold", "wrong_type"),
         (
@@ -172,6 +174,15 @@ def test_a_wrong_wish_is_named(api: Api, body: dict[str, Any], field: str, code:
     answer = api.send(raw_html(**body))
     assert (answer.status, answer.code) == (422, "validation_failed")
     assert (field, code) in {(e["field"], e["code"]) for e in answer.error["details"]["errors"]}
+
+
+def test_the_last_moment_of_all_is_too_far_ahead(api: Api) -> None:
+    """It has no next millisecond, and is refused as any other time that is too far."""
+    message = api.send(raw_html(scheduledAt=in_an_hour())).json["messageId"]
+    latest = "9999-12-31T23:59:59.999999Z"
+    answer = change(api, message, "reschedule", scheduledAt=latest)
+    assert (answer.status, answer.code) == (422, "validation_failed")
+    assert change(api, message, "cancel").status == 200
 
 
 def test_what_was_accepted_is_checked_again(service: Service, api: Api, account: str) -> None:

@@ -16,10 +16,8 @@ from tests.contract.client import Api
 from tests.contract.service import APP_URL, SENDER, Service
 from tests.contract.sign_in import Browser, add_user
 from tests.contract.sign_up import sign_up, user_without_account
-from tests.contract.test_preview_keys import get_key, last_mail, quick
+from tests.contract.test_preview_keys import get_key, last_mail
 from tests.contract.test_sign_up import new_address
-
-__all__ = ["quick"]
 
 
 def forget_address() -> None:

@@ -16,24 +16,13 @@ from pillarbox.domain.sign_in.proof_of_work import Proof
 from pillarbox.domain.sign_in.session import parse_access_token
 from pillarbox.domain.sign_in.sign_up import NEWCOMERS, STRANGERS
 from pillarbox.wiring import services
-from tests.contract.client import Api, handler
+from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user
 from tests.contract.sign_up import WRONG_PROOF, post, proof_for, sign_up, user_without_account
 
 _numbers: Final = count(1)
 _CODE_MAIL: Final = "pillarbox.application.sign_in.code_mail"
-
-
-@pytest.fixture(autouse=True)
-def quick() -> object:
-    """Keep the search for a number short."""
-    handler("create_account")  # loads the modules, which keep the number that they find
-    with (
-        mock.patch("pillarbox.domain.sign_in.proof_of_work.MAX_NUMBER", 500),
-        mock.patch("pillarbox.http.sign_in.replies.MAX_NUMBER", 500),
-    ):
-        yield
 
 
 def new_address() -> str:

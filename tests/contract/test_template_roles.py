@@ -36,11 +36,13 @@ from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.alerts.looks import KEYS_HOUR
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.accounts.agent import AgentSettings
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, account_of_key
+from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.kept import KeptContent
@@ -521,10 +523,11 @@ def _call_tools(service: Service) -> None:
     window = {"from": "2026-01-01", "to": "2026-01-02"}
     arguments = window | {"slug": "otp", "domain": "shop.example"} | by_id
     for name, tool in client.tools().items():
-        if not tool["annotations"]["destructiveHint"]:
+        if tool["annotations"]["readOnlyHint"]:
             needed = tool["inputSchema"].get("required", ())
             client.call(name, {argument: arguments[argument] for argument in needed})
     client.call("send_email", _UPLOADED)
+    _change_by_tools(service, account)
     for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
         client.call("list_emails", search)
     later = otp(scheduledAt=in_an_hour())
@@ -541,6 +544,20 @@ def _call_tools(service: Service) -> None:
         mail |= {"idempotencyKey": str(uuid4())}
         with _failing("BatchExecuteStatement"):
             client.call(name, mail | {"confirm": client.data(name, mail)["confirm"]})
+
+
+def _change_by_tools(service: Service, account: str) -> None:
+    """Move, cancel and release emails of an agent, for a time in and after the next minutes."""
+    settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    client = McpClient(Api(service.key(account, agent=settings)))
+    for wish, changes in (
+        ({"scheduledAt": in_an_hour()}, ("reschedule_email", "cancel_email")),
+        ({"hold": True}, ("release_email",)),
+    ):
+        sent = {"messageId": client.data("send_email", raw_html(**wish))["messageId"]}
+        for tool in changes:
+            at = {"scheduledAt": in_an_hour()} if tool == "reschedule_email" else {}
+            assert "messageId" in client.data(tool, sent | at)
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:
@@ -586,10 +603,20 @@ def _deliver(service: Service, recorded: Calls) -> None:
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
 
 
+def _wait_for_owner(service: Service, account: str) -> None:
+    """Send as an agent for an owner, who is told, and reads a small content and a large one."""
+    owner = Api(session=service.session(account, Role.OWNER))
+    for body in (otp(), raw_html(html="x" * 20_000)):
+        message_id = service.send_for_owner(account, body)
+        assert owner.raw("GET", f"/emails/{message_id}/content").status == 200
+        service.count(account, message_id)
+
+
 def _wait(service: Service, recorded: Calls) -> None:
     """Let the timers queue emails, read what they cannot read, and a worker deliver the emails.
 
-    One email has a code, and one is so late that the sweep queues it again.
+    One email has a code, and one is so late that the sweep queues it again. The sweep also looks
+    at the account's keys, and its quota is used up.
     """
     services, account, now = wiring.services(), service.account(), wiring.utc_now()
     services.table.put(keys.account_list(account))
@@ -598,6 +625,7 @@ def _wait(service: Service, recorded: Calls) -> None:
         assert api.send(body | {"scheduledAt": in_an_hour()}).status == 200
     held = api.send(otp(hold=True)).json["messageId"]
     assert api.raw("POST", f"/emails/{held}/release").status == 200
+    _wait_for_owner(service, account)
     services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:
@@ -612,7 +640,10 @@ def _wait(service: Service, recorded: Calls) -> None:
     with service.at(now + timedelta(minutes=61)):
         for job in (due[0], due[-1]):
             service.consume("deliver_message", job["body"])
-    with service.at((now + timedelta(hours=48)).replace(hour=0)):
+    morning = (now + timedelta(hours=48)).replace(hour=KEYS_HOUR)
+    counts = {window_name(window, morning): 10**6 for window in WINDOWS}
+    services.table.put(keys.quota(account) | to_item(counts))
+    with service.at(morning):
         recorded.handler("sweep_messages")({}, Invocation())
         tasks = service.sweep_tasks()
         recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
@@ -737,9 +768,23 @@ def _delete_account(service: Service) -> None:
     services.account_store.set_isolation(account, Isolation.STRICT, f"pillarbox-{account}")
     url, types = "https://a.example/hook", ["email.bounced"]
     hook = services.webhooks.create(account, url, types, by="ada")
-    kinds = ("DOM", "DOMAIN", "KEYS", "LOG", "QUOTA", "RCPT", "SUP", "TAG", "TPL", "TPLD", "TPLV")
+    kinds = (
+        "ALERT",
+        "DOM",
+        "DOMAIN",
+        "KEYS",
+        "LOG",
+        "QUOTA",
+        "RCPT",
+        "SUP",
+        "TAG",
+        "TPL",
+        "TPLD",
+        "TPLV",
+    )
     items = [
-        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"} for one in (*kinds, "LATER", "USED")
+        {"pk": f"{one}#{account}", "sk": "C#1", "digest": "0"}
+        for one in (*kinds, "ALERT", "LATER", "USED")
     ]
     for table in (services.table, services.credentials):
         for item in items:

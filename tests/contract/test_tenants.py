@@ -61,7 +61,7 @@ REFUSED = {
 
 def required_permission(operation: Operation) -> str | None:
     """Return the permission of the contract; for a route beyond it, that of the document."""
-    if operation.path.endswith("/content"):
+    if operation.path.endswith("/kept"):
         return "emails:content"
     collection = operation.path.split("/")[2]
     if collection not in REQUIRED:
@@ -92,6 +92,10 @@ class Tenant:
             match name:
                 case "message_id" if operation in CHANGES:
                     ids[name] = send_waiting(Api(self.service.key(self.account)), operation)
+                case "message_id" if operation == "get_held_content":
+                    ids[name] = self.service.send_for_owner(
+                        self.account, otp(to="w@customer.example")
+                    )
                 case "message_id":
                     ids[name] = self.message_id
                 case "id":

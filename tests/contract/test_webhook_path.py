@@ -99,7 +99,9 @@ def test_a_failed_event_is_posted_again_by_the_timer(service: Service) -> None:
     """Events that fail wait in the timer and then for the endpoint, and arrive in the end."""
     path = WebhookPath(service)
     path.run_everything("ann@example.com", "Hello")
-    assert len(path.posted) == 9
+    (alert,) = (body for body in path.posted if b"is disabled" in body)
+    assert len(path.posted) == 9 + 1
+    assert json.loads(alert).keys() == {"text"}
     assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
 
 

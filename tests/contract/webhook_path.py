@@ -19,6 +19,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.accounts.alert import AlertSettings
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
@@ -133,7 +134,10 @@ class WebhookPath:
         return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
     def notify_owner(self, now: datetime) -> None:
-        """Run the timer: the queue of jobs refuses the notice at first, and then takes it."""
+        """Run the timers: the queue of jobs refuses the email at first, and then takes it."""
+        with self.service.at(now):
+            self.handlers("enqueue_due")({}, Invocation())
+        now += timedelta(minutes=2)
         refusal = mock.patch.object(SqsJobs, "put", side_effect=Unavailable("queue"))
         with self.service.at(now), refusal, pytest.raises(Unavailable):
             self.handlers("enqueue_due")({}, Invocation())
@@ -145,11 +149,14 @@ class WebhookPath:
     def run_everything(self, recipient: str, subject: str) -> None:
         """Let events fail, wait for the timer, be drained and be delivered.
 
-        An earlier run moved the timer ahead of the real time, so it is set back.
+        An earlier run moved the timers ahead of the real time, so they are set back.
         """
-        wiring.services().table.put(keys.timer_note("DUE"))
+        for timer in ("DUE", "TELL"):
+            wiring.services().table.put(keys.timer_note(timer))
         self.announce(recipient, subject)
         now = wiring.utc_now()
+        chat = AlertSettings(chat_url=f"{self.url}/chat")
+        wiring.services().alert_store.set_settings(self.account, chat)
         self.answer = PostResult(status_code=503, body=subject, retry_after=timedelta(hours=1))
         self.work()
         for minutes in range(50, 64):

@@ -104,7 +104,7 @@ class Reputation:
     def __init__(self, mode: BreakerMode = BreakerMode.ACT, **account: Any) -> None:
         self.now = START
         self.sent: dict[UUID, Sent] = {}
-        self.notices = mock.Mock()
+        self.raise_alert = mock.Mock()
         self.table, self.engine = metered_table()
         self.accounts = DynamoAccounts(self.table)
         self.table.put(account_item(builders.account(**account)))
@@ -114,7 +114,7 @@ class Reputation:
             pauses=Pauses(self.accounts),
             limits=ReputationLimits.parse(LIMITS),
             mode=mode,
-            notices=self.notices,
+            raise_alert=self.raise_alert,
             clock=lambda: self.now,
         )
         self.aggregation = Aggregation[Message](

@@ -16,6 +16,7 @@ from itertools import count
 from math import ceil
 from random import Random
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 from pillarbox.application.webhooks.attempts import PostingPorts
@@ -127,6 +128,7 @@ class WebhookService:
             poster=self,
             aws_poster=webhooks.FakeAwsPoster,
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),
+            post_alert=mock.Mock(),
             clock=self.clock,
             random=self._random.random,
         )

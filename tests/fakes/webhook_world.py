@@ -16,6 +16,8 @@ from typing import Any
 from unittest import mock
 from uuid import UUID
 
+from pillarbox.application.alerts.raising import Alerts
+from pillarbox.application.alerts.telling import AlertTelling
 from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.attempts import Attempts, PostingPorts
@@ -29,7 +31,7 @@ from pillarbox.domain.messages.message import Event, Message, SendRoute
 from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhooks.formats import PAYLOADS
-from tests.fakes import builders, stores, webhooks
+from tests.fakes import alerts, builders, stores, webhooks
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
 #: The queue delivers the tasks of a dead worker again after this time.
@@ -94,6 +96,8 @@ class WebhookWorld:
         self.waiting = webhooks.FakeWaitingEvents(lambda: self.now)
         self.queue = webhooks.FakeWebhookQueue()
         self.due = webhooks.FakeDueTimes()
+        self.alerts = alerts.FakeAlerts()
+        self.alert_times = alerts.FakeAlertTimes()
         self.poster = webhooks.FakeWebhookPoster()
         self.poster.answer = lambda post: self.answer(post.url, post.event_id)
         self.aws = webhooks.FakeAwsPoster()
@@ -137,16 +141,31 @@ class WebhookWorld:
             poster=self._port("poster", self),
             aws_poster=lambda: self._port("aws", self.aws),
             payloads=PAYLOADS,
+            post_alert=mock.Mock(return_value="alert_posted"),
             clock=self._clock(),
             random=self.random.random,
         )
 
     @property
     def notices(self) -> OwnerNotices:
+        raising = Alerts(
+            self._port("alerts", self.alerts),
+            self._port("alert_times", self.alert_times),
+            lambda: self.now,
+        )
         return OwnerNotices(
-            accounts=self._port("accounts", self.store.accounts),
             endpoints=self._port("endpoints", self.endpoints),
             healths=self._port("healths", self.healths),
+            raise_alert=raising.raise_alert,
+        )
+
+    @property
+    def telling(self) -> AlertTelling:
+        return AlertTelling(
+            records=self._port("alerts", self.alerts),
+            times=self._port("alert_times", self.alert_times),
+            accounts=self._port("accounts", self.store.accounts),
+            owners_of=lambda _: [],
             messages=self._port("messages", stores.FakeMessages(self.store)),
             send_mail=ServiceMail(
                 jobs=self._port("jobs", stores.FakeJobs(self.store)),
@@ -154,6 +173,8 @@ class WebhookWorld:
                 sender=builders.PREVIEW_SENDER,
                 clock=lambda: self.now,
             ),
+            queue_post=None,
+            clock=lambda: self.now,
         )
 
     def owner_emails(self) -> list[Mail]:
@@ -230,8 +251,10 @@ class WebhookWorld:
                 continue
             self._collect()
             due = [self._hidden[0][0]] if self._hidden else []
-            if any(self.due.minutes.values()):
-                due.append(max(self._next_minute, min(m for m, t in self.due.minutes.items() if t)))
+            timers: Sequence[dict[datetime, Any]] = (self.due.minutes, self.alert_times.minutes)
+            minutes = [minute for timer in timers for minute, tasks in timer.items() if tasks]
+            if minutes:
+                due.append(max(self._next_minute, min(minutes)))
             if not due or min(due) > end:
                 return
             self.now = max(self.now, min(due))
@@ -259,10 +282,9 @@ class WebhookWorld:
             notices=self.notices,
             clock=self._clock(),
         )
-        try:
-            timer.enqueue()
-        except (ServiceError, Killed):  # the next minute does it
-            return
+        for do in (timer.enqueue, self.telling.tell_due):
+            with suppress(ServiceError, Killed):  # the next minute does it
+                do()
 
     def _collect(self) -> None:
         for task, delay in self.queue.tasks:

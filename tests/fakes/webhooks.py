@@ -274,7 +274,8 @@ class FakeWebhookPoster:
         return None
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
-        post = Post(url, UUID(headers["webhook-id"]), headers, body)
+        event_id = UUID(headers["webhook-id"]) if headers else UUID(int=0)  # none: a chat
+        post = Post(url, event_id, headers, body)
         self.posts.append(post)
         return self.answer(post)
 

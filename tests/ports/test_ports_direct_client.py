@@ -88,7 +88,7 @@ def faults(body: bytes) -> dict[str, Act]:
         "a redirect": sends(reply(307, b"", location="http://127.0.0.1:9/")),
         **{
             f"{status} {text.decode()}": sends(reply(status, text))
-            for status in (400, 403, 413, 429, 500, 501, 502, 503, 504)
+            for status in (400, 403, 413, 429, 500, 501, 502, 503, 504, 520)
             for text in (b"", b"<html>", b"text", b'{"message": "m"}')
         },
     }

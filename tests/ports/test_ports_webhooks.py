@@ -29,6 +29,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookDeliveries,
     WebhookQueue,
 )
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
@@ -38,6 +39,7 @@ from pillarbox.domain.webhooks.endpoint import (
     EndpointDrain,
     EndpointHealth,
     OwnerNotice,
+    PostingTask,
     WebhookDelivery,
     WebhookEvent,
     WebhookTask,
@@ -71,7 +73,7 @@ class WebhookPorts:
     due: DueTimes
     queue: WebhookQueue
     #: Receives the tasks that are not hidden.
-    receive: Callable[[], list[WebhookTask]]
+    receive: Callable[[], list[PostingTask]]
     clock: "AdjustableClock"
 
 
@@ -103,7 +105,7 @@ def ports(request: pytest.FixtureRequest) -> WebhookPorts:
     )
 
 
-def _received(queue_url: str) -> list[WebhookTask]:
+def _received(queue_url: str) -> list[PostingTask]:
     sqs, tasks = boto3.client("sqs"), []
     while found := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
         tasks += [read_task(message["Body"]) for message in found]
@@ -298,9 +300,10 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
         DRAIN,
         replace(DRAIN, lease=at(60)),
         replace(event(), attempts=3, replayed_at=at(1)),
+        AlertPost(ACCOUNT, "A title\nA text", attempts=2),
     ],
 )
-def test_a_task_is_read_as_it_was_written(task: WebhookTask) -> None:
+def test_a_task_is_read_as_it_was_written(task: PostingTask) -> None:
     """A queue message has all of a task."""
     assert read_task(write_task(task)) == task
 

@@ -54,14 +54,19 @@ def test_only_aws_gets_a_response(puts: list[Request], url: str) -> None:
 
 
 def test_a_failing_put_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three tries the function fails, and Lambda makes the whole request again."""
-    tries: list[Request] = []
+    """After three tries over ten seconds the function fails, and Lambda makes the request again.
+
+    A moment without a network must not do that: the object that was created would be in the way.
+    """
+    tries, waits = list[Request](), list[float]()
 
     def failing(request: Request, **_: Any) -> Any:
         tries.append(request)
         raise URLError("reset")
 
     monkeypatch.setattr(cloudformation_response, "urlopen", failing)
+    monkeypatch.setattr(cloudformation_response, "sleep", waits.append)
     with pytest.raises(Unavailable):
         put_response(_URL, b"{}")
     assert len(tries) == 3
+    assert sum(waits) >= 10

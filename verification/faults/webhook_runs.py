@@ -68,6 +68,8 @@ _FAULTS: Final = (
     Fault(Kind.PARTLY, "after"),
 )
 _MINUTE: Final = timedelta(minutes=1)
+#: The timers of tasks and of alerts.
+_TIMERS: Final = ("DUE", "TELL")
 _OK: Final = PostResult(status_code=200)
 _GONE: Final = PostResult(status_code=410)
 _LATER: Final = PostResult(status_code=503, retry_after=timedelta(minutes=20))
@@ -260,7 +262,7 @@ class _Run:
                 self._receive()
         elif name == "dynamodb.PutItem":
             kind, *rest = json.loads(body)["Item"]["pk"]["S"].split("#")
-            minute = int(rest[0]) if kind == "DUE" else 0
+            minute = int(rest[0]) if kind in _TIMERS else 0
             if minute and minute not in self._minutes:
                 self._minutes.add(minute)
                 system.after(minute * 60 - system.now.timestamp(), self._pass)
@@ -304,8 +306,9 @@ class _Run:
         system = self._system
         minute = system.now.replace(second=0, microsecond=0)
         if not self._is_behind:
-            note = keys.timer_note("DUE") | to_item({"minute": to_text(minute - _MINUTE)})
-            services().table.put(note)
+            before = to_item({"minute": to_text(minute - _MINUTE)})
+            for kind in _TIMERS:
+                services().table.put(keys.timer_note(kind) | before)
 
         def on_end(process: Process) -> None:
             self._is_behind = process.error is not None

@@ -22,10 +22,12 @@ from tests.fakes.stores import FakeMessages
 def saved_before_it_is_arranged() -> Iterator[None]:
     """A new time is in the record before its job is."""
 
-    def change(self: MessageChanges, message: Message, change: Any) -> tuple[Message, Message]:
+    def change(
+        self: MessageChanges, message: Message, *change: Any
+    ) -> tuple[Message | None, Message]:
         arranged: list[Message] = []
         with mock.patch.object(MessageChanges, "_queue", lambda _, one: arranged.append(one)):
-            before, after = original(self, message, change)
+            before, after = original(self, message, *change)
         if arranged:
             self.waiting().arrange(arranged[-1:])
         return before, after

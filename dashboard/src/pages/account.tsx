@@ -4,6 +4,7 @@ import { useAction } from "../action";
 import { call } from "../api";
 import { useFields } from "../fields";
 import { day } from "../format";
+import { Alerts } from "../parts/alerts";
 import { Facts, Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
 import { Log } from "../parts/log";
@@ -29,6 +30,7 @@ export default function Account() {
         </div>
       )}
       {account.data && <Keep of={account.data} onSaved={account.show} />}
+      {may("account") && <Alerts />}
       <History />
     </Page>
   );

@@ -15,7 +15,7 @@ import { Progress } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
-import { held, isMessageId, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import { held, isMessageId, isWaiting, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { MessageDrawer } from "./message";
 import { type Names, originOf } from "./origins";
 import { Range } from "./range";
@@ -126,7 +126,7 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
   return (
     <tr onClick={open}>
       <td>
-        <Badge status={message.status} quiet={ORDINARY.includes(message.status)} />
+        {isWaiting(message) ? <Wait of={message} /> : <Badge status={message.status} quiet={ORDINARY.includes(message.status)} />}
       </td>
       <td class="who">{message.recipientEmail}</td>
       <td class="what">
@@ -145,6 +145,12 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
       </td>
     </tr>
   );
+}
+
+/** What an email waits for, in place of its status. */
+function Wait({ of: { awaitsOwner, scheduledAt } }: { of: Message }) {
+  if (scheduledAt) return <Badge status="pending">sent <Time at={scheduledAt} /></Badge>;
+  return <Badge status="pending">{awaitsOwner ? "for an owner" : "held"}</Badge>;
 }
 
 function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes: Filters) => void }) {

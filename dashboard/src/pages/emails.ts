@@ -2,7 +2,7 @@
 
 import { clock, day, minute } from "../format";
 import type { Filters } from "../query";
-import type { Message, Status } from "../schema";
+import type { Message, MessageDetail, Status } from "../schema";
 
 export const STATUSES: Status[] = ["pending", "sent", "delivered", "bounced", "complained", "failed"];
 /** The emails of a page. */
@@ -11,6 +11,11 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function isMessageId(text: string): boolean {
   return ID.test(text);
+}
+
+/** Whether an email is not sent yet because it was asked to wait. */
+export function isWaiting(message: Message | MessageDetail): boolean {
+  return message.status === "pending" && (message.held || message.scheduledAt !== null);
 }
 
 /** Return the page that the filters name, from 1. */

@@ -9,7 +9,7 @@ import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
 import { type Names, originOf } from "./origins";
-import { isWaiting, Waiting } from "./waiting";
+import { Waiting } from "./waiting";
 
 const EVENTS: Record<EventKind, string> = {
   accepted: "Accepted",
@@ -94,7 +94,7 @@ function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: N
         <Badge status={status} />
         {message.errorMessage && <span>{message.errorMessage}</span>}
       </p>
-      {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
+      <Waiting of={message} onChanged={onChanged} />
       <h3>What happened</h3>
       <ol class="timeline">
         {events.map((event, index) => (

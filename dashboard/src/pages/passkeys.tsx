@@ -9,10 +9,10 @@ import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Notice, Progress } from "../parts/notice";
-import { makePasskey, nameOf, supported } from "../passkeys";
 import { useResource } from "../resource";
 import type { Passkey } from "../schema";
-import { session, signInWithPasskey, signOut } from "../session";
+import { passkeys, session, signInWithPasskey, signOut, supported } from "../session";
+import { nameOf } from "./passkey-names";
 
 export function Passkeys() {
   const list = useResource("GET /v1/passkeys");
@@ -112,7 +112,8 @@ function List({ of: passkeys, onRemove }: { of: Passkey[]; onRemove: (passkey: P
 function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const [name, setName] = useState(() => nameOf(navigator.userAgent));
   async function add() {
-    const made = await makePasskey(await call("POST /v1/passkeys/challenges"));
+    const [{ makePasskey }, challenge] = await Promise.all([passkeys(), call("POST /v1/passkeys/challenges")]);
+    const made = await makePasskey(challenge);
     await call("POST /v1/passkeys", { body: { ...made, name } });
     return "The passkey is added.";
   }

@@ -10,9 +10,8 @@ import { keep as keepText, recall } from "../kept";
 import { minute } from "../format";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
-import { supported } from "../passkeys";
 import type { RequestedCode } from "../schema";
-import { farewell, ownerOf, renew, requestCode, signIn, signInWithPasskey } from "../session";
+import { farewell, ownerOf, renew, requestCode, signIn, signInWithPasskey, supported } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds

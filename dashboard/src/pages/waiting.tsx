@@ -1,6 +1,7 @@
 // What can still be done with an email that waits: send it now, at another time, or not at all.
 
 import { useState } from "preact/hooks";
+import lazy from "preact-iso/lazy";
 
 import { call } from "../api";
 import { exact } from "../format";
@@ -8,12 +9,11 @@ import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
 import { may } from "../rights";
 import type { MessageDetail } from "../schema";
+import { isWaiting } from "./emails";
+
+const HeldContent = lazy(() => import("../later").then((pages) => pages.HeldContent));
 
 type Change = "cancel" | "release" | "reschedule";
-
-export function isWaiting(message: MessageDetail): boolean {
-  return message.status === "pending" && (message.held || message.scheduledAt !== null);
-}
 
 /** Say when it is sent, and ask before a change. */
 export function Waiting({ of: message, onChanged }: { of: MessageDetail; onChanged: () => void }) {
@@ -23,14 +23,19 @@ export function Waiting({ of: message, onChanged }: { of: MessageDetail; onChang
       {text}
     </button>
   );
+  if (!isWaiting(message)) return null;
+  const who = message.awaitsOwner ? "an owner of the account" : "somebody";
+  const decides = message.awaitsOwner ? may("agents") : may("waiting");
   return (
     <>
       <p>
-        {message.held ? "It is held until somebody releases it." : <>It is sent on {exact(message.scheduledAt ?? "")}.</>}
+        {message.awaitsOwner && "An agent sent this email. "}
+        {message.held ? `It is held until ${who} releases it.` : <>It is sent on {exact(message.scheduledAt ?? "")}.</>}
       </p>
+      {message.awaitsOwner && decides && <HeldContent id={message.messageId} />}
       {may("waiting") && (
         <p class="actions">
-          {message.held ? button("Send now", "release") : button("Another time", "reschedule")}
+          {decides && (message.held ? button("Send now", "release") : button("Another time", "reschedule"))}
           {button("Do not send", "cancel", true)}
         </p>
       )}

@@ -40,6 +40,7 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "webhook.changed": ["Webhook endpoint changed", "sent"],
   "webhook.deleted": ["Webhook endpoint deleted", "failed"],
   "sending.resumed": ["Pause of emails ended", "delivered"],
+  "alerts.changed": ["Alerts changed", "sent"],
   "domain.added": ["Domain added", "delivered"],
   "domain.removed": ["Domain removed", "failed"],
   "content.read": ["Content of an email read", "note"],

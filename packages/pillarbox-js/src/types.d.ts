@@ -24,7 +24,7 @@ export interface Account {
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "content.read" | "content.resent" | "keep.changed";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "content.read" | "content.resent" | "keep.changed";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {
@@ -71,7 +71,7 @@ export interface AddedSuppressions {
 export interface AgentLimits {
   /** Addresses and domains that it may send to; `*` is every one. */
   recipients: Array<string>;
-  /** Whether a person must confirm each send. */
+  /** Who confirms each send: the agent's user, an owner, or nobody. */
   confirmation: Confirmation;
   /** How many emails it may send a day. */
   perDay: number;
@@ -146,8 +146,10 @@ export interface BatchItem {
   error: ErrorBody | null;
   /** Only with `scheduledAt` in the message. */
   scheduledAt?: string;
-  /** Only with `hold` in the message. */
+  /** Only if it waits for its release. */
   held?: true;
+  /** Only if the key belongs to an agent whose emails an owner releases. */
+  awaitsOwner?: true;
 }
 
 /** A result for each message, in the order of the request. Check `error` of each. */
@@ -249,8 +251,8 @@ export interface ChosenAccount {
   plan: Plan;
 }
 
-/** Whether a person must confirm each send of a key. */
-export type Confirmation = "ask" | "off";
+/** Who confirms each send of a key. */
+export type Confirmation = "ask" | "owner" | "off";
 
 /** A file in the kept content of a message. */
 export interface ContentFile {
@@ -615,6 +617,8 @@ export interface Message {
   scheduledAt: string | null;
   /** Whether it waits for its release. */
   held: boolean;
+  /** Whether only an owner of the account can release it. */
+  awaitsOwner: boolean;
 }
 
 /** The kept content of a message. */
@@ -669,6 +673,8 @@ export interface MessageDetail {
   scheduledAt: string | null;
   /** Whether it waits for its release. */
   held: boolean;
+  /** Whether only an owner of the account can release it. */
+  awaitsOwner: boolean;
   /** When it was canceled; null if it was not. */
   canceledAt: string | null;
   /** Until when its content is kept; null if it is not, or not yet. What the account keeps shorter now is gone earlier. */
@@ -1117,8 +1123,10 @@ export interface SendResult {
   from: string;
   /** Only with `scheduledAt` in the request. */
   scheduledAt?: string;
-  /** Only with `hold` in the request. */
+  /** Only if it waits for its release. */
   held?: true;
+  /** Only if the key belongs to an agent whose emails an owner releases. */
+  awaitsOwner?: true;
 }
 
 /** The ways in which a message can be accepted. */
@@ -1547,8 +1555,8 @@ export interface Operations {
   releaseMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
   /** Send a message again: `POST /v1/emails/{message_id}/resend`. */
   resendMessage(messageId: string, body?: ResendRequest, options?: SendOptions): Promise<SendResult>;
-  /** Read the content of a message: `GET /v1/emails/{message_id}/content`. */
-  getMessageContent(messageId: string, options?: RequestOptions): Promise<MessageContent>;
+  /** Read the content of a message: `GET /v1/emails/{message_id}/kept`. */
+  getKeptContent(messageId: string, options?: RequestOptions): Promise<MessageContent>;
   /** Get the API key of the request: `GET /v1/me`. */
   getMe(options?: RequestOptions): Promise<CallerDetail>;
   /** List starter templates: `GET /v1/starter-templates`. */

@@ -13,6 +13,7 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.messages.mail import StarterBody
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookType
@@ -130,18 +131,19 @@ def test_other_dead_letters_are_shown_too(run: Operator, dead: dict[str, str]) -
             address=f"{SECRET}@example.com",
         ),
         EndpointDrain(ACCOUNT, endpoint),
+        AlertPost(ACCOUNT, SECRET),
     ):
         put(dead["webhooks"], webhook_jobs.write_task(task))
     shown = {queue: show(run, queue) for queue in ("jobs", "events", "webhooks", "sweep")}
     assert {queue: sorted(one["task"] for one in items) for queue, items in shown.items()} == {
         "jobs": ["email in the bucket"],
         "events": ["rendering_failure"],
-        "webhooks": ["events that wait", "suppression.added"],
+        "webhooks": ["alert for a chat", "events that wait", "suppression.added"],
         "sweep": ["statistics"],
     }
     everything = [one for items in shown.values() for one in items]
     assert {one["accountId"] for one in everything} == {ACCOUNT}
-    assert {one["endpointId"] for one in shown["webhooks"]} == {endpoint}
+    assert {one["endpointId"] for one in shown["webhooks"]} == {endpoint, None}
     assert shown["events"][0]["messageId"] == str(stored.message_id)
     assert SECRET not in str(everything)
 

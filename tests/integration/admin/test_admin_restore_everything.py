@@ -15,6 +15,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_changes import added_events, changed_account
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
@@ -32,6 +33,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry
+from pillarbox.domain.accounts.alert import AlertSettings
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
@@ -84,6 +86,7 @@ def fill(table: Table, credentials: Table) -> None:
         key = replace(api_key(1, account_id), digest=f"digest-{account_id}")
         DynamoApiKeys(credentials).add(key)
         DynamoKeyUses(table).record(account_id, key.key_id, NOW)
+        DynamoAlerts(table).set_settings(account_id, AlertSettings(mail=False))
         DynamoSuppressions(table).add(
             account_id, Suppression(address="ann@example.com", reason="bounced", at=NOW)
         )

@@ -12,7 +12,7 @@ import typer
 from admin import apply as command
 from admin.aws.provisioning import ValueStores
 from pillarbox.adapters.api_probe import HttpApiProbe
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import REGION, emulated_aws
 
 _VALUE = "bx_live_000000000000secret"
@@ -51,6 +51,24 @@ def test_a_secret_without_a_value_gets_one(values: ValueStores) -> None:
     assert values.read("secretsmanager:shop/web") is None
     values.write("secretsmanager:shop/web", _VALUE)
     assert values.read("secretsmanager:shop/web") == _VALUE
+
+
+def test_a_file_that_cannot_be_used_is_an_error_of_its_destination(
+    values: ValueStores, tmp_path: Path
+) -> None:
+    """A folder in its place, or a file in that of its folder: the error names the destination."""
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "web").touch()
+    for destination, use in (
+        ("file:keys", values.read),
+        ("file:keys", lambda place: values.write(place, _VALUE)),
+        ("file:web/key", lambda place: values.write(place, _VALUE)),
+    ):
+        with pytest.raises(ValidationFailed) as refused:
+            use(destination)
+        (error,) = refused.value.errors
+        assert error.field == destination
+        assert _VALUE not in error.message
 
 
 def test_a_run_prints_no_value(

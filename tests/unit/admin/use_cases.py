@@ -72,6 +72,7 @@ class UseCases:
             accounts=self.account_records,
             log=ChangeLog(DynamoAccountLog(self.table), clock),
             tell_owners=lambda _, key: self.told.append(key.key_id),
+            count=lambda *_: True,
             clock=clock,
         )
         self.tenants = FakeTenants()

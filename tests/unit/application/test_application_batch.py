@@ -401,6 +401,15 @@ def test_a_batch_that_the_queue_refuses_entirely_is_refused(world: World) -> Non
     assert (world.store.claims, world.store.messages, world.used()) == ({}, {}, {0})
 
 
+def test_a_batch_that_is_sent_whole_or_not_at_all_is_refused_whole(world: World) -> None:
+    """If one of its emails was not queued, none is accepted, and a retry may send all."""
+    whole = replace(batch(*[request()] * 3), whole=True)
+    error = error_of(world, whole, DIGEST, jobs=PartialQueue(world.store, 1))
+    assert error.code == "service_unavailable"
+    assert (world.store.claims, world.store.messages, world.used()) == ({}, {}, {0})
+    assert codes(submit(world, whole, DIGEST)) == [None] * 3
+
+
 @pytest.mark.parametrize("count", [100, 101])
 def test_a_batch_has_at_most_a_hundred_emails(world: World, count: int) -> None:
     """A batch of 101 emails is refused as a whole before anything else is looked up."""

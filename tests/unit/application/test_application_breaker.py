@@ -9,7 +9,6 @@ from unittest import mock
 import pytest
 
 from pillarbox.application.accounts.resuming import Resuming
-from pillarbox.application.breaker.notices import OwnerMail, PauseNotices
 from pillarbox.application.breaker.volume import VolumeWatch
 from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
@@ -197,10 +196,10 @@ def test_a_mode_that_warns_stops_nothing() -> None:
     world = Reputation(BreakerMode.WARN)
     world.bounce(60)
     assert set(found(world).values()) == {"warn"}
-    told = world.notices.send.call_count
+    told = world.raise_alert.call_count
     world.now += DAY
     world.bounce()
-    assert world.notices.send.call_count == told + 1
+    assert world.raise_alert.call_count == told + 1
 
 
 def test_a_second_stop_ends_by_a_person_only() -> None:
@@ -244,18 +243,9 @@ def test_an_owner_resumes_once_then_an_operator() -> None:
     assert refusal(use_case.by_operator, "acct00000009", "operator").code == "account_not_found"
 
 
-def test_owners_are_told_once() -> None:
-    """Each owner and the contact gets one email, also if the judgement is repeated."""
-    world, messages, send_mail = Reputation(contact="ada@shop.example"), mock.Mock(), mock.Mock()
-    accepted = set[object]()
-    messages.get.side_effect = lambda _, message_id: message_id if message_id in accepted else None
-    send_mail.side_effect = lambda *_, message_id, **__: accepted.add(message_id)
-    mail = OwnerMail(
-        owners_of=lambda _: ["Ada@shop.example", "bob@shop.example"],
-        messages=messages,
-        send_mail=send_mail,
-    )
-    world.breaker = replace(world.breaker, notices=PauseNotices(mail))
+def test_a_repeated_judgement_raises_the_same_alert() -> None:
+    """If the pause cannot be stored, the alert is there, and the next try raises no other."""
+    world = Reputation()
     bad = [world.send("bounced") for _ in range(20)]
     for sent in bad:
         world.report(sent)
@@ -263,11 +253,11 @@ def test_owners_are_told_once() -> None:
     world.ledger.put_entries(ACCOUNT, entries)
     with mock.patch.object(type(world.accounts), "set_pauses", side_effect=OSError("table")):
         assert "table" in str(_error(world.breaker.judge, ACCOUNT, entries))
-    assert send_mail.call_count == 2
+    world.now += timedelta(seconds=1)
     world.breaker.judge(ACCOUNT, entries)
-    assert send_mail.call_count == 2
-    values = send_mail.call_args.args[3]
-    assert "Key key_1: too many of its emails bounced" in values["paragraphs"][0]
+    first, second = (call.args[1] for call in world.raise_alert.call_args_list)
+    assert first.alert_id == second.alert_id
+    assert "Key key_1: too many of its emails bounced" in first.paragraphs[0]
 
 
 def _error(call: Any, *arguments: object) -> Exception | None:
@@ -278,34 +268,30 @@ def _error(call: Any, *arguments: object) -> Exception | None:
     return None
 
 
-def watch(world: Reputation, mail: mock.Mock) -> VolumeWatch:
-    return VolumeWatch(
-        ledger=world.ledger, accounts=world.accounts, mail=mail, clock=lambda: world.now
-    )
+def watch(world: Reputation) -> VolumeWatch:
+    return VolumeWatch(ledger=world.ledger, raise_alert=world.raise_alert, clock=lambda: world.now)
 
 
 def test_unusual_volume_of_a_key_warns() -> None:
     """A hundred emails of a new key within an hour warn; ten times as many as ever do, too."""
-    world, mail = Reputation(), mock.Mock()
+    world = Reputation()
     entries = [replace(index_entry(world.send("delivered").record), revision=0) for _ in range(100)]
-    watched = watch(world, mail)
+    watched = watch(world)
     watched.watch(ACCOUNT, entries[:99])
-    mail.send.assert_not_called()
+    world.raise_alert.assert_not_called()
     watched.watch(ACCOUNT, entries[99:])
-    assert mail.send.call_args.args[1].about == "API key: key_1"
+    assert world.raise_alert.call_args.args[1].about == "API key: key_1"
 
 
 def test_usual_volume_does_not_warn() -> None:
     """A key that sent half as many in an hour of the last week is not unusual."""
-    world, mail = Reputation(), mock.Mock()
+    world = Reputation()
     world.apply(*(world.send("delivered") for _ in range(50)))
     world.now += timedelta(hours=2)
     later = [world.send("delivered") for _ in range(100)]
     world.apply(*later)
-    watch(world, mail).watch(
-        ACCOUNT, [replace(index_entry(one.record), revision=0) for one in later]
-    )
-    mail.send.assert_not_called()
+    watch(world).watch(ACCOUNT, [replace(index_entry(one.record), revision=0) for one in later])
+    world.raise_alert.assert_not_called()
 
 
 def test_a_healthy_account_costs_few_reads() -> None:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from pillarbox.application.accounts.sender_domains import SenderDomains
 from pillarbox.domain.accounts.account_domain import AccountDomain
+from pillarbox.domain.accounts.alert import Alert
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.errors import Unavailable
 from tests.fakes.builders import ACCOUNT, NOW, account, at
@@ -23,6 +24,7 @@ class Look:
     known: dict[str, SenderDomain] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     has_webhooks: bool = True
+    alerts: list[Alert] = field(default_factory=list)
     fails: bool = False
     #: When members proved domains that they added; None: not yet.
     proved: Mapping[str, datetime | None] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class Look:
             records=self,
             domains_of_members=self.domains_of_members,
             provider=self,
+            raise_alert=lambda _, alert: self.alerts.append(alert),
             clock=lambda: at(seconds),
         ).look(stored)
 
@@ -81,11 +84,26 @@ def test_each_domain_is_asked_for_once() -> None:
     ]
 
 
-def test_an_account_without_an_endpoint_asks_nothing() -> None:
-    """The provider is asked only for accounts that may have an endpoint."""
+def test_an_account_without_an_endpoint_is_looked_at_four_times_a_day() -> None:
+    """In other hours the provider is asked only for accounts that may have an endpoint."""
     look = Look(SENDERS, {"shop.example": VERIFIED}, has_webhooks=False)
+    asked = []
+    for hour in range(24):
+        look(hour * 3_600)
+        asked += [at(hour * 3_600).hour] * bool(look.asked)
+        look.asked.clear()
+    assert sorted(asked) == [0, 6, 12, 18]
+
+
+def test_owners_hear_once_of_a_domain_that_breaks() -> None:
+    """Neither the first look nor a domain that was never verified raises an alert."""
+    look = Look(SENDERS, {"shop.example": VERIFIED, "new.example": PENDING})
     look()
-    assert (look.asked, look.known) == ([], {})
+    look.states |= {"shop.example": PENDING, "new.example": DomainState.FAILED}
+    for seconds in (1, 2):
+        look(seconds)
+    (alert,) = look.alerts
+    assert (alert.kind, alert.about) == ("domain", "Domain: shop.example")
 
 
 def test_a_change_is_stored_once() -> None:

@@ -9,8 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery.deliver import Outcome
+from pillarbox.application.delivery.deliver import EVENT_WAIT, Outcome
+from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.domain.accounts.account import Suspension
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import window_name
@@ -164,6 +166,38 @@ def test_a_canceled_message_is_never_sent(world: World) -> None:
     assert not world.mailer.taken
 
 
+def after_another(world: World, change: Callable[[], object]) -> Callable[[], None]:
+    """Make a change while the same change of another request, or of a lost try, takes effect."""
+
+    def first(name: str) -> None:
+        if name == "messages.save":
+            world.gate.watch = lambda _: None
+            change()
+
+    def both() -> None:
+        world.gate.watch = first
+        change()
+
+    return both
+
+
+def test_the_second_of_two_cancels_at_once_is_told_that_it_is_canceled(world: World) -> None:
+    """Nothing says that it is not: the other cancel, or the lost first try, has taken effect."""
+    message = schedule(world, HOUR)
+    after_another(world, lambda: world.changes.cancel(builders.ACCOUNT, message.message_id))()
+    assert world.message().canceled_at == builders.NOW
+    assert world.store.counts[builders.ACCOUNT, window_name("day", builders.NOW)] == 0
+    assert not world.store.contents
+
+
+def test_the_second_of_two_releases_at_once_is_told_that_it_is_released(world: World) -> None:
+    """It leaves once."""
+    message = hold(world)
+    after_another(world, lambda: world.changes.release(world.principal, message.message_id))()
+    assert Outcome.SENT in deliver(world)
+    assert len(world.mailer.taken) == 1
+
+
 @for_each("state", ["ordinary", "sent", "leased", "absent"])
 def test_what_does_not_wait_is_not_changed(state: str) -> None:
     """An ordinary, a sent and a leased message can be neither canceled nor rescheduled."""
@@ -247,6 +281,19 @@ def test_a_held_message_waits_for_its_release(world: World) -> None:
     world.store.closed_minute = world.now
     run_until(world, HOUR)
     assert len(world.mailer.taken) == 1
+
+
+def test_an_agent_releases_to_nobody_to_whom_it_may_not_send(world: World) -> None:
+    """Its limits hold on every route, and may be narrower than when it sent."""
+    message = hold(world)
+    agent = AgentSettings(recipients=("example.net",), confirmation=Confirmation.OFF)
+    caller = replace(world.principal, key=replace(world.principal.key, agent=agent))
+    refusal = code(lambda: world.changes.release(caller, message.message_id))
+    assert refusal == "recipient_not_allowed"
+    allowed = replace(agent, recipients=("example.net", "example.com"))
+    caller = replace(caller, key=replace(caller.key, agent=allowed))
+    world.changes.release(caller, message.message_id)
+    assert deliver(world) == [Outcome.SENT]
 
 
 def test_a_message_that_nobody_releases_fails(world: World) -> None:
@@ -399,6 +446,7 @@ def test_a_message_over_smtp_is_scheduled_by_a_field(world: World) -> None:
         ("tomorrow", "must be a time with an offset"),
         ("2026-03-14T16:00:00", "must be a time with an offset"),
         ("2026-03-14T15:09:00Z", "at least one minute"),
+        ("9999-12-31T23:59:59-10:00", "must be a time with an offset"),
     ],
 )
 def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:
@@ -408,3 +456,31 @@ def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:
         smtp(world, f"X-Scheduled-At: {value}")
     assert not world.store.messages
     assert world.used() == {0}
+
+
+def sweep(world: World) -> int:
+    """Sweep the contents of the account; return how many messages are overdue."""
+    waiting = world.waiting_mail
+    messages = world.changes.messages
+    found = WaitingSweep(contents=waiting.contents, messages=messages, queue=waiting.queue)
+    return found.sweep(builders.ACCOUNT, world.now, None).overdue
+
+
+@for_each("taken", [False, True])
+def test_the_sweep_queues_again_what_lost_its_job(*, taken: bool) -> None:
+    """Also if a worker took the message and died: then the next one says what became of it."""
+    world = World()
+    message = schedule(world, MINUTE)
+    world.store.hidden.clear()
+    world.advance(MINUTE)
+    if taken:
+        name = (message.account_id, message.message_id, message.body_hash)
+        world.due_delivery.messages.lease(*name, "dead", world.now, schedule=message.schedule)
+    world.advance(EVENT_WAIT)
+    assert sweep(world) == 0
+    assert not world.store.hidden, "it is not late yet"
+    world.advance(DAY)
+    assert sweep(world) == 1
+    assert deliver(world) == [Outcome.FAILED]
+    assert error_of(world) == ("delivery_uncertain" if taken else "expired")
+    assert not world.store.contents

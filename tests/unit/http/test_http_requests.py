@@ -214,6 +214,7 @@ def test_a_message_is_shown_with_its_events() -> None:
         "tags": {},
         "scheduledAt": None,
         "held": False,
+        "awaitsOwner": False,
         "canceledAt": None,
         "kept": None,
         "resendOf": None,

@@ -1,5 +1,6 @@
 """Answer CloudFormation: put the response to a request at the URL that came with it."""
 
+from time import sleep
 from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -7,8 +8,9 @@ from urllib.request import Request, urlopen
 from pillarbox.domain.errors import Unavailable
 
 _TRIES: Final = 3
-#: Seconds.
-_TIMEOUT: Final = 10.0
+#: Seconds of a try, and between two. All together fit into the half of `RESERVE` that is left.
+_TIMEOUT: Final = 6.0
+_WAIT: Final = 5.0
 #: Where the bucket of CloudFormation is, in each partition of AWS.
 _HOSTS: Final = (".amazonaws.com", ".amazonaws.com.cn")
 
@@ -18,7 +20,7 @@ def put_response(url: str, body: bytes) -> None:
 
     Raises:
         ServiceError: `service_unavailable`: the URL is none of AWS, or no try succeeded. Lambda
-            then makes the whole request again.
+            then makes the whole request again, which finds that most objects exist already.
     """
     parts = urlsplit(url)
     if parts.scheme != "https" or not (parts.hostname or "").endswith(_HOSTS):
@@ -30,6 +32,6 @@ def put_response(url: str, body: bytes) -> None:
             with urlopen(request, timeout=_TIMEOUT):  # noqa: S310  as above
                 return
         except OSError:  # an HTTPError is one
-            if not left:
-                break
+            if left:
+                sleep(_WAIT)
     raise Unavailable("CloudFormation", "CloudFormation did not take the response.")

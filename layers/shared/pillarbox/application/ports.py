@@ -1,7 +1,7 @@
 """What the use cases need from the outside world, as Protocols; the adapters implement them.
 
-Every method may raise the ServiceError `service_unavailable` if the service behind it cannot be
-reached. Nothing was changed then, unless a docstring says otherwise.
+Every method may raise `service_unavailable` if the service behind it cannot be reached. Nothing was
+changed then, unless a docstring says otherwise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 
 class ServiceAddress(Protocol):
-    """Return the address of API and dashboard, for links in emails.
-
-    It never comes from a request, whose sender could choose it.
+    """Return the address of API and dashboard, for links in emails; never that of a request.
 
     Raises:
         ServiceError: `service_unavailable`: no deployment has stored it yet.
@@ -88,12 +86,13 @@ class AcceptedMessage:
     sender: str
     scheduled_at: datetime | None = None  # as the request asked for
     held: bool = False
+    for_owner: bool = False
 
     @classmethod
     def of(cls, message: "Message") -> "AcceptedMessage":
         """Return what to tell of a message, also if its time has changed since."""
-        origin = message.origin
-        return cls(message.message_id, message.sender, origin.scheduled_at, origin.held)
+        wish = message.origin.scheduled_at, message.origin.held, message.origin.for_owner
+        return cls(message.message_id, message.sender, *wish)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,15 @@ NO_MOMENT: Final = "must be a time with an offset, such as 2026-03-14T15:00:00+0
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Read a moment of RFC 3339 section 5.6, which has an offset; None for any other text."""
+    """Read a moment of RFC 3339 section 5.6, which has an offset; None for any other text.
+
+    It is returned in UTC, so one that is in the year 0 or 10000 there is None too.
+    """
     try:
         moment = datetime.fromisoformat(text) if text[10:11] in {"T", "t", " "} else None
-    except ValueError:
+        return moment.astimezone(UTC) if moment and moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 def milliseconds(moment: datetime) -> int:

@@ -10,6 +10,8 @@ from pillarbox.domain.errors import MethodNotAllowed
 #: Generated from openapi/operations.py by `make openapi`.
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/account": ("GET", "PATCH"),
+    "/v1/account/alerts": ("GET", "PATCH"),
+    "/v1/account/alerts/test": ("POST",),
     "/v1/account/log": ("GET",),
     "/v1/account/resume": ("POST",),
     "/v1/attachments": ("POST",),
@@ -23,6 +25,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails/{message_id}": ("GET", "PATCH"),
     "/v1/emails/{message_id}/cancel": ("POST",),
     "/v1/emails/{message_id}/content": ("GET",),
+    "/v1/emails/{message_id}/kept": ("GET",),
     "/v1/emails/{message_id}/release": ("POST",),
     "/v1/emails/{message_id}/resend": ("POST",),
     "/v1/invitations/{account_id}": ("POST", "DELETE"),

@@ -7,8 +7,6 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
@@ -44,19 +42,15 @@ class AccountWiring(ServiceMailWiring):
             accounts=self.account_store,
             log=self.change_log,
             tell_owners=self.key_notices.send,
+            count=self.sign_in_counts.count,
             clock=utc_now,
         )
 
     @cached_property
     def key_notices(self) -> "KeyNotices":
         from pillarbox.application.accounts.key_notice import KeyNotices
-        from pillarbox.domain.sign_in.role import Role
 
-        def owners_of(account_id: str) -> "Iterable[str]":
-            members = self.member_store.of_account(account_id)
-            return [one.address for one in members if one.role is Role.OWNER and not one.pending]
-
-        return KeyNotices(owners_of, lambda: self.send_mail)
+        return KeyNotices(self.owners_of, lambda: self.send_mail)
 
     @property
     def upgrade_url(self) -> str:

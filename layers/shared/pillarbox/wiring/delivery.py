@@ -178,16 +178,30 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def sweep(self) -> "Sweep":
+        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.sender_domains import SenderDomains
+        from pillarbox.application.accounts.usage import AccountUsage
+        from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.delivery.sweep import Sweep
         from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 
+        raise_alert = self.alerts.raise_alert
+        quotas = QuotaLook(AccountUsage(self.directory, utc_now).of, raise_alert)
+        api_keys = DynamoApiKeys(self.credentials)
+        keys = UnusedKeysLook(
+            ids_of=api_keys.ids_of_account,
+            last_uses=self.key_uses.last_uses,
+            key_of=api_keys.get,
+            raise_alert=raise_alert,
+            clock=utc_now,
+        )
         domains = SenderDomains(
             records=DynamoSenderDomains(self.table),
             domains_of_members=self.account_domain_store.of_account,
             provider=SesIdentities(),
+            raise_alert=raise_alert,
             clock=utc_now,
         )
         return Sweep(
@@ -199,7 +213,7 @@ class DeliveryWiring(HistoryWiring):
                 contents=self.waiting_contents, messages=self.message_store, queue=self.jobs
             ),
             accounts=self.account_store,
-            looks=(domains.look, self.tenant_pauses.look),
+            looks=(domains.look, self.tenant_pauses.look, quotas.look, keys.look),
             tasks=self.sweep_tasks,
             clock=utc_now,
         )

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.service_mail import ServiceMailWiring
+from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.domain.messages.message import Message
     from pillarbox.domain.messages.statistics import IndexEntry
 
 
-class HistoryWiring(ServiceMailWiring):
+class HistoryWiring(Stores):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -72,42 +73,34 @@ class HistoryWiring(ServiceMailWiring):
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
+            tell_owners=self._tell_of_held,
         )
+
+    def _tell_of_held(self, account_id: str, messages: "Sequence[Message]") -> None:
+        from pillarbox.application.alerts.held import held_alert
+
+        self.alerts.raise_alert(account_id, held_alert(messages, self.service_address.read()))
 
     @cached_property
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":
         """Return what looks at new entries of the ledger; None if the breaker is off."""
         from pillarbox.application.breaker.breaker import Breaker
-        from pillarbox.application.breaker.notices import OwnerMail, PauseNotices
         from pillarbox.application.breaker.volume import VolumeWatch
         from pillarbox.application.pauses import Pauses
         from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
-        from pillarbox.domain.sign_in.role import Role
 
         mode = BreakerMode(self.settings.breaker_mode)
         if mode is BreakerMode.OFF:
             return None
-        members = self.member_store
-        mail = OwnerMail(
-            owners_of=lambda account_id: [
-                member.address
-                for member in members.of_account(account_id)
-                if member.role is Role.OWNER
-            ],
-            messages=self.message_store,
-            send_mail=self.send_mail,
-        )
         breaker = Breaker(
             ledger=self.ledger,
             pauses=Pauses(self.account_store),
             limits=ReputationLimits.parse(self.settings.breaker_limits),
             mode=mode,
-            notices=PauseNotices(mail),
+            raise_alert=self.alerts.raise_alert,
             clock=utc_now,
         )
-        volume = VolumeWatch(
-            ledger=self.ledger, accounts=self.account_store, mail=mail, clock=utc_now
-        )
+        volume = VolumeWatch(ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=utc_now)
 
         def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:
             paused = breaker.judge(account_id, entries)

@@ -7,11 +7,20 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pillarbox.application.sending.service_mail import ServiceMail
 
 
 class ServiceMailWiring(Stores):
     """Makes what accepts these emails once for each queue: few roles may write to both."""
+
+    def owners_of(self, account_id: str) -> "Iterable[str]":
+        """Return the addresses of an account's owners."""
+        from pillarbox.domain.sign_in.role import Role
+
+        members = self.member_store.of_account(account_id)
+        return [one.address for one in members if one.role is Role.OWNER and not one.pending]
 
     @cached_property
     def send_mail(self) -> "ServiceMail":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
     from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
     from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts, DynamoAlertTimes
     from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
     from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
     from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.sqs.jobs import SqsJobs
+    from pillarbox.application.alerts.raising import Alerts
     from pillarbox.application.change_log import ChangeLog
     from pillarbox.application.slow_requests import SlowRequests
     from pillarbox.application.waiting import WaitingMail
@@ -87,6 +89,8 @@ class Stores:
     account_domain_store: "DynamoAccountDomains" = _store("accounts.account_domains", "table")
     account_log_store: "DynamoAccountLog" = _store("accounts.account_log", "table")
     account_store: "DynamoAccounts" = _store("accounts.accounts", "table")
+    alert_store: "DynamoAlerts" = _store("accounts.alerts", "table")
+    alert_times: "DynamoAlertTimes" = _store("accounts.alerts", "table")
     delivery_store: "DynamoWebhookDeliveries" = _store("webhooks.deliveries", "table")
     due_times: "DynamoDueTimes" = _store("webhooks.due_times", "table")
     endpoint_healths: "DynamoEndpointHealths" = _store("webhooks.health", "table")
@@ -163,6 +167,12 @@ class Stores:
         from pillarbox.application.change_log import ChangeLog
 
         return ChangeLog(self.account_log_store, utc_now)
+
+    @cached_property
+    def alerts(self) -> "Alerts":
+        from pillarbox.application.alerts.raising import Alerts
+
+        return Alerts(self.alert_store, self.alert_times, utc_now)
 
     @cached_property
     def slow_requests(self) -> "SlowRequests":

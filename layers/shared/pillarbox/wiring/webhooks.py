@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+    from pillarbox.application.alerts.chat import ChatPosts
+    from pillarbox.application.alerts.choices import AlertChoices
+    from pillarbox.application.alerts.telling import AlertTelling
     from pillarbox.application.waiting import DueMail
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
@@ -109,6 +112,7 @@ class WebhookWiring(ServiceMailWiring):
             poster=self.webhook_poster,
             aws_poster=lambda: self.aws_poster,
             payloads=payloads,
+            post_alert=self.chat_posts.post,
             clock=utc_now,
             random=random,
         )
@@ -138,11 +142,53 @@ class WebhookWiring(ServiceMailWiring):
         from pillarbox.application.webhooks.owner_notice import OwnerNotices
 
         return OwnerNotices(
-            accounts=self.account_store,
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
+            raise_alert=self.alerts.raise_alert,
+        )
+
+    @cached_property
+    def chat_posts(self) -> "ChatPosts":
+        from pillarbox.application.alerts.chat import ChatPosts
+
+        return ChatPosts(
+            records=self.alert_store,
+            poster=lambda: self.webhook_poster,
+            queue_again=lambda task, delay: self.webhooks_queue.put_all([task], delay),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def alert_telling(self) -> "AlertTelling":
+        from pillarbox.application.alerts.telling import AlertTelling
+
+        return AlertTelling(
+            records=self.alert_store,
+            times=self.alert_times,
+            accounts=self.account_store,
+            owners_of=self.owners_of,
             messages=self.message_store,
             send_mail=self.send_mail,
+            queue_post=(
+                (lambda task: self.webhooks_queue.put_all([task]))
+                if self.settings.webhooks
+                else None
+            ),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def alert_choices(self) -> "AlertChoices":
+        from pillarbox.application.alerts.choices import AlertChoices
+
+        return AlertChoices(
+            records=self.alert_store,
+            posts=self.chat_posts,
+            raise_alert=self.alerts.raise_alert,
+            slow_requests=self.slow_requests,
+            log=self.change_log,
+            clock=utc_now,
+            switched_on=self.settings.webhooks,
         )
 
     @cached_property

@@ -164,10 +164,10 @@ class Operations:
         )
         return result
 
-    def get_message_content(self, message_id: str) -> types.MessageContent:
-        """Read the content of a message: `GET /v1/emails/{message_id}/content`."""
+    def get_kept_content(self, message_id: str) -> types.MessageContent:
+        """Read the content of a message: `GET /v1/emails/{message_id}/kept`."""
         result: types.MessageContent = self._send(
-            Request("GET", f"/v1/emails/{segment(message_id)}/content")
+            Request("GET", f"/v1/emails/{segment(message_id)}/kept")
         )
         return result
 
@@ -695,10 +695,10 @@ class AsyncOperations:
         )
         return result
 
-    async def get_message_content(self, message_id: str) -> types.MessageContent:
-        """Read the content of a message: `GET /v1/emails/{message_id}/content`."""
+    async def get_kept_content(self, message_id: str) -> types.MessageContent:
+        """Read the content of a message: `GET /v1/emails/{message_id}/kept`."""
         result: types.MessageContent = await self._send(
-            Request("GET", f"/v1/emails/{segment(message_id)}/content")
+            Request("GET", f"/v1/emails/{segment(message_id)}/kept")
         )
         return result
 

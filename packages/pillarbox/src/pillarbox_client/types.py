@@ -26,6 +26,7 @@ AccountAction: TypeAlias = Literal[
     "webhook.changed",
     "webhook.deleted",
     "sending.resumed",
+    "alerts.changed",
     "domain.added",
     "domain.removed",
     "domain.lost",
@@ -57,8 +58,8 @@ AttachmentType: TypeAlias = Literal[
 Bucket: TypeAlias = Literal["hour", "day"]
 """The length of time that one row of analytics covers."""
 
-Confirmation: TypeAlias = Literal["ask", "off"]
-"""Whether a person must confirm each send of a key."""
+Confirmation: TypeAlias = Literal["ask", "owner", "off"]
+"""Who confirms each send of a key."""
 
 DeliveryState: TypeAlias = Literal["waiting", "delivered", "failed"]
 """Whether the event arrived, another attempt follows, or none does."""
@@ -259,7 +260,7 @@ class AgentLimits(TypedDict):
     recipients: list[str]
     """Addresses and domains that it may send to; `*` is every one."""
     confirmation: Confirmation
-    """Whether a person must confirm each send."""
+    """Who confirms each send: the agent's user, an owner, or nobody."""
     perDay: int
     """How many emails it may send a day."""
 
@@ -916,6 +917,8 @@ class Message(TypedDict):
     """When it is or was due; null for a message that was sent at once, or is held."""
     held: bool
     """Whether it waits for its release."""
+    awaitsOwner: bool
+    """Whether only an owner of the account can release it."""
 
 
 class MessageContent(TypedDict):
@@ -1739,6 +1742,7 @@ BatchItem = TypedDict(
         "error": ErrorBody | None,
         "scheduledAt": NotRequired[str],
         "held": NotRequired[Literal[True]],
+        "awaitsOwner": NotRequired[Literal[True]],
     },
 )
 """The result for one message of a batch."""
@@ -1768,6 +1772,7 @@ MessageDetail = TypedDict(
         "tags": dict[str, str],
         "scheduledAt": str | None,
         "held": bool,
+        "awaitsOwner": bool,
         "canceledAt": str | None,
         "kept": str | None,
         "resendOf": str | None,
@@ -1839,6 +1844,7 @@ SendResult = TypedDict(
         "from": str,
         "scheduledAt": NotRequired[str],
         "held": NotRequired[Literal[True]],
+        "awaitsOwner": NotRequired[Literal[True]],
     },
 )
 """The email is accepted: it is recorded and will be delivered."""

@@ -199,7 +199,7 @@ def _read_error(response: Response) -> dict[str, Any]:
     """Return what botocore makes of an error: `Error`, and the fields of its kind."""
     body = response.body.strip()
     if response.status >= _SERVER_ERROR and (not body or body.startswith(b"<html>")):
-        phrase = HTTPStatus(response.status).phrase
+        phrase = HTTPStatus(response.status).phrase if response.status in HTTPStatus else ""
         return {"Error": {"Code": str(response.status), "Message": phrase}}
     fields = _read_fields(response.body, {"message": response.body.decode()})
     kind: str | None = fields.pop("__type", None)

@@ -67,6 +67,11 @@ The first table has all other records:
 | health      | HOOKH#<account>#<endpoint> | -       |
 | due task    | DUE#<minute>#<0-7>  | <account>#<endpoint>#<ms>-<event id> |
 | due minute  | DUES                | -              |
+| alert       | ALERT#<account>     | <alert id>     |
+| what owners chose of them | ALERT#<account> | settings |
+| last post to its chat | CHAT#<account> | -      |
+| account to tell | TELL#<minute>#0 | <account>      |
+| minute of it | TELLS              | -              |
 | content that waits | LATER#<account> | <template or ->#<message id> |
 | time of an email | WAKE#<minute>#<0-3> | <account>#<message id>#<ms> |
 | minute of it | WAKES              | -              |
@@ -139,7 +144,7 @@ _LOWEST: Final = "\x00"
 _LAST: Final = "\U0010ffff"
 #: The kinds of items that wait for their minute. Those of a minute are in so many partitions,
 #: because one takes 1,000 writes a second.
-TIMERS: Final = {"DUE": 8, "WAKE": 4}
+TIMERS: Final = {"DUE": 8, "WAKE": 4, "TELL": 1}
 #: So are the deliveries and the waiting events of an endpoint: an email has two events or more.
 ENDPOINT_SHARDS: Final = 8
 
@@ -162,6 +167,7 @@ user: Final = _alone("USER")
 link: Final = _alone("LINK")
 used_proof: Final = _alone("PROOF")
 webhook_endpoint_ids: Final = _alone("HOOK")
+chat_state: Final = _alone("CHAT")
 
 flow: Final = _of_list("FLOW")
 preview_flow: Final = _of_list("PREVIEW")
@@ -170,6 +176,7 @@ key_use: Final = _of_list("USED")
 account_log: Final = _of_list("LOG")
 suppression: Final = _of_list("SUP")
 sender_domain: Final = _of_list("DOMAIN")
+alert: Final = _of_list("ALERT")
 account_domain: Final = _of_list("DOM")
 #: An account that has proved a domain; without an account, of the list of them.
 domain_owner: Final = _of_list("PROVED")

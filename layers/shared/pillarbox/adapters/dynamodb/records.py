@@ -170,6 +170,7 @@ _ORIGIN: Final = Row(
     scheduled_at=("asked?", MILLISECONDS),
     held=Column("hold", absent=False),
     resend_of=("resend_of?", UUID_TEXT),
+    for_owner=Column("for_owner", absent=False),
 )
 _CHANGING: Final[Row[dict[str, Any]]] = Row(
     dict,

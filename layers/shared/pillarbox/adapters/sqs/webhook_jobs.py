@@ -1,4 +1,7 @@
-"""The queue of webhook events to post and of endpoints to drain, and the form of its messages."""
+"""The queue of what is posted to the addresses of tenants, and the form of its messages.
+
+That is webhook events, endpoints to drain, and alerts for chats.
+"""
 
 import json
 from collections.abc import Iterable
@@ -8,8 +11,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.sqs.batches import SqsQueue, send_all
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.timing import milliseconds, to_datetime
-from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, PostingTask, WebhookEvent, WebhookType
 
 _VERSION: Final = 1
 
@@ -17,7 +21,7 @@ _VERSION: Final = 1
 class SqsWebhookQueue(SqsQueue):
     """Implements `webhooks.ports.WebhookQueue`."""
 
-    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+    def put_all(self, tasks: Iterable[PostingTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks in batches of ten, some of them at the same time."""
         seconds = ceil(delay.total_seconds())
         send_all(
@@ -27,14 +31,14 @@ class SqsWebhookQueue(SqsQueue):
                 {
                     "Id": str(number),
                     "MessageBody": write_task(task),
-                    "MessageGroupId": task.endpoint_id,
+                    "MessageGroupId": _group(task),
                     "DelaySeconds": seconds,
                 }
                 for number, task in enumerate(tasks)
             ),
         )
 
-    def read(self, text: str) -> WebhookTask:
+    def read(self, text: str) -> PostingTask:
         """Read the task in a message of the queue.
 
         Raises:
@@ -43,8 +47,16 @@ class SqsWebhookQueue(SqsQueue):
         return read_task(text)
 
 
-def write_task(task: WebhookTask) -> str:
+def _group(task: PostingTask) -> str:
+    """Return what has a fair part of the queue: an endpoint, or the chat of an account."""
+    return task.account_id if isinstance(task, AlertPost) else task.endpoint_id
+
+
+def write_task(task: PostingTask) -> str:
     """Write a task as JSON; moments are in milliseconds."""
+    if isinstance(task, AlertPost):
+        alert = {"version": _VERSION, "account": task.account_id, "alert": task.text}
+        return json.dumps(alert | {"attempts": task.attempts}, separators=(",", ":"))
     fields: dict[str, Any] = {
         "version": _VERSION,
         "account": task.account_id,
@@ -72,7 +84,7 @@ def write_task(task: WebhookTask) -> str:
     return json.dumps(fields, separators=(",", ":"))
 
 
-def read_task(text: str) -> WebhookTask:
+def read_task(text: str) -> PostingTask:
     """Read what `write_task` wrote.
 
     Raises:
@@ -81,6 +93,8 @@ def read_task(text: str) -> WebhookTask:
     fields = json.loads(text)
     if fields["version"] != _VERSION:
         raise ValueError("the task has another version")
+    if "alert" in fields:
+        return AlertPost(fields["account"], fields["alert"], fields["attempts"])
     account_id, endpoint_id = fields["account"], fields["endpoint"]
     if "drain" in fields:
         lease = to_datetime(fields["drain"]) if fields["drain"] else None

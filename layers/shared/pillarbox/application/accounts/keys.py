@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.account_lookup import find_account
@@ -31,11 +31,17 @@ from pillarbox.domain.accounts.key import (
     account_of_key,
     digest_of_key,
     ending_of_key,
+    is_management,
     new_key_text,
 )
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.key_terms import KeyTerms
-from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_REVOKED_KEYS, limit_exceeded
+from pillarbox.domain.accounts.limits import (
+    MAX_ADDED_MANAGEMENT_KEYS,
+    MAX_KEYS,
+    MAX_REVOKED_KEYS,
+    limit_exceeded,
+)
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.sign_in.role import Role
@@ -51,6 +57,7 @@ class KeyLimits:
 
 
 _NO_LIMITS: Final = KeyLimits()
+_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +69,8 @@ class Keys:
     log: ChangeLog
     #: Tells the owners of an account about a new key that manages it.
     tell_owners: Callable[[Account, ApiKey], None]
+    #: Counts something in a window of time; returns False if there were so many.
+    count: Callable[[str, timedelta, int, datetime], bool]
     clock: Clock
 
     def issue_preview(self, account_id: str, name: str, *, self_service: bool = False) -> IssuedKey:
@@ -105,6 +114,7 @@ class Keys:
         Raises:
             ValidationFailed: on `name`, `scopes`, `expiresAt` or `sources`.
             ServiceError: `account_not_found`, `key_limit_exceeded`, `scope_required`;
+                `rate_limit_exceeded` after too many management keys in a day;
                 `SCOPE_NOT_ALLOWED_FOR_TIER`, if a scope needs a paid plan; then no key is created.
         """
         check_text("name", name)
@@ -200,6 +210,8 @@ class Keys:
     ) -> IssuedKey:
         by = creator.actor if creator else COMMAND
         self._make_room(account.account_id)
+        if creator and is_management(terms.scopes):
+            self._count(account.account_id)
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
             key_id=f"{KEY_ID_PREFIX}{account.account_id}{new_token(KEY_ID_LENGTH)}",
@@ -224,6 +236,15 @@ class Keys:
             raise invalid_api_key()
         self.log.note(account.account_id, AccountAction.KEY_CREATED, record.title, by=by)
         return IssuedKey(record, text)
+
+    def _count(self, account_id: str) -> None:
+        """Count a management key: each is an email of the service, and a revoked one was too."""
+        if not self.count(f"keys#{account_id}", _DAY, MAX_ADDED_MANAGEMENT_KEYS, self.clock()):
+            message = (
+                f"An account can get {MAX_ADDED_MANAGEMENT_KEYS} management keys a day. Try again"
+                " tomorrow."
+            )
+            raise ServiceError("rate_limit_exceeded", message)
 
     def _make_room(self, account_id: str) -> None:
         """Forget the keys that were revoked first, so that the list of an account stays short."""

@@ -6,17 +6,18 @@ account, so that a form of a website that strangers abuse stops one template and
 if three are stopped within a day, all that happened counts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.breaker.figures import NOTHING_CONTAINED, Contained, Figures
-from pillarbox.application.breaker.notices import PauseNotices
+from pillarbox.application.breaker.pause_alert import pause_alert
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.pauses import Pauses
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.alert import Alert
 from pillarbox.domain.accounts.pause import (
     Pause,
     PauseLevel,
@@ -53,14 +54,14 @@ class Breaker:
     pauses: Pauses
     limits: ReputationLimits
     mode: BreakerMode
-    notices: PauseNotices
+    raise_alert: Callable[[str, Alert], None]
     clock: Clock
 
     def judge(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Judge what some recorded messages belong to; return how many brakes and stops are new.
 
-        The call may be repeated. The owners are told first: if the record cannot be written, the
-        emails of the repeated call have the same ids.
+        The call may be repeated. The alert comes first: if the record cannot be written, the
+        repeated call raises the same one.
 
         Args:
             account_id: the account.
@@ -84,7 +85,7 @@ class Breaker:
             elif scope is not None and is_small:
                 unjudged.append(scope)
         if new:
-            self.notices.send(account, new, at)
+            self.raise_alert(account_id, pause_alert(new, at))
             self.pauses.change(account_id, lambda stored: _with_stricter(stored, new, now))
         return sum(pause.level is not PauseLevel.WARN for pause in new)
 

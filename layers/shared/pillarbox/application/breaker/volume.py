@@ -4,15 +4,14 @@ That is a new program, a mistake, or somebody who has stolen the key. Nothing is
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from pillarbox.application.account_lookup import AccountReader
-from pillarbox.application.breaker.notices import Notice, OwnerMail
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock
+from pillarbox.domain.accounts.alert import Alert, AlertKind
 from pillarbox.domain.messages.statistics import (
     Granularity,
     IndexEntry,
@@ -47,8 +46,7 @@ class VolumeWatch:
     """
 
     ledger: Ledger
-    accounts: AccountReader
-    mail: OwnerMail
+    raise_alert: Callable[[str, Alert], None]
     clock: Clock
     _counts: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
@@ -84,21 +82,19 @@ class VolumeWatch:
         return count > UNUSUAL * max((rollup.total for rollup in hours), default=0)
 
     def _tell(self, account_id: str, key_id: str, count: int) -> None:
-        account = self.accounts.get(account_id)
-        if account is None:
-            return
         now = milliseconds(self.clock())
         day = to_datetime(Granularity.DAY.start(now))
         seen = f"The key {key_id} has sent at least {count} emails within an hour."
         texts = (f"{seen} {_USUAL}", "If you expect this, you need not do anything.", _STOLEN)
-        notice = Notice(
-            name=f"volume {key_id}",
+        alert = Alert(
+            kind=AlertKind.VOLUME,
+            name=key_id,
             at=day,
             title=_TITLE,
             paragraphs=texts,
             about=f"API key: {key_id}",
         )
-        self.mail.send(account, notice)
+        self.raise_alert(account_id, alert)
 
 
 def _reaches_step(before: int, after: int) -> bool:

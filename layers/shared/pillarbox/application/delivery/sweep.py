@@ -1,6 +1,7 @@
 """Find messages, spool objects and statistics that got stuck; report and repair them.
 
-The last step of an account looks at its sender domains, and whether SES still pauses it.
+The last step of an account looks at its sender domains, whether SES still pauses it, and what its
+owners want to hear of.
 
 There is no index for this, because every message would pay for it. Message ids sort by time,
 so one pass reads the messages of a few short time ranges and nothing else. Each account is a task
@@ -91,7 +92,7 @@ class Sweep:
     #: Looks after emails that wait.
     waiting: WaitingSweep
     accounts: AccountReader
-    #: `SenderDomains.look` and `TenantPauses.look`: what the provider does not report.
+    #: `SenderDomains.look`, `TenantPauses.look`, and those of `alerts.looks`: what nothing reports.
     looks: Sequence[Callable[[Account], None]]
     tasks: SweepTasks
     clock: Clock

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.deliver import RECORD_WAIT
+from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due
 from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.application.ports import Messages
 from pillarbox.application.waiting import wake_job
@@ -54,7 +54,9 @@ class WaitingSweep:
             if message is None or schedule is None:
                 if now - content.put_at > _SETTLED:
                     self.contents.remove(account_id, content.message_id, content.template_id)
-            elif message.lease is None and now - schedule.due_at > _LATE:
+            elif message.lease is not None and now < event_due(message.lease):
+                continue  # the job of its hand-over comes again
+            elif now - schedule.due_at > _LATE:
                 late.append(wake_job(message, schedule))
                 overdue += now - schedule.due_at > _OVERDUE
         if late:

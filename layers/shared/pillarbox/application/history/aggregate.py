@@ -32,6 +32,8 @@ class _AccountChanges:
     #: The hours of messages whose changes cannot be read.
     unreadable_hours: set[int] = field(default_factory=set)
     search: SearchChanges = field(default_factory=dict)
+    #: New messages that wait for an owner.
+    held: list[Message] = field(default_factory=list)
 
 
 #: Calls a function for each account, possibly for several at the same time.
@@ -42,6 +44,8 @@ type ForEach = Callable[
 
 #: Judges an account, by its id, because of some entries.
 type Judge = Callable[[str, Sequence[IndexEntry]], int]
+#: Tells the owners of an account about new messages that wait for them.
+type TellOwners = Callable[[str, Sequence[Message]], None]
 
 
 class Aggregation[Record]:
@@ -58,6 +62,7 @@ class Aggregation[Record]:
         search: applies the changes to the search index; None if there is none.
         judge: judges an account by entries that the ledger has now, and returns how many scopes
             it paused; None if nobody does.
+        tell_owners: tells owners about messages that wait for them.
         tuning: the figures.
     """
 
@@ -73,6 +78,7 @@ class Aggregation[Record]:
         for_each: ForEach = map,
         search: SearchIndexing[Record] | None = None,
         judge: Judge | None = None,
+        tell_owners: TellOwners = lambda _, __: None,
         tuning: Tuning = STANDARD,
     ) -> None:
         self._read = read
@@ -84,6 +90,7 @@ class Aggregation[Record]:
         self._for_each = for_each
         self._search = search
         self._judge = judge
+        self._tell_owners = tell_owners
         self._tuning = tuning
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
@@ -102,7 +109,7 @@ class Aggregation[Record]:
                 self._apply_to_account(account_id, changes[account_id])
             except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
-            return self._follow_up(account_id, changes[account_id].entries, errors, paused)
+            return self._follow_up(account_id, changes[account_id], errors, paused)
 
         failures = self._for_each(apply_to_account, [*changes])
         to_retry: list[int] = []
@@ -138,7 +145,7 @@ class Aggregation[Record]:
                 errors.append(change)
                 if change.created is None:
                     continue
-                account_id, entry, search = change.account_id, None, {}
+                account_id, message, entry, search = change.account_id, None, None, {}
                 unreadable_hours = {Granularity.HOUR.start(change.created)}
             else:
                 if message is None and not searched:
@@ -152,16 +159,19 @@ class Aggregation[Record]:
             of_account.entries += [entry] if entry else []
             of_account.unreadable_hours |= unreadable_hours
             of_account.search |= search
+            if message and message.awaits_owner and message.revision == 0:
+                of_account.held.append(message)
         return changes
 
     def _follow_up(
         self,
         account_id: str,
-        entries: Sequence[IndexEntry],
+        of_account: _AccountChanges,
         errors: list[Exception],
         paused: list[int],
     ) -> Exception | None:
         """Do what follows from entries that the ledger has; return an error for which to retry."""
+        entries = of_account.entries
         try:
             self._record_key_uses(account_id, entries)
         except Exception as error:  # noqa: BLE001  a later message of the key repairs it
@@ -169,6 +179,8 @@ class Aggregation[Record]:
         try:
             if self._judge is not None:
                 paused.append(self._judge(account_id, entries))
+            if of_account.held:
+                self._tell_owners(account_id, of_account.held)
         except ServiceError as error:
             return error
         except Exception as error:  # noqa: BLE001  a later bounce of the account repairs it

@@ -263,8 +263,8 @@ class Acceptance:
                 return
         raise Unavailable("quota", "Other requests use the account's quota right now; try again.")
 
-    def queue_all(self, group: MessageGroup) -> float:
-        """Queue the jobs, and refuse the messages that the queue refused.
+    def queue_all(self, group: MessageGroup, *, all_or_none: bool = False) -> float:
+        """Queue the jobs, and refuse the messages that the queue refused: with `all_or_none` all.
 
         Returns:
             The moment before, by the monotonic clock, for `commit_all`.
@@ -286,7 +286,7 @@ class Acceptance:
         lost = {
             position: message
             for position, message in prepared.items()
-            if message.message.message_id in refused
+            if message.message.message_id in refused or (refused and all_or_none)
         }
         self._refund(lost.values())
         error = Unavailable("queue", "The queue did not accept this message.")

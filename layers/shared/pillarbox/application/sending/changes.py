@@ -1,4 +1,8 @@
-"""Cancel, reschedule and release messages that wait (`application/waiting.py`)."""
+"""Cancel, reschedule and release messages that wait (`application/waiting.py`).
+
+What an agent sends for an owner is released in the session of an owner only, as it was accepted: no
+key releases it or gives it a time, and an owner reads its content before.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,13 +10,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from pillarbox.application.ports import Clock, Messages, Quotas
+from pillarbox.application.ports import Clock, Messages, PayloadGone, Quotas
 from pillarbox.application.waiting import WaitingMail
 from pillarbox.application.waiting_ports import WaitingContents
+from pillarbox.domain.accounts.agent import owner_required
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import Amount, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
-from pillarbox.domain.messages.mail import COMMIT_TIME
+from pillarbox.domain.messages.mail import COMMIT_TIME, Mail
 from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.schedule import MAX_AHEAD, Schedule, check_ahead, whole
 
@@ -41,10 +46,11 @@ class MessageChanges:
     #: Seconds, by a clock that nobody sets.
     monotonic: Callable[[], float]
 
-    def cancel(self, account_id: str, message_id: UUID) -> Message:
+    def cancel(self, account_id: str, message_id: UUID, by: Caller | None = None) -> Message:
         """Cancel a message: it is never sent. One that is canceled already stays so.
 
-        Its quota is given back in the day and the month that still count it.
+        Its quota is given back in the day and the month that still count it. Without `by` it is the
+        operator who cancels it.
 
         Raises:
             ServiceError: `message_not_found`; `not_cancelable`.
@@ -56,56 +62,96 @@ class MessageChanges:
             )
             return message.with_events([event])
 
+        def is_canceled(message: Message) -> bool:
+            return message.canceled_at is not None
+
         message = self._find(account_id, message_id)
-        if message.canceled_at is not None:
-            return message
-        before, message = self._change(message, canceled)
-        self._refund(before)
-        self.contents.remove(account_id, message_id, message.origin.template_id)
+        _check_own(message, by)
+        before, message = self._change(message, canceled, is_canceled)
+        if before is not None:
+            self._refund(before)
+            self.contents.remove(account_id, message_id, message.origin.template_id)
         return message
 
-    def reschedule(self, account_id: str, message_id: UUID, due_at: datetime) -> Message:
+    def reschedule(
+        self, account_id: str, message_id: UUID, due_at: datetime, by: Caller | None = None
+    ) -> Message:
         """Give a scheduled message another time.
 
         Raises:
             ValidationFailed: on `scheduledAt`.
-            ServiceError: `message_not_found`; `not_cancelable`, also for a held message;
-                `rate_limit_exceeded`.
+            ServiceError: `message_not_found`; `not_cancelable`, also for a held message or one that
+                an owner releases; `rate_limit_exceeded`.
         """
-        message, due_at = self._find(account_id, message_id), whole(due_at)
+        message = self._find(account_id, message_id)
+        _check_own(message, by)
         check_ahead(due_at, self.clock())
+        due_at = whole(due_at)
         if due_at > message.created_at + MAX_AHEAD:
             text = "must be at most 30 days after the request that sent the message"
             raise ValidationFailed(FieldError("scheduledAt", text, "out_of_range"))
 
         def rescheduled(schedule: Schedule) -> Schedule:
-            if schedule.held:
-                raise _does_not_wait()
+            if schedule.held or message.origin.for_owner:
+                text = "The message waits for its release, and has no time; nothing was changed."
+                raise ServiceError("not_cancelable", text)
             if message.revision >= MAX_REVISION:
                 raise ServiceError("rate_limit_exceeded", "The time was changed too often.")
             return replace(schedule, due_at=due_at)
 
         return self._arrange(message, rescheduled)
 
-    def release(self, principal: Caller, message_id: UUID) -> Message:
+    def release(
+        self,
+        principal: Caller,
+        message_id: UUID,
+        *,
+        over_mcp: bool = False,
+        confirmed: bool = False,
+    ) -> Message:
         """Send a held message now. A released one stays so.
 
+        `over_mcp` and `confirmed` are as for `Principal.check_confirmed`.
+
         Raises:
-            ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` for the
-                key of an agent whose emails a person must confirm.
+            ServiceError: `message_not_found`; `not_cancelable`; `recipient_not_allowed` for the
+                key of an agent; `confirmation_required` for such a key if a person must confirm
+                its emails, and for everybody but an owner if an owner must.
         """
         message = self._find(principal.account.account_id, message_id)
+        if message.origin.for_owner and not _is_owner(principal):
+            raise owner_required(
+                "An agent sent this email, and only an owner of the account can release it, in the"
+                " dashboard."
+            )
         if isinstance(principal, Principal):
-            principal.check_confirmed(over_mcp=False, confirmed=False)
-        if message.origin.held and message.schedule and not message.schedule.held:
-            return message
+            principal.check_release(message.recipients, over_mcp=over_mcp, confirmed=confirmed)
+            _check_own(message, principal)
+
+        def is_released(message: Message) -> bool:
+            held_now = message.schedule is None or message.schedule.held
+            return message.origin.held and not held_now
 
         def released(schedule: Schedule) -> Schedule:
             if not schedule.held:
                 raise _does_not_wait()
             return replace(schedule, due_at=whole(self.clock()), held=False)
 
-        return self._arrange(message, released)
+        return self._arrange(message, released, is_released)
+
+    def content_for_owner(self, account_id: str, message_id: UUID) -> Mail:
+        """Return the content of a message that waits for an owner. It is what a release sends.
+
+        Raises:
+            ServiceError: `message_not_found`, also for a message that waits for nobody.
+        """
+        message = self._find(account_id, message_id)
+        if message.awaits_owner:
+            try:
+                return self.contents.load(message)
+            except PayloadGone:
+                pass  # it was canceled just now
+        raise ServiceError("message_not_found", "No such message waits for an owner.")
 
     def _find(self, account_id: str, message_id: UUID) -> Message:
         message = self.messages.get(account_id, message_id)
@@ -113,7 +159,12 @@ class MessageChanges:
             raise ServiceError("message_not_found", "There is no such message.")
         return message
 
-    def _arrange(self, message: Message, changed: Callable[[Schedule], Schedule]) -> Message:
+    def _arrange(
+        self,
+        message: Message,
+        changed: Callable[[Schedule], Schedule],
+        is_done: Callable[[Message], bool] = lambda _: False,
+    ) -> Message:
         """Arrange the job for a new schedule, and save it while the job still waits for that."""
 
         def change(current: Message) -> Message:
@@ -123,7 +174,7 @@ class MessageChanges:
             self._queue(message)
             return message
 
-        _, message = self._change(message, change)
+        _, message = self._change(message, change, is_done)
         return message
 
     def _queue(self, message: Message) -> None:
@@ -134,10 +185,19 @@ class MessageChanges:
             raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _change(
-        self, message: Message, change: Callable[[Message], Message]
-    ) -> tuple[Message, Message]:
-        """Save a change of a message that waits; return the message before and after it."""
+        self,
+        message: Message,
+        change: Callable[[Message], Message],
+        is_done: Callable[[Message], bool],
+    ) -> tuple[Message | None, Message]:
+        """Save a change of a message that waits; return the message before and after it.
+
+        There is none before if the change is done: by another request, or by a write of this one
+        whose response was lost.
+        """
         while True:
+            if is_done(message):
+                return None, message
             if not message.waits:
                 raise _does_not_wait()
             changed = change(message)
@@ -151,6 +211,17 @@ class MessageChanges:
             amount = Amount(1, len(message.recipients))
             # Not the minute's: a program that sends and cancels in turns would have no limit.
             self.quotas.refund(message.account_id, amount, at, of_minute=False)
+
+
+def _check_own(message: Message, by: Caller | None) -> None:
+    if isinstance(by, Principal):
+        by.check_change(message.origin.key_id)
+
+
+def _is_owner(caller: Caller) -> bool:
+    from pillarbox.domain.sign_in.role import Role  # noqa: PLC0415  few messages wait for one
+
+    return not isinstance(caller, Principal) and caller.role is Role.OWNER
 
 
 def _does_not_wait() -> ServiceError:

@@ -47,6 +47,7 @@ class Caller:
             template_version=saved.version if saved else None,
             request_id=self.request_id,
             tags=tags,
+            for_owner=self.principal.sends_for_owner,
         )
 
 
@@ -175,10 +176,13 @@ class Draft:
 
         Raises:
             ServiceError: `template_not_found`, `no_verified_sender`,
-                `invalid_recipient`, `recipient_not_allowed` or `recipient_suppressed`.
+                `invalid_recipient`, `recipient_not_allowed` or `recipient_suppressed`;
+                `validation_failed`, for what cannot wait for an owner.
         """
-        template = find_template(request, directory)
         principal = caller.principal
+        if principal.sends_for_owner:
+            request = request.for_owner()
+        template = find_template(request, directory)
         account = principal.account
         # The service's own sender, for a first email, is no sender of the account when it is due.
         first_to = () if request.waits else recipients.mailboxes

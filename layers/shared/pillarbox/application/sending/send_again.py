@@ -16,6 +16,7 @@ from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.smtp_message import read_author
 from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.agent import Confirmation, confirmation_required
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
@@ -71,7 +72,9 @@ class SendAgain:
                 those of a send.
         """
         if isinstance(principal, Principal):
-            principal.check_confirmed(over_mcp=False, confirmed=False)
+            agent = principal.key.agent
+            if agent and agent.confirmation is not Confirmation.OFF:
+                raise confirmation_required()
             if principal.policy.starters_only:
                 text = "Preview keys send starter templates only."
                 raise self.ports.preview.upgrade_required(text)
@@ -123,6 +126,7 @@ class SendAgain:
             request_id=request_id,
             scheduled_at=None,
             held=False,
+            for_owner=False,
             resend_of=message_id,
         )
         check_paused(ports.quotas, principal, origin, now)

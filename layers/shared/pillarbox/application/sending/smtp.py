@@ -164,7 +164,7 @@ class SmtpSubmission:
 
     def _authorize(self, principal: Principal) -> None:
         principal.require(EMAILS_SEND)
-        principal.check_confirmed(over_mcp=False, confirmed=False)
+        principal.check_smtp()
         plan = principal.account.plan
         if principal.policy.starters_only or (self.paid_plans_only and not plan.paid):
             raise self.ports.preview.upgrade_required("The SMTP relay is not open to this key.")

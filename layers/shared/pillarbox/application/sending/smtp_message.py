@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from pillarbox.application.sending.prepare import Caller, PreparedMessage
@@ -241,7 +241,7 @@ def _scheduled_at(structure: MessageStructure) -> datetime | None:
     moment = parse_moment(fields[0].value.decode("latin-1").strip())
     if moment is None or len(fields) > 1:
         raise bad_message("X-Scheduled-At", NO_MOMENT, "invalid_time")
-    return moment.astimezone(UTC)
+    return moment
 
 
 def _check_shown(name: str, text: str) -> None:

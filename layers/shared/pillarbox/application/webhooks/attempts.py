@@ -20,6 +20,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookPoster,
     WebhookQueue,
 )
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
@@ -75,6 +76,8 @@ class PostingPorts:
     #: Called for endpoints in AWS alone, because it takes long to load.
     aws_poster: Callable[[], AwsPoster]
     payloads: Mapping[WebhookFormat, PayloadWriter]
+    #: Posts an alert to a chat, and returns the outcome.
+    post_alert: Callable[[AlertPost], str]
     clock: Clock
     random: Callable[[], float]
 

@@ -1,4 +1,4 @@
-"""Do what waits for its time: queue the tasks of webhooks, and write to owners of endpoints."""
+"""Do what waits for its time: queue the tasks of webhooks, and raise alerts about endpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

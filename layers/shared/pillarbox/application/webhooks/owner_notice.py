@@ -1,69 +1,48 @@
-"""Tell the owner of an account by email that an endpoint fails or was disabled.
+"""Raise an alert that an endpoint of an account fails or was disabled."""
 
-The email comes from the operator, not from the account. Its id follows from the notice, so a
-notice that is sent again creates no second email.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from pillarbox.application.account_lookup import AccountReader
-from pillarbox.application.ports import Messages, SendMail
 from pillarbox.application.webhooks.ports import EndpointHealths, WebhookEndpoints
-from pillarbox.domain.errors import Json
-from pillarbox.domain.ids import named_id
+from pillarbox.domain.accounts.alert import Alert, AlertKind
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import EndpointHealth, OwnerNotice, WebhookEndpoint
 from pillarbox.domain.webhooks.retries import DISABLE_AFTER
-from pillarbox.rendering.notice import notice_source
 
-#: In an account with several shards, the ids of notices have the least such number. So they stay
-#: the same if the account's number is raised between two tries.
-_SHARDS: Final = 2
 _WHERE_ERRORS_ARE: Final = "GET /v1/webhooks/{id}/deliveries shows the error of each delivery."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerNotices:
-    """Writes to the contacts of accounts."""
+    """Raises alerts about endpoints, once their health says what they are about."""
 
-    accounts: AccountReader
     endpoints: WebhookEndpoints
     healths: EndpointHealths
-    messages: Messages
-    send_mail: SendMail
+    raise_alert: Callable[[str, Alert], None]
 
     def send(self, notice: OwnerNotice) -> None:
-        """Accept the email of a notice, unless it was accepted before or is out of date.
+        """Raise the alert of a notice, unless it is out of date.
 
         It is out of date if the endpoint works or was enabled again, was disabled after a
-        warning, or was deleted. Without a contact there is no email.
+        warning, or was deleted.
         """
-        account = self.accounts.get(notice.account_id)
-        if account is None or account.contact is None:
-            return
         endpoint = self.endpoints.get(notice.account_id, notice.endpoint_id)
         health = self.healths.get(notice.account_id, notice.endpoint_id)
         if endpoint is None or not _is_current(notice, health):
             return
-        name = f"{notice.endpoint_id} {milliseconds(notice.at)}"
-        shards = min(account.shards_at(notice.at), _SHARDS)
-        message_id = named_id(name, notice.at, shards)
-        if self.messages.get(account.account_id, message_id) is not None:
-            return
         title, paragraphs = _text(endpoint, health)
-        values: dict[str, Json] = {
-            "title": title,
-            "paragraphs": paragraphs,
-            "about": f"Endpoint: {endpoint.endpoint_id}",
-            "account": account.name,
-            "account_id": account.account_id,
-        }
-        self.send_mail(
-            account.contact, title, notice_source(), values, account=account, message_id=message_id
+        alert = Alert(
+            kind=AlertKind.ENDPOINT,
+            name=endpoint.endpoint_id,
+            at=notice.at,
+            title=title,
+            paragraphs=paragraphs,
+            about=f"Endpoint: {endpoint.endpoint_id}",
         )
+        self.raise_alert(notice.account_id, alert)
 
 
 def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
@@ -72,7 +51,7 @@ def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
     return told is not None and milliseconds(told) == milliseconds(notice.at)
 
 
-def _text(endpoint: WebhookEndpoint, health: EndpointHealth) -> tuple[str, list[Json]]:
+def _text(endpoint: WebhookEndpoint, health: EndpointHealth) -> tuple[str, list[str]]:
     """Return title and paragraphs. Of the URL they have only the host: the rest may be secret."""
     host = urlsplit(endpoint.url).hostname or "?"
     write = _warning if health.disabled_at is None else _disabled

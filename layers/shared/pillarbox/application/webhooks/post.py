@@ -16,14 +16,15 @@ from pillarbox.application.webhooks.attempts import (
 )
 from pillarbox.application.webhooks.drain import DRAIN_LATE, Drains
 from pillarbox.application.webhooks.ports import Parallel
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
+    PostingTask,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
-    WebhookTask,
     WebhookType,
     is_enabled,
 )
@@ -52,16 +53,19 @@ class WebhookWorker:
         self._attempts = Attempts(ports)
         self._drains = Drains(ports, self._attempts, parallel)
 
-    def handle(self, tasks: Sequence[WebhookTask]) -> Sequence[str | Exception]:
+    def handle(self, tasks: Sequence[PostingTask]) -> Sequence[str | Exception]:
         """Handle tasks at the same time; return the outcome or the error of each.
 
         A task with an error must be handled again, with all that it did before.
         """
-        keys = list(dict.fromkeys((task.account_id, task.endpoint_id) for task in tasks))
+        of_endpoints = (task for task in tasks if not isinstance(task, AlertPost))
+        keys = list(dict.fromkeys((task.account_id, task.endpoint_id) for task in of_endpoints))
         read = self._parallel([partial(self._read, *key) for key in keys])
         endpoints = dict(zip(keys, read, strict=True))
 
-        def handle_one(task: WebhookTask) -> str:
+        def handle_one(task: PostingTask) -> str:
+            if isinstance(task, AlertPost):
+                return self._ports.post_alert(task)
             found = endpoints[task.account_id, task.endpoint_id]
             if isinstance(found, Exception):
                 raise found

@@ -38,6 +38,7 @@ class AccountAction(StrEnum):
     WEBHOOK_CHANGED = "webhook.changed"
     WEBHOOK_DELETED = "webhook.deleted"
     SENDING_RESUMED = "sending.resumed"
+    ALERTS_CHANGED = "alerts.changed"
     DOMAIN_ADDED = "domain.added"
     DOMAIN_REMOVED = "domain.removed"
     DOMAIN_LOST = "domain.lost"

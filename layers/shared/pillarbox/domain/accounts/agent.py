@@ -21,9 +21,12 @@ DEFAULT_PER_DAY: Final = 100
 
 
 class Confirmation(StrEnum):
-    """Whether a person must confirm each send of a key."""
+    """Who confirms each send of a key."""
 
+    #: The user of the agent, over MCP.
     ASK = "ask"
+    #: An owner of the account: each email waits until one releases it in the dashboard.
+    OWNER = "owner"
     OFF = "off"
 
 
@@ -75,3 +78,8 @@ def confirmation_required() -> ServiceError:
         "A person must confirm each send of this key, and only the MCP server can ask. Nothing"
         " was sent.",
     )
+
+
+def owner_required(message: str) -> ServiceError:
+    """Return the error of what only an owner of the account can do, with how."""
+    return ServiceError("confirmation_required", message)

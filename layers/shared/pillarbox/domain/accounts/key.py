@@ -137,12 +137,17 @@ class ApiKey:
     @property
     def manages(self) -> bool:
         """Whether it is a management key, about which owners get an email."""
-        return not self.scopes.isdisjoint(MANAGEMENT_SCOPES | OPERATOR_SCOPES)
+        return is_management(self.scopes)
 
     @property
     def title(self) -> str:
         """The name with the id, because names need not differ."""
         return f"{self.name} ({self.key_id})"
+
+
+def is_management(scopes: frozenset[str]) -> bool:
+    """Return whether a key with these scopes is a management key."""
+    return not scopes.isdisjoint(MANAGEMENT_SCOPES | OPERATOR_SCOPES)
 
 
 def new_key_text(account_id: str, key_type: KeyType) -> str:

@@ -17,7 +17,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
-from pillarbox.domain.accounts.agent import Confirmation, confirmation_required
+from pillarbox.domain.accounts.agent import (
+    Confirmation,
+    confirmation_required,
+    owner_required,
+)
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
@@ -231,6 +235,48 @@ class Principal:
                 "scope_required",
                 f"The key lacks the permission {scope}.",
                 details={"required_permission": scope},
+            )
+
+    @property
+    def sends_for_owner(self) -> bool:
+        """Whether each of its emails waits until an owner of the account releases it."""
+        agent = self.key.agent
+        return agent is not None and agent.confirmation is Confirmation.OWNER
+
+    def check_release(self, addresses: Iterable[str], *, over_mcp: bool, confirmed: bool) -> None:
+        """Refuse the release of an email to some addresses, as a send of the key.
+
+        Raises:
+            ServiceError: `confirmation_required`, `recipient_not_allowed`.
+        """
+        self.check_confirmed(over_mcp=over_mcp, confirmed=confirmed)
+        if self.key.agent:
+            self.key.agent.check_recipients(addresses)
+        if self.sends_for_owner:
+            raise owner_required("This key releases no email: an owner does, in the dashboard.")
+
+    def check_change(self, sent_by: str | None) -> None:
+        """Refuse that the key of an agent changes an email of another key: `sent_by` is its id.
+
+        Raises:
+            ServiceError: `not_cancelable`.
+        """
+        if self.key.agent and sent_by != self.key.key_id:
+            raise ServiceError(
+                "not_cancelable", "An agent's key changes only what it sent; nothing was changed."
+            )
+
+    def check_smtp(self) -> None:
+        """Refuse SMTP to a key whose emails a person must confirm.
+
+        Raises:
+            ServiceError: `confirmation_required`.
+        """
+        self.check_confirmed(over_mcp=False, confirmed=False)
+        if self.sends_for_owner:
+            raise owner_required(
+                "Emails of this key wait for an owner of the account, who could not read them:"
+                " send over HTTP or MCP."
             )
 
     def check_confirmed(self, *, over_mcp: bool, confirmed: bool) -> None:

@@ -30,7 +30,7 @@ class KeyTerms:
             raise ValidationFailed(
                 FieldError("sources", f"must have at most {MAX_SOURCES} items", "too_long")
             )
-        return replace(self, sources=tuple(dict.fromkeys(map(_block, self.sources))))
+        return replace(self, sources=tuple(dict.fromkeys(map(canonical_block, self.sources))))
 
     def within(self, expires_at: datetime | None, sources: tuple[str, ...]) -> "KeyTerms":
         """Return the terms of the child of a key with these; what is left out is the parent's.
@@ -50,7 +50,12 @@ class KeyTerms:
         )
 
 
-def _block(text: str) -> str:
+def canonical_block(text: str) -> str:
+    """Return the one form of a block of addresses.
+
+    Raises:
+        ValidationFailed: on `sources`.
+    """
     try:
         return str(ip_network(text.strip(), strict=False))
     except ValueError:

@@ -10,6 +10,8 @@ from pillarbox.domain.errors import ServiceError
 #: API keys that are not revoked, and revoked ones that stay in the list: emails name their key.
 MAX_KEYS: Final = 100
 MAX_REVOKED_KEYS: Final = 400
+#: Management keys that members and keys may create in a day: owners get an email about each.
+MAX_ADDED_MANAGEMENT_KEYS: Final = 50
 #: Members, invited ones included.
 MAX_MEMBERS: Final = 100
 #: Templates with a draft, so all that were begun or edited in the dashboard.

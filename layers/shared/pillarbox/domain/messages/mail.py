@@ -1,7 +1,7 @@
 """Emails before delivery: the caller's request, the mail to build, and the job in the queue."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -136,6 +136,27 @@ class SendRequest:
             )
         check_count(len(self.attachments) + len(self.uploads))
         check_attachments(self.attachments)
+        self.check_uploads()
+
+    def for_owner(self) -> "SendRequest":
+        """Return the request of a key whose emails wait until an owner releases them.
+
+        Raises:
+            ValidationFailed: it has a time, or uploaded files.
+        """
+        if self.scheduled_at is not None:
+            message = "is not for this key: each of its emails waits until an owner releases it"
+            raise ValidationFailed(FieldError("scheduledAt", message, "not_allowed"))
+        held = replace(self, hold=True)
+        held.check_uploads()
+        return held
+
+    def check_uploads(self) -> None:
+        """Check that an email that waits has no uploaded file.
+
+        Raises:
+            ValidationFailed: it has one.
+        """
         if self.waits and self.uploads:
             message = "is deleted too soon for an email that waits; put the content into the email"
             raise ValidationFailed(FieldError("attachments", message, "not_allowed"))

@@ -184,6 +184,8 @@ class MessageOrigin:
     held: bool = False
     #: The id of the message whose content it repeats.
     resend_of: UUID | None = None
+    #: Whether only an owner of the account may release it: its key is that of an agent.
+    for_owner: bool = False
 
     @property
     def template(self) -> str | None:
@@ -252,6 +254,16 @@ class Message:
         """Whether it can still be canceled: no worker has it, or has handed it over."""
         is_free = self.lease is None and self.provider_message_id is None
         return self.schedule is not None and self.pending and is_free
+
+    @property
+    def held(self) -> bool:
+        """Whether it waits until somebody releases it."""
+        return self.pending and self.schedule is not None and self.schedule.held
+
+    @property
+    def awaits_owner(self) -> bool:
+        """Whether it waits until an owner of the account releases it."""
+        return self.origin.for_owner and self.held
 
     @property
     def canceled_at(self) -> datetime | None:

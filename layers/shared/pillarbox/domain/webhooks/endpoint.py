@@ -7,11 +7,14 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from pillarbox.domain.timing import milliseconds
+
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.alert import AlertPost
 
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
@@ -190,8 +193,9 @@ class OwnerNotice:
     at: datetime
 
 
-#: What the queue holds.
 type WebhookTask = WebhookEvent | EndpointDrain
+#: What the queue holds.
+type PostingTask = WebhookTask | AlertPost
 #: What the timer holds.
 type DueTask = WebhookTask | OwnerNotice
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from pillarbox.domain.webhooks.endpoint import WebhookSecret
 
-_PREFIX: Final = "whsec_"
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105  not a secret
 _SECRET_BYTES: Final = 32
 #: How long an old secret still signs after a rotation.
 ROTATION: Final = timedelta(hours=24)
@@ -26,7 +26,7 @@ MAX_SECRETS: Final = 4
 def new_secret(now: datetime) -> WebhookSecret:
     """Generate a secret."""
     random = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
-    return WebhookSecret(text=_PREFIX + random, created_at=now)
+    return WebhookSecret(text=SECRET_PREFIX + random, created_at=now)
 
 
 def rotated(
@@ -74,6 +74,6 @@ def signed_headers(
 
 def sign(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
     """Return one signature: HMAC-SHA256 of the id, the time in seconds and the body."""
-    key = base64.b64decode(secret.removeprefix(_PREFIX))
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

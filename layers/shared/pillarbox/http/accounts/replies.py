@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.ports import DnsRecord
     from pillarbox.application.accounts.senders import AccountSender
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
+    from pillarbox.application.alerts.choices import AlertTest
     from pillarbox.application.caller import CallerProfile
     from pillarbox.domain.accounts.account import Account, Plan
     from pillarbox.domain.accounts.account_domain import AccountDomain
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.agent import AgentSettings
+    from pillarbox.domain.accounts.alert import AlertSettings, ChatState
     from pillarbox.domain.accounts.issued_key import IssuedKey
     from pillarbox.domain.accounts.key import ApiKey
     from pillarbox.domain.accounts.pause import Pause
@@ -217,6 +219,28 @@ def log_item(entry: LogEntry) -> account_types.LogItem:
             for name, (before, after) in entry.changes.items()
         ],
     }
+
+
+def alert_detail(
+    settings: AlertSettings, last: ChatState | None, *, chat_allowed: bool
+) -> account_types.AlertDetail:
+    """Return what owners chose to hear of."""
+    return {
+        "mail": settings.mail,
+        "chat": settings.chat,
+        "chatAllowed": chat_allowed,
+        "lastPost": _chat_post(last),
+        "off": sorted(settings.off),
+    }
+
+
+def alert_test(test: AlertTest) -> account_types.AlertTestResult:
+    """Return what became of a test."""
+    return {"mail": test.mail, "post": _chat_post(test.chat)}
+
+
+def _chat_post(state: ChatState | None) -> account_types.ChatPostItem | None:
+    return {"at": timestamp(state.at), "error": state.error} if state else None
 
 
 def domain_item(domain: AccountDomain) -> account_types.DomainItem:

@@ -10,6 +10,7 @@ from pydantic import Field
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.agent import Confirmation
+from pillarbox.domain.accounts.alert import AlertKind
 from pillarbox.domain.accounts.key import KeyType, Preset
 from pillarbox.domain.accounts.pause import PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.sender_domain import DomainState
@@ -24,7 +25,8 @@ class AgentLimits(TypedDict):
         list[str], Field(description="Addresses and domains that it may send to; `*` is every one.")
     ]
     confirmation: Annotated[
-        Confirmation, Field(description="Whether a person must confirm each send.")
+        Confirmation,
+        Field(description="Who confirms each send: the agent's user, an owner, or nobody."),
     ]
     perDay: Annotated[int, Field(description="How many emails it may send a day.")]
 
@@ -270,6 +272,42 @@ class AccountLog(TypedDict):
     """The last 50 entries of the account's log, the newest first."""
 
     items: list[LogItem]
+
+
+class ChatPostItem(TypedDict):
+    """How a post to the chat went."""
+
+    at: Timestamp
+    error: Annotated[str | None, Field(description="Why it failed; null if it did not.")]
+
+
+class AlertDetail(TypedDict):
+    """How the owners of the account hear of what happens in it."""
+
+    mail: Annotated[bool, Field(description="Whether the owners and the contact get emails.")]
+    chat: Annotated[
+        str | None,
+        Field(
+            description="The host of the chat's webhook and the last four characters of its URL,"
+            " which is a secret; null if there is none."
+        ),
+    ]
+    chatAllowed: Annotated[
+        bool, Field(description="False if the operator of the service switched webhooks off.")
+    ]
+    lastPost: Annotated[
+        ChatPostItem | None, Field(description="The last post to the chat; null if there was none.")
+    ]
+    off: Annotated[list[AlertKind], Field(description="What they do not want to hear of.")]
+
+
+class AlertTestResult(TypedDict):
+    """What became of the test."""
+
+    mail: Annotated[bool, Field(description="Whether the owners get an email, in a minute or two.")]
+    post: Annotated[
+        ChatPostItem | None, Field(description="The post to the chat; null if there is none.")
+    ]
 
 
 class RecordItem(TypedDict):

@@ -7,17 +7,20 @@ from urllib.parse import unquote
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.resuming import MAX_CAUSE
 from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
+from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
 from pillarbox.domain.messages.mail import MAX_KEEP
 from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of
 from pillarbox.http.validation import MAX_NAME, read_body
 from pillarbox.http.wire import (
     WireModel,
     before,
+    boolean,
     invalid,
     list_of,
     optional,
@@ -128,6 +131,19 @@ class ChangeAccountRequest(WireModel):
     accent = optional(text(most=MAX_NAME))
     from_name = optional(text(most=MAX_FROM_NAME))
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
+
+
+class ChangeAlertsRequest(WireModel):
+    """What the owners hear of. Null changes nothing, and an empty `chatUrl` removes it."""
+
+    mail = optional(boolean())
+    chat_url = optional(text(most=MAX_URL))
+    off = optional(before(_at_most(len(AlertKind)), list_of(one_of(AlertKind))))
+
+    @property
+    def changes(self) -> AlertChanges:
+        """What changes."""
+        return AlertChanges(mail=self.mail, off=self.off, chat_url=self.chat_url)
 
 
 class AddDomainRequest(WireModel):

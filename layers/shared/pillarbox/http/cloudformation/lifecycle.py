@@ -188,6 +188,7 @@ class _Work:
             secrets=provider.secrets,
             pause=provider.pause,
             properties=properties,
+            before=self._event.get("OldResourceProperties", {}),
             name=f"{self._event['StackId']}/{self._event['LogicalResourceId']}",
             may_take=self._request == "Update",
             note_id=self._note,

@@ -4,26 +4,17 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
 from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.webhooks.endpoint import WebhookFormat
 from pillarbox.http.cloudformation.properties import Properties, is_set, records_of
 
 #: Seconds between two looks at something that takes its time.
 _PAUSE: Final = 15.0
-
-
-class TimedPause(Protocol):
-    """Waits, if the function's time allows it."""
-
-    def __call__(self, seconds: float) -> None:
-        """Wait.
-
-        Raises:
-            TimeIsUp: the function would have no time left.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +23,11 @@ class ResourceTarget:
 
     api: ManagementApi
     secrets: SecretValues
-    pause: TimedPause
+    #: Waits for some seconds; raises `TimeIsUp` if the function would have no time left.
+    pause: Callable[[float], None]
     properties: Properties
+    #: The properties before an update.
+    before: Properties
     #: Names this resource among all of all stacks.
     name: str
     #: Whether an object that exists may be taken, as in the rollback of a replacement.
@@ -96,18 +90,25 @@ class AccountResource(Resource):
         """Create an account."""
         self._on_delete(target)
         name, plan = target.properties["Name"], target.properties.get("Plan", "free")
-        query = f"?search={quote(name, safe='')}&limit=100"
-        found = target.api.call("GET", f"/v1/operator/accounts{query}")["items"]
-        _check_new(target, "Name", name in {one["name"] for one in found})
+        query, cursor = f"/v1/operator/accounts?search={quote(name, safe='')}&limit=100", ""
+        while cursor is not None:
+            page = target.api.call("GET", query + (f"&cursor={cursor}" if cursor else ""))
+            _check_new(target, "Name", name in {one["name"] for one in page["items"]})
+            cursor = page["nextCursor"]
         body = {"name": name, "plan": plan} | target.given({"Contact": "contact"})
         made = target.api.call("POST", "/v1/operator/accounts", body)
         target.note_id(made["id"], True)
         return {"Name": name, "Plan": plan}
 
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Change name and plan."""
+        """Change name and plan. The contact stays, since the owner may have confirmed it."""
         self._on_delete(target)
         name, plan = target.properties["Name"], target.properties.get("Plan", "free")
+        contact = target.properties.get("Contact")
+        if contact not in {None, target.before.get("Contact")}:
+            state = target.api.call("GET", f"/v1/operator/accounts/{physical_id}")
+            if mailbox_key(state["contact"] or "") != mailbox_key(contact):  # no rollback
+                raise ValidationFailed(FieldError("Contact", "cannot change", "not_allowed"))
         target.api.call("PATCH", "/v1/account", {"name": name}, account=physical_id)
         target.api.call("PATCH", f"/v1/operator/accounts/{physical_id}", {"plan": plan})
         return {"Name": name, "Plan": plan}
@@ -283,11 +284,10 @@ class WebhookResource(Resource):
     optional = ("Account", "Format", "RoleArn")
     identity = ("Url", "Account")
     secret = True
-    _changing: ClassVar = {"Types": "types", "Format": "format", "RoleArn": "roleArn"}
 
     def create(self, target: ResourceTarget) -> dict[str, Any]:
         """Create an endpoint."""
-        body = target.given({"Url": "url"} | self._changing)
+        body = {"url": target.properties["Url"]} | self._changes(target)
         endpoints = target.call("GET", "/v1/webhooks")["items"]
         found = [one["id"] for one in endpoints if one["url"] == body["url"]]
         if _check_new(target, "Url", bool(found)):
@@ -302,7 +302,7 @@ class WebhookResource(Resource):
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
         """Change what may change, and make a new secret if the old one is lost."""
         path = f"/v1/webhooks/{physical_id}"
-        if target.call("PATCH", path, target.given(self._changing))["roleArn"] is not None:
+        if target.call("PATCH", path, self._changes(target))["roleArn"] is not None:
             return {}
         arn = target.secrets.find(physical_id)
         if arn is None:
@@ -313,6 +313,11 @@ class WebhookResource(Resource):
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Delete an endpoint, then its secret."""
         _delete_with_secret(target, f"/v1/webhooks/{physical_id}", physical_id)
+
+    @staticmethod
+    def _changes(target: ResourceTarget) -> dict[str, Any]:
+        given = target.given({"Types": "types", "Format": "format", "RoleArn": "roleArn"})
+        return {"format": WebhookFormat.PILLARBOX.value} | given
 
 
 class KeyResource(Resource):
@@ -345,9 +350,9 @@ class KeyResource(Resource):
         return {"SecretArn": target.secrets.store(made["id"], made["key"])}
 
     def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Return what the key has: nothing of it changes."""
-        del target
-        raise AssertionError(f"{physical_id} is replaced by every change")
+        """Return what the key has: only what CloudFormation itself reads has changed."""
+        del physical_id
+        return self.create(target)
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Revoke a key, then delete its secret."""

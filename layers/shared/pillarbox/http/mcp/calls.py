@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.sending.batch import BatchSend
+    from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.domain.accounts.key_policy import Principal
@@ -58,6 +59,8 @@ class UseCases(Protocol):
     def single_send(self) -> "SingleSend": ...
     @property
     def batch_send(self) -> "BatchSend": ...
+    @property
+    def changes(self) -> "MessageChanges": ...
     @property
     def history_queries(self) -> "HistoryQueries": ...
     @property

@@ -26,7 +26,6 @@ from pillarbox.http.mcp.calls import Lines, ToolCall, cleaned, tool_result
 from pillarbox.http.messages.replies import (
     batch_result,
     error_body,
-    is_held,
     scheduled_at,
     send_result,
     timestamp,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.prepare import PreparedMessage
     from pillarbox.domain.messages.batch import BatchRequest
     from pillarbox.domain.messages.mail import SendRequest
+    from pillarbox.domain.messages.message import Message
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"
@@ -47,6 +47,10 @@ _LINES: Final = 6
 #: In characters, of all recipients of an email: none is hidden from the user.
 _ALL_RECIPIENTS: Final = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 _DECLINED: Final = "The user declined. Nothing was sent; do not try again without being asked."
+_FOR_OWNER: Final = (
+    "Not sent yet: it waits until an owner of the account releases it in the dashboard. The owners"
+    " are told by email. get_email shows what became of it. Do not send it again."
+)
 _HOW_TO_CONFIRM: Final = (
     "Nothing was sent. Show this to the user. Only if the user agrees, call the tool again within"
     " 10 minutes with the same arguments and this confirm token."
@@ -65,8 +69,8 @@ _CONTROLS: Final[tuple[str, ...]] = ("dryRun", "confirm", "idempotencyKey")
 
 
 @dataclass(frozen=True, slots=True)
-class _Send:
-    """One call of a sending tool, read and not yet checked.
+class Confirmed:
+    """One call that a person may have to confirm, read and not yet checked.
 
     `token` is what confirms it, with its kind.
     """
@@ -153,30 +157,56 @@ def _run(
 ) -> dict[str, Json]:
     if controls.dry_run:
         return tool_result({"status": "dry_run"} | rehearse().data)
-    answered, token = _answer(call, controls)
-    if answered and token is None:
-        return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
-    send = _Send(call, request.body_hash, controls.idempotency_key or "", token)
-    confirmed_at = send.confirmed_at
-    digest = send.digest(confirmed_at or call.now)
-    try:
+
+    def accept(send: Confirmed) -> dict[str, Json]:
+        confirmed_at = send.confirmed_at
         response = submit(
-            idempotency_digest=digest,
+            idempotency_digest=send.digest(confirmed_at or call.now),
             request_id=request_id(call.event.raw_event),
             route=SendRoute.MCP,
             confirmed=confirmed_at is not None,
         )
+        log_accepted(call.event.raw_event, account_of_key(call.key_text), response)
+        waits = {"message": _FOR_OWNER} if call.principal.sends_for_owner else {}
+        return tool_result({**json.loads(response.body), "replayed": response.replayed, **waits})
+
+    return confirming(call, request.body_hash, controls, accept, rehearse)
+
+
+def confirming(
+    call: ToolCall,
+    body_hash: str,
+    controls: SendControls,
+    act: Callable[[Confirmed], dict[str, Json]],
+    rehearse: Callable[[], _Shown],
+) -> dict[str, Json]:
+    """Do what a person may have to confirm, or ask for that.
+
+    Args:
+        call: the call.
+        body_hash: identifies what is to be done.
+        controls: the arguments that are not part of it.
+        act: does it, and raises `confirmation_required` if nobody confirmed it.
+        rehearse: returns what the person sees.
+
+    Raises:
+        ServiceError: an error of `act`.
+    """
+    answered, token = _answer(call, controls)
+    if answered and token is None:
+        return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
+    send = Confirmed(call, body_hash, controls.idempotency_key or "", token)
+    try:
+        return act(send)
     except ServiceError as error:
         if error.code != "confirmation_required":
             raise
         if token is not None:
             raise _wrong_token() from error
         return _ask(send, rehearse())
-    log_accepted(call.event.raw_event, account_of_key(call.key_text), response)
-    return tool_result({**json.loads(response.body), "replayed": response.replayed})
 
 
-def _ask(send: _Send, shown: _Shown) -> dict[str, Json]:
+def _ask(send: Confirmed, shown: _Shown) -> dict[str, Json]:
     """Ask the user, or give the model a token to bring back."""
     call = send.call
     if not shown.sendable:
@@ -237,7 +267,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         rehearsal_of,
     )
 
-    rehearsal = rehearsal_of(prepared)
+    rehearsal = rehearsal_of(prepared.mail)
     mail = rehearsal.mail
     data: dict[str, object] = {
         "from": mail.sender,
@@ -249,15 +279,28 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "subject": mail.subject,
         "headers": mail.headers,
         "ownText": Lines(mail.text, _LINES) if mail.text else None,
-        "htmlBytes": rehearsal.html_bytes,
+        "htmlBytes": len(rehearsal.html.encode()),
         "attachments": [{"filename": file.filename, "bytes": file.size} for file in mail.files],
         "firstLines": Lines(rehearsal.text, _LINES),
         "scheduledAt": scheduled_at(prepared.message),
-        "held": is_held(prepared.message),
+        "held": prepared.message.held,
+        "awaitsOwner": prepared.message.awaits_owner,
     }
     first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
     words = "\n".join(["Send this email?", *_heading(prepared), *first[:_LINES]])
     return _Shown(data, words, 1)
+
+
+def shown_message(message: "Message") -> _Shown:
+    """Return what a person sees of a message whose content is not read again."""
+    recipients = cleaned(", ".join(message.recipients), _ALL_RECIPIENTS)
+    words = ("Send this email now?", f"To: {recipients}", f"Subject: {cleaned(message.subject)}")
+    data: dict[str, object] = {
+        "to": message.recipients,
+        "subject": message.subject,
+        "from": message.sender,
+    }
+    return _Shown(data, "\n".join(words), 1)
 
 
 def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _Shown:
@@ -289,8 +332,9 @@ def _heading(prepared: "PreparedMessage") -> list[str]:
     ]
     if at := scheduled_at(prepared.message):
         lines.append(f"When: {at}")
-    if is_held(prepared.message):
-        lines.append("When: after somebody has released it")
+    if prepared.message.held:
+        who = "an owner of the account" if prepared.message.awaits_owner else "somebody"
+        lines.append(f"When: after {who} has released it")
     if mail.files:
         names = ", ".join(file.filename for file in mail.files)
         lines.append(f"Attachments: {cleaned(names)}")

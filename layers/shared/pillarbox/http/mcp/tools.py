@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SCOPES: Final[Mapping[str, str | None]] = {
     "send_email": EMAILS_SEND,
     "send_batch": EMAILS_SEND,
+    "cancel_email": EMAILS_SEND,
+    "reschedule_email": EMAILS_SEND,
+    "release_email": EMAILS_SEND,
     "list_starters": None,
     "preview_starter": None,
     "list_templates": TEMPLATES_READ,
@@ -34,8 +37,10 @@ SCOPES: Final[Mapping[str, str | None]] = {
     "check_domain": EMAILS_READ,
     "list_suppressions": EMAILS_READ,
 }
-_BATCH: Final = "send_batch"
-_SENDING: Final = frozenset({"send_email", _BATCH})
+_SENDING: Final = frozenset({"send_email", "send_batch"})
+_CHANGING: Final = frozenset({"cancel_email", "reschedule_email", "release_email"})
+#: Keys that send starter templates only send them at once, and one at a time.
+_NOT_FOR_STARTERS: Final = _CHANGING | {"send_batch"}
 
 
 def list_tools(principal: "Principal") -> list[Json]:
@@ -69,6 +74,10 @@ def _tools(tool: str) -> "Mapping[str, Callable[[ToolCall], dict[str, Json]]]":
         from pillarbox.http.mcp import sending  # noqa: PLC0415
 
         return sending.TOOLS
+    if tool in _CHANGING:
+        from pillarbox.http.mcp import changes  # noqa: PLC0415
+
+        return changes.TOOLS
     from pillarbox.http.mcp import reading  # noqa: PLC0415
 
     return reading.TOOLS
@@ -76,6 +85,6 @@ def _tools(tool: str) -> "Mapping[str, Callable[[ToolCall], dict[str, Json]]]":
 
 def _may_use(principal: "Principal", tool: str) -> bool:
     scope = SCOPES[tool]
-    if principal.policy.starters_only and tool == _BATCH:
+    if principal.policy.starters_only and tool in _NOT_FOR_STARTERS:
         return False
     return scope is None or scope in principal.key.scopes

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
+    from pillarbox.application.sending.rehearsal import Rehearsal
     from pillarbox.application.templates.starters import RenderedStarter
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.messages.message import Event, Message
@@ -29,6 +30,8 @@ type Reply = Response[str]
 _JSON: Final = "application/json"
 #: In bytes. A message may contain a name from the request.
 _MAX_MESSAGE: Final = 512
+#: In characters, of each part of a content: six bytes of JSON each, and Lambda answers 6 MB.
+_MAX_SHOWN: Final = 400_000
 
 
 def common_headers(request_id: str) -> dict[str, list[str]]:
@@ -104,6 +107,8 @@ def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
         result["scheduledAt"] = timestamp(accepted.scheduled_at)
     if accepted.held:
         result["held"] = True
+    if accepted.for_owner:
+        result["awaitsOwner"] = True
     return result
 
 
@@ -159,7 +164,8 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
         "starterTemplate": origin.starter_template,
         "templateId": origin.template_id,
         "scheduledAt": scheduled_at(message),
-        "held": is_held(message),
+        "held": message.held,
+        "awaitsOwner": message.awaits_owner,
     }
 
 
@@ -195,7 +201,8 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "requestId": origin.request_id,
         "tags": dict(origin.tags),
         "scheduledAt": scheduled_at(message),
-        "held": is_held(message),
+        "held": message.held,
+        "awaitsOwner": message.awaits_owner,
         "canceledAt": timestamp(message.canceled_at) if message.canceled_at else None,
         "kept": _kept_until(message) if message.keep else None,
         "resendOf": str(origin.resend_of) if origin.resend_of else None,
@@ -208,6 +215,22 @@ def _kept_until(message: Message) -> str | None:
 
     until = kept_until(message)
     return timestamp(until) if until else None
+
+
+def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:
+    """Return what an owner reads before releasing a message."""
+    mail, text = rehearsal.mail, rehearsal.mail.text or rehearsal.text
+    return {
+        "subject": mail.subject,
+        "replyTo": mail.reply_to,
+        "headers": dict(mail.headers),
+        "html": rehearsal.html if 0 < len(rehearsal.html) <= _MAX_SHOWN else None,
+        "text": text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…",
+        "attachments": [
+            {"filename": file.filename, "contentType": file.content_type, "bytes": file.size}
+            for file in mail.files
+        ],
+    }
 
 
 def analytics_result(
@@ -306,11 +329,6 @@ def scheduled_at(message: Message) -> str | None:
     """Return when a message is or was due, or None for one that is held or was sent at once."""
     schedule = message.schedule
     return timestamp(schedule.due_at) if schedule and not schedule.held else None
-
-
-def is_held(message: Message) -> bool:
-    """Return whether a message waits for its release."""
-    return message.pending and message.schedule is not None and message.schedule.held
 
 
 def _error_message(message: Message) -> str | None:

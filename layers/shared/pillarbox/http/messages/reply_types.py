@@ -47,6 +47,11 @@ class ErrorEnvelope(TypedDict):
     error: ErrorBody
 
 
+_OnlyForOwner = Annotated[
+    Literal[True],
+    Field(description="Only if the key belongs to an agent whose emails an owner releases."),
+]
+
 # `from` is a keyword of Python, so these types cannot be written as classes.
 SendResult = TypedDict(
     "SendResult",
@@ -58,8 +63,9 @@ SendResult = TypedDict(
             Annotated[Timestamp, Field(description="Only with `scheduledAt` in the request.")]
         ],
         "held": NotRequired[
-            Annotated[Literal[True], Field(description="Only with `hold` in the request.")]
+            Annotated[Literal[True], Field(description="Only if it waits for its release.")]
         ],
+        "awaitsOwner": NotRequired[_OnlyForOwner],
     },
 )
 SendResult.__doc__ = "The email is accepted: it is recorded and will be delivered."
@@ -97,8 +103,9 @@ BatchResultItem = TypedDict(
             Annotated[Timestamp, Field(description="Only with `scheduledAt` in the message.")]
         ],
         "held": NotRequired[
-            Annotated[Literal[True], Field(description="Only with `hold` in the message.")]
+            Annotated[Literal[True], Field(description="Only if it waits for its release.")]
         ],
+        "awaitsOwner": NotRequired[_OnlyForOwner],
     },
 )
 BatchResultItem.__doc__ = "The result for one message of a batch."
@@ -133,6 +140,9 @@ ScheduledAt = Annotated[
     ),
 ]
 Held = Annotated[bool, Field(description="Whether it waits for its release.")]
+AwaitsOwner = Annotated[
+    bool, Field(description="Whether only an owner of the account can release it.")
+]
 
 KeyOfMessage = Annotated[str | None, Field(description="The API key that sent the message.")]
 
@@ -155,6 +165,29 @@ class MessageItem(TypedDict):
     templateId: Uuid | None
     scheduledAt: ScheduledAt
     held: Held
+    awaitsOwner: AwaitsOwner
+
+
+class HeldFile(TypedDict):
+    """A file in an email that waits."""
+
+    filename: str
+    contentType: str
+    bytes: Count
+
+
+class HeldContent(TypedDict):
+    """What an email is that waits for an owner."""
+
+    subject: str
+    replyTo: str | None
+    headers: dict[str, str]
+    html: Annotated[
+        str | None,
+        Field(description="Null if there is none, or if it has more than 400,000 characters."),
+    ]
+    text: Annotated[str, Field(description="The text part, cut after 400,000 characters.")]
+    attachments: list[HeldFile]
 
 
 class MessageEvent(TypedDict):
@@ -214,6 +247,7 @@ MessageDetail = TypedDict(
         "tags": TagsOfMessage,
         "scheduledAt": ScheduledAt,
         "held": Held,
+        "awaitsOwner": AwaitsOwner,
         "canceledAt": Annotated[
             Timestamp | None, Field(description="When it was canceled; null if it was not.")
         ],

@@ -98,6 +98,8 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
     needed = _NEEDED if fields is EMAIL else _NEEDED[:2]
     if missing := [name for name in needed if fields.carried[name] not in ours]:
         raise ValidationFailed(*(FieldError(name, "is missing", "required") for name in missing))
+    if {"templateId", "alias"} <= ours.keys():  # an alias that is an id would replace the other
+        ours["starterTemplate"] = ours.pop("alias")
     for name, translate in _TRANSLATE.items():
         if name in ours:
             ours |= translate(ours.pop(name))

@@ -7,8 +7,6 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.application.history.page import Page, PageRequest
 from pillarbox.application.history.queries import HistoryQueries
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.ids import created_at
-from pillarbox.domain.timing import milliseconds
 from pillarbox.http.messages.wire import check_uuid
 from pillarbox.http.query import LIMIT, read_query
 from pillarbox.http.resend.lists import listed, one_cursor
@@ -45,7 +43,7 @@ def page_of_emails(
 
     def place(cursor: UUID) -> tuple[int, int]:
         """Return the millisecond of an id, and how many emails of it are newer than the id's."""
-        start = milliseconds(created_at(cursor))
+        start = cursor.int >> 80  # of any UUID: some hold no time of a calendar
         same = read(start, start + 1, 0, _ALL)
         return start, sum(message.message_id.int > cursor.int for message in same.items)
 

@@ -11,7 +11,7 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message, Status
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookType
 from pillarbox.domain.webhooks.events import AccountEvent
-from pillarbox.http.messages.replies import is_held, scheduled_at, timestamp
+from pillarbox.http.messages.replies import scheduled_at, timestamp
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})
@@ -94,7 +94,7 @@ class WebhookPayloads:
             "starterTemplate": origin.starter_template,
             "tags": dict(origin.tags),
             "scheduledAt": scheduled_at(message),
-            "held": is_held(message),
+            "held": message.held,
             "error": _error(record),
             "revision": message.revision,
         }

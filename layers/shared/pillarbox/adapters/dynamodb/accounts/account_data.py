@@ -46,6 +46,8 @@ class DynamoAccountData:
         yield from _delete(self._table, "senderDomains", keys.sender_domain(account_id))
         yield from _delete(self._table, "quotas", keys.quota(account_id))
         yield from _delete(self._table, "keyUses", keys.key_use(account_id))
+        yield from _delete(self._table, "alerts", keys.alert(account_id))
+        self._table.delete(keys.chat_state(account_id))
         yield from _delete(self._table, "logEntries", keys.account_log(account_id))
         yield from self._delete_webhooks(account_id)
         members = DynamoMembers(self._credentials)

@@ -62,6 +62,10 @@ class DynamoApiKeys(Store):
         for batch in batched((entry["digest"] for entry in entries), _BATCH, strict=False):
             yield from map(key_of, self._table.get_all([*map(keys.api_key, batch)]))
 
+    def ids_of_account(self, account_id: str) -> Iterable[str]:
+        """Read the list alone."""
+        return [entry["sk"] for entry in self._table.query(keys.key_list(account_id))]
+
     def get(self, account_id: str, key_id: str) -> ApiKey | None:
         """Read a key by its id, with strong consistency."""
         entry = self._table.get(keys.key_list(account_id, key_id))

@@ -1,0 +1,116 @@
+"""The alerts of accounts, what their owners chose of them, and the timer that tells them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import TIME, from_text, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.timer import Timer
+from pillarbox.adapters.rows import TUPLE, Codec, Column, Row, one_of
+from pillarbox.domain.accounts.alert import (
+    Alert,
+    AlertKind,
+    AlertSettings,
+    ChatState,
+    StoredAlert,
+)
+from pillarbox.domain.timing import CLOCK_MARGIN
+
+#: Longer than a month, so that an alert about a month's quota is raised once.
+_KEPT: Final = timedelta(days=40)
+_SETTINGS: Final = "settings"
+_ALERT: Final = Row(
+    Alert,
+    *("name", "title", "about"),
+    kind=("kind?", one_of(AlertKind)),
+    at=("at", TIME),
+    paragraphs=("paragraphs", TUPLE),
+)
+_KINDS: Final = Codec(sorted, lambda kinds: frozenset(map(AlertKind, kinds)))
+_CHOICE: Final = Row(
+    AlertSettings,
+    "chat_url?",
+    mail=Column("mail", absent=True),
+    off=Column("off", _KINDS, absent=frozenset()),
+)
+_CHAT: Final = Row(ChatState, "error?", at=("at", TIME))
+
+
+class DynamoAlerts(Store):
+    """Implements `alerts.ports.AlertRecords`."""
+
+    def add(self, account_id: str, alert: Alert, at: datetime) -> bool:
+        """Put a new item. One that is there says whether it was told."""
+        key = keys.alert(account_id, alert.alert_id)
+        kept = {"raised": to_text(at), "expires_at": to_ttl(at + _KEPT)}
+        stored = self._table.put_new(key | to_item(_ALERT.write(alert) | kept))
+        return stored is None or "told" not in stored
+
+    def of_account(self, account_id: str) -> Sequence[StoredAlert]:
+        """Read the partition, which has the settings too."""
+        items = self._table.query(keys.alert(account_id))
+        alerts = [_stored(item) for item in items if item["sk"] != _SETTINGS]
+        return sorted(alerts, key=lambda one: (one.raised_at, one.alert.alert_id))
+
+    def mark_told(self, account_id: str, alert_ids: Iterable[str], at: datetime) -> None:
+        """Set an attribute of each item, unless it has expired."""
+        for alert_id in alert_ids:
+            self._table.try_update(
+                keys.alert(account_id, alert_id),
+                "SET told = :at",
+                values={":at": to_text(at)},
+            )
+
+    def settings(self, account_id: str) -> AlertSettings:
+        """Read one item."""
+        item = self._table.get(keys.alert(account_id, _SETTINGS))
+        return _CHOICE.read(item) if item else AlertSettings()
+
+    def set_settings(self, account_id: str, settings: AlertSettings) -> None:
+        """Put one item."""
+        self._table.put(keys.alert(account_id, _SETTINGS) | to_item(_CHOICE.write(settings)))
+
+    def chat_state(self, account_id: str) -> ChatState | None:
+        """Read one item."""
+        item = self._table.get(keys.chat_state(account_id))
+        return _CHAT.read(item) if item else None
+
+    def set_chat_state(self, account_id: str, state: ChatState) -> None:
+        """Put one item. It is not among the alerts, so that who posts writes nothing there."""
+        self._table.put(keys.chat_state(account_id) | to_item(_CHAT.write(state)))
+
+
+class DynamoAlertTimes:
+    """Implements `alerts.ports.AlertTimes`."""
+
+    def __init__(self, table: Table) -> None:
+        self._timer = Timer(
+            table,
+            "TELL",
+            lambda item: str(item["sk"]),
+            kept=timedelta(days=7),
+            ahead=timedelta(0),
+            closed_after=CLOCK_MARGIN + timedelta(seconds=90),
+        )
+
+    def put(self, account_id: str, due: datetime) -> None:
+        """Put the account into the first minute that begins when it is due."""
+        self._timer.put_all([(due, account_id, {})])
+
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[str]]]:
+        """Read the accounts of each minute that is not over."""
+        return self._timer.due(now)
+
+    def remove(self, minute: datetime, account_ids: Sequence[str]) -> None:
+        """Delete the items; they may be absent."""
+        self._timer.remove([(minute, account_id) for account_id in account_ids])
+
+
+def _stored(item: Mapping[str, Any]) -> StoredAlert:
+    told = item.get("told")
+    return StoredAlert(
+        _ALERT.read(item), from_text(item["raised"]), from_text(told) if told else None
+    )

@@ -1,0 +1,50 @@
+"""The ports of the use cases for alerts.
+
+Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    # Only named here: the functions that raise alerts import few of them.
+    from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
+
+
+class AlertRecords(Protocol):
+    """The alerts of each account, which expire, and how its owners hear of them."""
+
+    def add(self, account_id: str, alert: "Alert", at: datetime) -> bool:
+        """Store an alert, unless it is stored; return whether it has yet to be told."""
+
+    def of_account(self, account_id: str) -> "Sequence[StoredAlert]":
+        """Read the alerts of the last weeks consistently, the oldest first."""
+
+    def mark_told(self, account_id: str, alert_ids: Iterable[str], at: datetime) -> None:
+        """Note that alerts were told."""
+
+    def settings(self, account_id: str) -> "AlertSettings":
+        """Read consistently what the owners chose; without a record, the defaults."""
+
+    def set_settings(self, account_id: str, settings: "AlertSettings") -> None:
+        """Store what they chose."""
+
+    def chat_state(self, account_id: str) -> "ChatState | None":
+        """Read how the last post went; None if there was none."""
+
+    def set_chat_state(self, account_id: str, state: "ChatState") -> None:
+        """Store how the last post went."""
+
+
+class AlertTimes(Protocol):
+    """A timer: when the owners of which accounts are told, to the minute."""
+
+    def put(self, account_id: str, due: datetime) -> None:
+        """Wake up for an account at a moment; once, if that is asked for several times."""
+
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[str]]]:
+        """Return the accounts that are due, in parts, with the minute of each."""
+
+    def remove(self, minute: datetime, account_ids: Sequence[str]) -> None:
+        """Remove what was done."""

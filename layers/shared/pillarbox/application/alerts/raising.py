@@ -1,0 +1,26 @@
+"""Raise an alert. The timer tells the owners a minute or two later: see `telling`."""
+
+from dataclasses import dataclass
+
+from pillarbox.application.alerts.ports import AlertRecords, AlertTimes
+from pillarbox.application.ports import Clock
+from pillarbox.domain.accounts.alert import Alert
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """Stores alerts. Who raises one needs no right to write to people, or to know who they are."""
+
+    records: AlertRecords
+    times: AlertTimes
+    clock: Clock
+
+    def raise_alert(self, account_id: str, alert: Alert) -> None:
+        """Store an alert for the owners of an account. The same one may be raised again.
+
+        Raises:
+            ServiceError: `service_unavailable`; the call may be repeated.
+        """
+        now = self.clock()
+        if self.records.add(account_id, alert, now):
+            self.times.put(account_id, now)

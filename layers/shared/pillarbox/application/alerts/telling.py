@@ -1,0 +1,168 @@
+"""Tell the owners of accounts about alerts: at once, and then at most once an hour of each kind.
+
+What is raised within an hour of the last telling of its kind waits, and comes in one digest. So an
+account whose endpoints all fail gets two emails and not fifty.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.application.account_lookup import AccountReader
+from pillarbox.application.alerts.ports import AlertRecords, AlertTimes
+from pillarbox.application.ports import Clock, Messages, SendMail
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.alert import AlertKind, AlertPost, AlertSettings, StoredAlert
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import named_id
+from pillarbox.rendering.notice import notice_source
+
+if TYPE_CHECKING:
+    from pillarbox.domain.errors import Json
+
+#: How long alerts of a kind wait after the last telling. The test that an owner asks for does not.
+GATHERED: Final = timedelta(hours=1)
+#: After an outage the owners are told after this time.
+_PAUSE: Final = timedelta(minutes=5)
+#: The most alerts of one digest that are written out.
+MOST_TOLD: Final = 20
+#: In an account with several shards, the ids of notices have the least such number. So they stay
+#: the same if the account's number is raised between two tries.
+_SHARDS: Final = 2
+_CHOICE: Final = "Owners choose what they hear of on the dashboard's page Account."
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What the owners read: one alert as it is, or several in short."""
+
+    title: str
+    paragraphs: Sequence[str]
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertTelling:
+    """Takes accounts out of the timer, and writes to their owners and to their chats."""
+
+    records: AlertRecords
+    times: AlertTimes
+    accounts: AccountReader
+    #: Returns the addresses of an account's owners.
+    owners_of: Callable[[str], Iterable[str]]
+    messages: Messages
+    send_mail: SendMail
+    #: Queues posts to chats; None if the operator switched webhooks off.
+    queue_post: Callable[[AlertPost], None] | None
+    clock: Clock
+
+    def tell_due(self) -> int:
+        """Tell the owners of each account that is due, and return how many alerts they hear of.
+
+        An account that fails stops no other. Its error is raised after all of them. It is tried
+        again, unless its records cannot be read.
+        """
+        count, errors = 0, list[Exception]()
+        for minute, account_ids in self.times.due(self.clock()):
+            for account_id in account_ids:
+                try:
+                    count += self.tell(account_id)
+                except Exception as error:  # noqa: BLE001  one account must not stop others
+                    errors.append(error)
+                    if isinstance(error, ServiceError):
+                        self.times.put(account_id, self.clock() + _PAUSE)
+            self.times.remove(minute, account_ids)
+        if errors:
+            raise errors[0]
+        return count
+
+    def tell(self, account_id: str) -> int:
+        """Tell the owners of an account what they want to hear, and return how many alerts it was.
+
+        A repeated call writes no second email about the same alerts. A post may come twice.
+
+        Raises:
+            ServiceError: `service_unavailable`; the call may be repeated.
+        """
+        account = self.accounts.get(account_id)
+        if account is None:
+            return 0
+        now, stored = self.clock(), self.records.of_account(account_id)
+        told = _last_told(stored)
+        waiting = [one for one in stored if one.told_at is None]
+        due = [one for one in waiting if _is_due(one, told, now)]
+        if kinds := {one.alert.kind for one in waiting} - {one.alert.kind for one in due}:
+            self.times.put(account_id, min(told[kind] for kind in kinds) + GATHERED)
+        settings = self.records.settings(account_id)
+        wanted = [one for one in due if one.alert.kind not in settings.off]
+        if wanted:
+            self._tell(account, settings, wanted)
+        self.records.mark_told(account_id, [one.alert.alert_id for one in due], now)
+        return len(wanted)
+
+    def _tell(
+        self, account: Account, settings: AlertSettings, alerts: Sequence[StoredAlert]
+    ) -> None:
+        digest = digest_of(alerts)
+        if settings.mail:
+            self._write(account, alerts, digest)
+        if settings.chat_url is not None and self.queue_post is not None:
+            lines = [f"{account.name}: {digest.title}", *digest.paragraphs, digest.about]
+            self.queue_post(AlertPost(account.account_id, "\n".join(lines)))
+
+    def _write(self, account: Account, alerts: Sequence[StoredAlert], digest: Digest) -> None:
+        """Accept an email to each owner and to the contact, unless that was done before."""
+        addresses = [*self.owners_of(account.account_id), *filter(None, [account.contact])]
+        at = max(one.raised_at for one in alerts)
+        shards = min(account.shards_at(at), _SHARDS)
+        name = hashlib.sha256(" ".join(one.alert.alert_id for one in alerts).encode()).hexdigest()
+        values: dict[str, Json] = {
+            "title": digest.title,
+            "paragraphs": [*digest.paragraphs, _CHOICE],
+            "about": digest.about,
+            "account": account.name,
+            "account_id": account.account_id,
+        }
+        for mailbox, address in {mailbox_key(one): one for one in addresses}.items():
+            message_id = named_id(f"alerts {name} {mailbox}", at, shards)
+            if self.messages.get(account.account_id, message_id) is None:
+                self.send_mail(
+                    address,
+                    digest.title,
+                    notice_source(),
+                    values,
+                    account=account,
+                    message_id=message_id,
+                )
+
+
+def digest_of(alerts: Sequence[StoredAlert]) -> Digest:
+    """Return what owners read of some alerts."""
+    if len(alerts) == 1:
+        (only,) = alerts
+        return Digest(only.alert.title, only.alert.paragraphs, only.alert.about)
+    shown = [one.alert for one in alerts[:MOST_TOLD]]
+    paragraphs = [
+        f"{one.title} ({one.about}), {one.at:%-d %B, %H:%M} UTC. {one.paragraphs[0]}"
+        for one in shown
+    ]
+    if more := len(alerts) - len(shown):
+        paragraphs.append(f"There are {more} more.")
+    return Digest(f"{len(alerts)} alerts about your account", paragraphs, f"Alerts: {len(alerts)}")
+
+
+def _last_told(stored: Iterable[StoredAlert]) -> dict[AlertKind | None, datetime]:
+    told: dict[AlertKind | None, datetime] = {}
+    for one in stored:
+        if one.told_at is not None:
+            kind = one.alert.kind
+            told[kind] = max(one.told_at, told.get(kind, one.told_at))
+    return told
+
+
+def _is_due(one: StoredAlert, told: dict[AlertKind | None, datetime], now: datetime) -> bool:
+    kind = one.alert.kind
+    return kind is None or kind not in told or now - told[kind] >= GATHERED

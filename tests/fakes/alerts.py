@@ -1,0 +1,64 @@
+"""In-memory implementations of the ports of alerts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
+
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass
+class FakeAlerts:
+    """Implements `alerts.ports.AlertRecords`."""
+
+    stored: dict[tuple[str, str], StoredAlert] = field(default_factory=dict)
+    choices: dict[str, AlertSettings] = field(default_factory=dict)
+    chats: dict[str, ChatState] = field(default_factory=dict)
+
+    def add(self, account_id: str, alert: Alert, at: datetime) -> bool:
+        one = self.stored.setdefault((account_id, alert.alert_id), StoredAlert(alert, at))
+        return one.told_at is None
+
+    def of_account(self, account_id: str) -> Sequence[StoredAlert]:
+        found = [one for (owner, _), one in self.stored.items() if owner == account_id]
+        return sorted(found, key=lambda one: (one.raised_at, one.alert.alert_id))
+
+    def mark_told(self, account_id: str, alert_ids: Iterable[str], at: datetime) -> None:
+        for alert_id in alert_ids:
+            key = account_id, alert_id
+            self.stored[key] = replace(self.stored[key], told_at=at)
+
+    def settings(self, account_id: str) -> AlertSettings:
+        return self.choices.get(account_id, AlertSettings())
+
+    def set_settings(self, account_id: str, settings: AlertSettings) -> None:
+        self.choices[account_id] = settings
+
+    def chat_state(self, account_id: str) -> ChatState | None:
+        return self.chats.get(account_id)
+
+    def set_chat_state(self, account_id: str, state: ChatState) -> None:
+        self.chats[account_id] = state
+
+
+@dataclass
+class FakeAlertTimes:
+    """Implements `alerts.ports.AlertTimes`; `minutes` has the accounts of each minute."""
+
+    minutes: dict[datetime, set[str]] = field(default_factory=dict)
+
+    def put(self, account_id: str, due: datetime) -> None:
+        minute = due.replace(second=0, microsecond=0)
+        self.minutes.setdefault(minute if minute == due else minute + _MINUTE, set()).add(
+            account_id
+        )
+
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[str]]]:
+        for minute in sorted(self.minutes):
+            if minute <= now and self.minutes[minute]:
+                yield minute, sorted(self.minutes[minute])
+
+    def remove(self, minute: datetime, account_ids: Sequence[str]) -> None:
+        self.minutes[minute] -= {*account_ids}

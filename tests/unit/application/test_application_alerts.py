@@ -1,0 +1,399 @@
+"""Alerts: who hears of what, how often, and what a chat gets."""
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from pillarbox.application.alerts.chat import MAX_TEXT, RETRY_AFTER, TRIES, ChatPosts, chat_body
+from pillarbox.application.alerts.choices import AlertChoices
+from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
+from pillarbox.application.alerts.raising import Alerts
+from pillarbox.application.alerts.telling import MOST_TOLD, AlertTelling
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.alert import (
+    Alert,
+    AlertChanges,
+    AlertKind,
+    AlertPost,
+    AlertSettings,
+    ChatState,
+)
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.accounts.quota import Limits, QuotaState
+from pillarbox.domain.errors import ServiceError
+from tests.fakes import builders
+from tests.fakes.alerts import FakeAlerts, FakeAlertTimes
+from tests.fakes.builders import ACCOUNT, NOW
+from tests.refusals import fault
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+URL = "https://hooks.slack.com/services/T0/B0/s3cret-xyz9"
+OWNERS = ("Ada@shop.example", "bob@shop.example")
+
+
+def alert(number: int = 1, kind: AlertKind | None = AlertKind.ENDPOINT) -> Alert:
+    return Alert(
+        kind=kind,
+        name=f"{number}",
+        at=NOW,
+        title=f"Title {number}",
+        paragraphs=(f"Text {number}.", "More."),
+        about=f"About {number}",
+    )
+
+
+@dataclass
+class Desk:
+    """An account with two owners, one of whom is its contact too, and a chat that answers."""
+
+    now: Any = NOW
+    records: FakeAlerts = field(default_factory=FakeAlerts)
+    times: FakeAlertTimes = field(default_factory=FakeAlertTimes)
+    account: Account | None = field(
+        default_factory=lambda: builders.account(contact="ada@shop.example")
+    )
+    send_mail: mock.Mock = field(default_factory=mock.Mock)
+    posts: list[AlertPost] = field(default_factory=list)
+    answer: PostResult = field(default_factory=lambda: PostResult(status_code=200))
+    webhooks: bool = True
+    refused: str | None = None
+
+    def __post_init__(self) -> None:
+        accepted = dict[object, str]()
+        self.messages = mock.Mock()
+        self.messages.get.side_effect = lambda _, message_id: accepted.get(message_id)
+        self.accept: Any = lambda address, *_, message_id, **__: accepted.setdefault(
+            message_id, address
+        )
+        self.send_mail.side_effect = self.accept
+        self.poster, self.log, self.slow = mock.Mock(), mock.Mock(), mock.Mock()
+        self.poster.post.side_effect = lambda *_: self.answer
+        self.poster.check.side_effect = lambda _: self.refused
+        self.again: list[tuple[AlertPost, timedelta]] = []
+        self.chat = ChatPosts(
+            records=self.records,
+            poster=lambda: self.poster,
+            queue_again=lambda task, delay: self.again.append((task, delay)),
+            clock=lambda: self.now,
+        )
+
+    @property
+    def alerts(self) -> Alerts:
+        return Alerts(self.records, self.times, lambda: self.now)
+
+    @property
+    def telling(self) -> AlertTelling:
+        accounts = mock.Mock()
+        accounts.get.side_effect = lambda _: self.account
+        return AlertTelling(
+            records=self.records,
+            times=self.times,
+            accounts=accounts,
+            owners_of=lambda _: OWNERS,
+            messages=self.messages,
+            send_mail=self.send_mail,
+            queue_post=self.posts.append if self.webhooks else None,
+            clock=lambda: self.now,
+        )
+
+    @property
+    def choices(self) -> AlertChoices:
+        return AlertChoices(
+            records=self.records,
+            posts=self.chat,
+            raise_alert=self.alerts.raise_alert,
+            slow_requests=self.slow,
+            log=self.log,
+            clock=lambda: self.now,
+            switched_on=self.webhooks,
+        )
+
+    def raise_all(self, *alerts: Alert) -> None:
+        for one in alerts:
+            self.alerts.raise_alert(ACCOUNT, one)
+
+    def run(self, time: timedelta = 2 * MINUTE) -> list[str]:
+        """Let minutes pass, and return the subjects that the first owner got."""
+        before = self.send_mail.call_count
+        end = self.now + time
+        while self.now < end:
+            self.now += MINUTE
+            self.telling.tell_due()
+        calls = self.send_mail.call_args_list[before:]
+        return [call.args[1] for call in calls if call.args[0].lower().startswith("ada")]
+
+    def choose(self, **choices: Any) -> None:
+        self.records.choices[ACCOUNT] = AlertSettings(**choices)
+
+
+def test_each_owner_and_the_contact_get_one_email() -> None:
+    """An owner who is the contact too gets one, and a repeated alert is told once."""
+    desk = Desk()
+    desk.raise_all(alert(), alert())
+    assert desk.run() == ["Title 1"]
+    assert [call.args[0] for call in desk.send_mail.call_args_list] == [
+        "ada@shop.example",
+        "bob@shop.example",
+    ]
+    desk.raise_all(alert())
+    assert desk.run(DAY / 12) == []
+    assert not any(desk.times.minutes.values())
+
+
+def test_a_flood_becomes_one_digest_an_hour() -> None:
+    """The first is told at once, and fifty further ones together when an hour is over."""
+    desk = Desk()
+    desk.raise_all(alert())
+    assert desk.run() == ["Title 1"]
+    for number in range(2, 52):
+        desk.raise_all(alert(number))
+        assert desk.run(MINUTE) == []
+    assert desk.run(HOUR) == ["50 alerts about your account"]
+    paragraphs = desk.send_mail.call_args.args[3]["paragraphs"]
+    assert paragraphs[0] == f"Title 2 (About 2), {NOW:%-d %B, %H:%M} UTC. Text 2."
+    assert paragraphs[MOST_TOLD] == "There are 30 more."
+    assert desk.run(3 * HOUR) == []
+
+
+def test_kinds_do_not_wait_for_each_other() -> None:
+    """A pause is told at once though an endpoint was told a minute ago; a test never waits."""
+    desk = Desk()
+    desk.raise_all(alert(1))
+    assert desk.run() == ["Title 1"]
+    desk.raise_all(alert(2), alert(3, AlertKind.SENDING))
+    assert desk.run() == ["Title 3"]
+    for number in (4, 5):
+        desk.raise_all(alert(number, None))
+        assert desk.run() == [f"Title {number}"]
+    assert desk.run(HOUR) == ["Title 2"]
+
+
+def test_owners_hear_only_of_what_they_want() -> None:
+    """A kind that is off is neither mailed nor posted, also not when it is on again."""
+    desk = Desk()
+    desk.choose(off=frozenset({AlertKind.ENDPOINT}), chat_url=URL)
+    desk.raise_all(alert())
+    assert (desk.run(), desk.posts) == ([], [])
+    desk.choose()
+    desk.raise_all(alert())
+    assert desk.run(DAY / 12) == []
+
+
+@pytest.mark.parametrize("webhooks", [True, False])
+def test_a_chat_gets_what_the_email_says(*, webhooks: bool) -> None:
+    """Only a chat, if they want no email; none, if the operator switched webhooks off."""
+    desk = Desk(webhooks=webhooks)
+    desk.choose(mail=False, chat_url=URL)
+    desk.raise_all(alert())
+    assert desk.run() == []
+    text = f"{builders.account().name}: Title 1\nText 1.\nMore.\nAbout 1"
+    assert desk.posts == ([AlertPost(ACCOUNT, text)] if webhooks else [])
+
+
+def test_an_account_that_is_gone_hears_nothing() -> None:
+    """A deleted account's alerts end."""
+    desk = Desk()
+    desk.raise_all(alert())
+    desk.account = None
+    assert desk.run(HOUR) == []
+    assert not any(desk.times.minutes.values())
+
+
+@pytest.mark.parametrize("fails", ["send_mail", "mark_told"])
+def test_a_failure_doubles_no_email(fails: str) -> None:
+    """After an error between two owners, or before the alert is marked, each gets one email."""
+    desk = Desk()
+    desk.raise_all(alert())
+    error = ServiceError("service_unavailable", "planted")
+    if fails == "send_mail":
+        calls = iter([None, error])
+
+        def fail_second(*given: Any, **more: Any) -> None:
+            if planted := next(calls, None):
+                raise planted
+            desk.accept(*given, **more)
+
+        desk.send_mail.side_effect = fail_second
+        with pytest.raises(ServiceError):
+            desk.run()
+    else:
+        with (
+            mock.patch.object(desk.records, "mark_told", side_effect=error),
+            pytest.raises(ServiceError),
+        ):
+            desk.run()
+    desk.run(10 * MINUTE)
+    ids = [call.kwargs["message_id"] for call in desk.send_mail.call_args_list]
+    assert len({*ids}) == 2
+    assert len(ids) == (3 if fails == "send_mail" else 2)
+
+
+def test_one_account_that_fails_stops_no_other() -> None:
+    """The others are told in the same pass, and the error is raised after them."""
+    desk = Desk()
+    desk.raise_all(alert())
+    desk.alerts.raise_alert("zzzz", alert())
+    read = desk.records.of_account
+
+    def refuse(account_id: str) -> Any:
+        if account_id == ACCOUNT:
+            raise ValueError("unreadable")
+        return read(account_id)
+
+    with (
+        mock.patch.object(desk.records, "of_account", refuse),
+        pytest.raises(ValueError, match="unreadable"),
+    ):
+        desk.run()
+    assert desk.send_mail.call_count == 2
+
+
+def test_a_post_that_fails_is_tried_three_times() -> None:
+    """Its error is kept for the owners; the URL is the one that is set by then."""
+    desk = Desk(answer=PostResult(status_code=404, body="no_service"))
+    desk.choose(chat_url=URL)
+    tasks = [AlertPost(ACCOUNT, "text")]
+    outcomes = []
+    for _ in range(TRIES):
+        outcomes.append(desk.chat.post(tasks[-1]))
+        if desk.again:
+            task, delay = desk.again.pop()
+            assert delay == RETRY_AFTER
+            tasks.append(task)
+    assert outcomes == ["alert_retry", "alert_retry", "alert_failed"]
+    assert desk.records.chats[ACCOUNT] == ChatState(NOW, "404 no_service")
+    desk.answer = PostResult(status_code=204)
+    assert desk.chat.post(tasks[0]) == "alert_posted"
+    assert desk.records.chats[ACCOUNT] == ChatState(NOW)
+    assert desk.poster.post.call_args.args[0] == URL
+    desk.choose()
+    assert desk.chat.post(tasks[0]) == "alert_unwanted"
+
+
+def test_bodies_are_those_of_each_chat() -> None:
+    """Slack and others get a text without marks of their own, and Teams a card."""
+    assert json.loads(chat_body(URL, "a <!here> & b")) == {"text": "a &lt;!here&gt; &amp; b"}
+    long = json.loads(chat_body(URL, "x" * (MAX_TEXT + 1)))["text"]
+    assert (len(long), long[-1]) == (MAX_TEXT, "…")
+
+    for host in (
+        "prod-1.westeurope.logic.azure.com",
+        "shop.webhook.office.com",
+        "default1.a.environment.api.powerplatform.com",
+    ):
+        card = json.loads(chat_body(f"https://{host}/x", "one\ntwo"))
+        content = card["attachments"][0]["content"]
+        assert [line["text"] for line in content["body"]] == ["one", "two"]
+    assert "text" in json.loads(chat_body("https://logic.azure.com.shop.example/x", "one"))
+
+
+def test_a_change_is_logged_without_the_url() -> None:
+    """The log has the host and the end of the URL; what does not change is not in it."""
+    desk = Desk()
+    changes = AlertChanges(mail=False, off=[AlertKind.QUOTA], chat_url=URL)
+    after = desk.choices.change(ACCOUNT, changes, by="ada@shop.example")
+    assert after == AlertSettings(mail=False, off=frozenset({AlertKind.QUOTA}), chat_url=URL)
+    assert "s3cret" not in repr(after)
+    desk.log.note.assert_called_once_with(
+        ACCOUNT,
+        AccountAction.ALERTS_CHANGED,
+        "hooks.slack.com/…xyz9; not quota",
+        by="ada@shop.example",
+    )
+    desk.choices.change(ACCOUNT, changes, by="ada@shop.example")
+    assert desk.log.note.call_count == 1
+    none = desk.choices.change(ACCOUNT, AlertChanges(chat_url="", off=[]), by="ada@shop.example")
+    assert none == AlertSettings(mail=False)
+    assert desk.log.note.call_args.args[2] == "nowhere"
+
+
+@pytest.mark.parametrize("webhooks", [True, False])
+def test_a_url_is_checked_like_that_of_an_endpoint(*, webhooks: bool) -> None:
+    """A private host is refused, and each URL while webhooks are off; nothing is stored."""
+    desk = Desk(webhooks=webhooks, refused="must have a host name whose addresses are all public")
+    changes = AlertChanges(chat_url="https://10.0.0.1/", mail=False)
+    error = fault(desk.choices.change, ACCOUNT, changes, by="ada")
+    assert (error.field, error.code) == ("chatUrl", "invalid_url")
+    assert desk.records.choices == {}
+    assert desk.slow.take.call_count == webhooks
+
+
+def test_a_test_is_posted_now_and_mailed_soon() -> None:
+    """The owner learns at once what the chat answered, and the email takes the way of all."""
+    desk = Desk(answer=PostResult(status_code=None, error="TLS failed"))
+    desk.choose(chat_url=URL)
+    assert desk.account
+    tested = desk.choices.test(desk.account)
+    assert (tested.mail, tested.chat) == (True, ChatState(NOW, "TLS failed"))
+    assert desk.run() == [f"A test of the alerts of {desk.account.name}"]
+    desk.choose(mail=False)
+    tested = desk.choices.test(desk.account)
+    assert (tested.mail, tested.chat) == (False, None)
+    assert desk.run() == []
+
+
+def quota_titles(
+    used: dict[str, int], widget_secret: str | None = None, **limits: int | None
+) -> list[str]:
+    given = Limits(per_minute=60, per_day=limits.get("per_day"), per_month=limits.get("per_month"))
+    limited = builders.account(plan=Plan.ENTERPRISE, widget_secret=widget_secret, overrides=given)
+    raised: list[Alert] = []
+    look = QuotaLook(
+        lambda account: QuotaState(account.limits, used, NOW),  # type: ignore[arg-type]
+        lambda _, one: raised.append(one),
+    )
+    look.look(limited)
+    return [one.title for one in raised]
+
+
+def test_owners_hear_of_a_quota_at_80_percent_and_at_its_end() -> None:
+    """79 of 100 say nothing; without a limit nothing is read."""
+    assert quota_titles({"day": 79}, per_day=100) == []
+    assert quota_titles({"day": 80}, per_day=100) == ["The quota of emails of a day is 80 % used"]
+    assert quota_titles({"month": 100}, per_month=100) == [
+        "The quota of emails of a month is used up"
+    ]
+    assert quota_titles({"day": 10**9, "minute": 60}) == []
+    assert quota_titles({"day": 100}, "secret", per_day=100) == [], "a visitor's"
+
+
+def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
+    """Not before, not again the next week, and not of keys that are revoked or cannot send."""
+    key = builders.api_key("text", created_at=NOW - 400 * DAY)
+    others = [
+        replace(key, key_id="revoked", revoked_at=NOW),
+        replace(key, key_id="reads", scopes=frozenset({"emails:read"})),
+    ]
+    desk, raised = Desk(), list[Alert]()
+    at_six = NOW.replace(hour=6)
+
+    def look(
+        used_days: int | None, hour: int = 6, keys: tuple[ApiKey, ...] = (key, *others)
+    ) -> int:
+        used_at = None if used_days is None else at_six - used_days * DAY
+        uses = {one.key_id: used_at for one in keys if used_at}
+        before = len(raised)
+        UnusedKeysLook(
+            ids_of=lambda _: [one.key_id for one in keys],
+            last_uses=lambda _: uses,
+            key_of=lambda _, key_id: next(one for one in keys if one.key_id == key_id),
+            raise_alert=lambda _, one: raised.append(one),
+            clock=lambda: at_six.replace(hour=hour),
+        ).look(desk.account)  # type: ignore[arg-type]
+        return len(raised) - before
+
+    told = [days for days in range(200) if look(days)]
+    assert told == [90, 91, 180, 181]
+    assert look(90, hour=7) == 0
+    assert look(90, keys=()) == 0
+    account, desk.account = desk.account, builders.account(widget_secret="secret")
+    assert look(90) == 0, "a visitor's"
+    desk.account = account
+    assert look(None) == 0
+    assert [one.at for one in raised[:2]] == [at_six, at_six - DAY], "the same each day"
