@@ -98,7 +98,7 @@ OF_A_PACKAGE: Final = {
     "adapters/aws_poster.py": (1, _ONE_CLOCK),
     "adapters/webhook_poster.py": (2, _ONE_CLOCK),
     "application/accounts": (7, _SOON),
-    "application/breaker": (5, _STORED),
+    "application/breaker": (6, _STORED),
     "application/delivery/holds.py": (3, _SOON),
     "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),

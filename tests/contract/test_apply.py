@@ -293,7 +293,7 @@ def test_the_secret_of_an_endpoint_before_is_not_taken_for_that_of_a_new_one(
     killed_at, killed = 2, True
     while killed:
         (shop,) = names(1)
-        content = customer(shop)
+        content = {name: customer(shop)[name] for name in ("name", "webhooks")}
         run(file_of(content))
         place, url = f"file:{shop}/hook", f"https://{shop}.example/new"
         old = run.values.stored[place]
@@ -307,7 +307,7 @@ def test_the_secret_of_an_endpoint_before_is_not_taken_for_that_of_a_new_one(
         assert run.values.stored[place].startswith("whsec_")
         assert run.values.stored[place] != old
         killed_at += 1
-    assert killed_at > 10
+    assert killed_at > 5
 
 
 def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:

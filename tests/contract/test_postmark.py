@@ -3,6 +3,8 @@
 import base64
 import json
 import os
+from email import message_from_bytes
+from email.policy import default
 from typing import Any, Final
 from unittest.mock import ANY
 
@@ -200,6 +202,19 @@ def test_who_may_not_send(service: Service) -> None:
     assert client.post("/email", _EMAIL, **{"X-Account": "0" * 12}).json["ErrorCode"] == 300
 
 
+def test_recipients_have_names(service: Service, postmark: Postmark) -> None:
+    """A list is split at its commas, but not in quotes, and the names are in the email."""
+    to = f'"Doe, Ann" <ann@customer.example>, {TO},Ada <ada2@customer.example>'
+    assert postmark.post("/email", _EMAIL | {"To": to}).status == 200
+    assert service.deliver() == []
+    parsed = message_from_bytes(service.ses.mails[-1]["raw"], policy=default)
+    assert [(one.display_name, one.addr_spec) for one in parsed["To"].addresses] == [
+        ("Doe, Ann", "ann@customer.example"),
+        ("", TO),
+        ("Ada", "ada2@customer.example"),
+    ]
+
+
 @for_each(
     "change, text",
     [
@@ -208,7 +223,8 @@ def test_who_may_not_send(service: Service) -> None:
         ({"HtmlBody": None}, "Give `HtmlBody` or `TextBody`"),
         ({"To": None}, "`To` is missing"),
         ({"To": [TO]}, "`To` must be a string"),
-        ({"To": f"Ada <{TO}>"}, "Ada"),
+        ({"To": f"Ada, Bob <{TO}>"}, "Ada"),
+        ({"Cc": f"a@x.example <{TO}>"}, "`Cc.0`"),
         ({"ReplyTo": "x"}, "`ReplyTo`"),
         ({"Unknown": 1}, "`Unknown` is not a field"),
         ({"TemplateId": 1}, "`TemplateId` is not a field"),

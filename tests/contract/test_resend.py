@@ -3,6 +3,8 @@
 import base64
 import json as json_module
 import os
+from email import message_from_bytes
+from email.policy import default
 from typing import Any, Final
 from unittest.mock import ANY
 
@@ -155,6 +157,44 @@ def test_the_guide_lists_what_is_carried_and_what_is_refused() -> None:
         GUIDE.write_text(made, encoding="utf-8")
     assert text == made, "run this test with WRITE_FIELDS=1, which writes the table"
     assert {name for name in FIELDS if "[]" not in name} == {*EMAIL_FIELDS, *REFUSED}
+
+
+def test_recipients_have_names(sdk: Service) -> None:
+    """Those in `to` and `cc` are in the email as a mail program reads them, and no field is added.
+
+    One in `bcc` is shown to nobody. A name that is not clearly one is refused by its field.
+    """
+    names = {
+        "to": ['"Doe, Ann" <ann@customer.example>', "Zoë Øre <zoe@customer.example>", TO],
+        "cc": "Eve <eve@customer.example>",
+        "bcc": "Bob <bob@customer.example>",
+    }
+    sent = SDK.Emails.send(EMAIL | names)
+    assert sdk.deliver() == []
+    mail = sdk.ses.mails[-1]
+    parsed = message_from_bytes(mail["raw"], policy=default)
+    to = [(one.display_name, one.addr_spec) for one in parsed["To"].addresses]
+    assert to == [
+        ("Doe, Ann", "ann@customer.example"),
+        ("Zoë Øre", "zoe@customer.example"),
+        ("", TO),
+    ]
+    assert [one.addr_spec for one in parsed["Cc"].addresses] == ["eve@customer.example"]
+    assert parsed["Bcc"] is None
+    assert not any(part in mail["raw"] for part in (b"bob@", b"Bob"))
+    assert SDK.Emails.get(sent["id"])["to"] == [
+        *("ann@customer.example", "zoe@customer.example"),
+        TO,
+    ]
+    hidden = f"=?utf-8?q?Ev=0D=0ABcc=3A_eve=40x.example?= <{TO}>"
+    for bad in (
+        hidden,
+        f"Ada, Bob <{TO}>",
+        f"a@x.example <{TO}>",
+        f"Ada <{TO}",
+        f"{'a' * 2000} <{TO}>",
+    ):
+        assert raised(SDK.Emails.send, EMAIL | {"to": [bad]}).error_type == "validation_error"
 
 
 def test_text_alone_is_sent_as_text(sdk: Service) -> None:

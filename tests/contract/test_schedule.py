@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import boto3
 import pytest
 
+from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.sqs.jobs import LONG_HIDDEN, MAX_DELAY
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.sign_in.role import Role
@@ -195,6 +198,26 @@ def test_what_was_accepted_is_checked_again(service: Service, api: Api, account:
         assert subjects == []
     failed = reader.get(sent).json
     assert (failed["status"], failed["events"][-1]["code"]) == ("failed", "key_revoked")
+
+
+def test_a_code_that_is_hidden_trips_no_alarm(service: Service, api: Api) -> None:
+    """What SQS hides for long is in the ordinary queue, whose alarm allows more; others are not.
+
+    Whatever the age of the oldest message counts, it stays below the thresholds.
+    """
+    alarms = template.load(template.ROOT / "stacks" / "alarms.yaml")["Resources"]
+    allowed = {
+        name: alarms[f"{name}Alarm"]["Properties"]["Threshold"]
+        for name in ("JobsBehind", "UrgentJobsBehind")
+    }
+    assert (allowed["UrgentJobsBehind"], allowed["JobsBehind"]) >= (LONG_HIDDEN, MAX_DELAY)
+    held = api.send(otp(hold=True)).json["messageId"]
+    soon = (wiring.utc_now() + 5 * MINUTE).isoformat()
+    with mock.patch("pillarbox.adapters.sqs.jobs.send_all") as send_all:
+        assert api.send(otp(scheduledAt=soon)).status == 200
+        assert change(api, held, "release").status == 200
+    queues = [call.args[1] for call in send_all.call_args_list]
+    assert queues == [service.queue_url, service.urgent_url]
 
 
 def test_a_template_is_in_use_until_its_emails_are_sent(

@@ -193,6 +193,13 @@ class Reputation:
             sent.record = replace(changed, revision=sent.record.revision + 1)
 
 
+def _windows(bad: Sequence[Sent], now: datetime) -> list[int]:
+    """Return where the windows begin: a day ago, and earlier if one was accepted long ago."""
+    day = milliseconds(now) - _DAY
+    oldest = max(min(one.created for one in bad), milliseconds(now - _MONTH))
+    return [day, oldest] if _hour(oldest) < _hour(day) else [day]
+
+
 def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]) -> set[Pause]:
     """Return the pauses that the definition demands after a batch."""
     bad = [sent for sent in changed if sent.counts[1] or sent.counts[2]]
@@ -219,15 +226,20 @@ def expected(world: Reputation, before: Sequence[Pause], changed: Iterable[Sent]
         narrower = [one for one in small if one[0] is not scope[0]]
         if len(narrower) <= 2:
             stops |= dict.fromkeys(narrower, datetime.max.replace(tzinfo=UTC))
-        counts = _window(world, scope, since, stops)
-        verdict = _verdict(counts)
-        if verdict is None:
-            if counts[0] < 20:
-                small.append(scope)
+        is_small, new = False, None
+        for start in _windows(bad, now):
+            counts = _window(world, scope, since, stops, start)
+            verdict = _verdict(counts)
+            is_small = verdict is None and counts[0] < 20
+            level_now = stored.level.rank if stored and stored.is_current(now) else -1
+            if verdict and verdict[0].rank > level_now:
+                new = verdict
+                break
+        if is_small:
+            small.append(scope)
+        if new is None:
             continue
-        level, cause = verdict
-        if stored and stored.is_current(now) and stored.level.rank >= level.rank:
-            continue
+        level, cause = new
         stopped_before, until, resumed = None, now + timedelta(hours=24), None
         if stored:
             stopped_before = _last_stop(stored)
@@ -303,9 +315,11 @@ def _hours(
     return hours
 
 
-def _window(world: Reputation, scope: Scope, since: int, stops: Mapping[Scope, datetime]) -> Counts:
+def _window(
+    world: Reputation, scope: Scope, since: int, stops: Mapping[Scope, datetime], start: int
+) -> Counts:
     newest = _hour(max(one.created for one in world.sent.values()))
-    day = _hour(milliseconds(world.now) - _DAY)
+    day = _hour(start)
     hours = _hours(world, scope, since, stops)
     counts = (0, 0, 0)
     for hour, of_hour in hours.items():

@@ -126,6 +126,10 @@ MODULES: Final = {
     " tests/unit/application/test_application_smtp_keys.py"
     " tests/unit/application/test_application_smtp_sendable.py"
     " tests/unit/application/test_application_smtp_groups.py",
+    **{
+        f"application/alerts/{name}.py": "tests/unit/application/test_application_alerts.py"
+        for name in ("chat", "choices", "looks", "raising", "telling")
+    },
     "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
     f" {_HISTORY}_key_uses.py {_HISTORY}_search.py {_HISTORY}_check.py"
     f" {_HISTORY}_aggregation.py {_HISTORY}_audit.py",

@@ -172,6 +172,19 @@ def test_a_template_stops_before_its_key_and_account() -> None:
     assert found(world)["key", "key_1"] == "stop"
 
 
+def test_emails_that_bounce_days_after_they_were_accepted_count() -> None:
+    """Whoever schedules a bad list for later, beside good emails of the day, is stopped too."""
+    world = Reputation()
+    bad = [world.send("bounced") for _ in range(200)]
+    world.apply(*bad)
+    world.now += 2 * DAY
+    world.apply(*(world.send(*["delivered"] * 50) for _ in range(12)))
+    for one in bad:
+        world.report(one)
+    world.apply(*bad)
+    assert found(world)["key", "key_1"] == "stop"
+
+
 def test_codes_that_go_on_are_held_against_their_key() -> None:
     """A stopped template of codes goes on slowly, so what it sends then stops key and account."""
     world = Reputation()

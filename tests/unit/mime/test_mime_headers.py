@@ -138,7 +138,7 @@ def test_long_names_are_folded() -> None:
 def test_fifty_recipients_are_folded() -> None:
     """Fifty recipients are one field of short lines, in the same order."""
     addresses = tuple(f"customer-{number}@mail.example" for number in range(50))
-    field = headers.field("To", headers.address_list(addresses))
+    field = headers.field("To", headers.address_list(addresses, {}))
 
     check_lines(field)
     assert tuple(address.addr_spec for address in read(field)["To"].addresses) == addresses

@@ -73,6 +73,8 @@ class OutgoingMail:
     attachments: tuple[Attachment, ...]
     #: Further fields, with names and values that `check_headers` allows.
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: The names of recipients in `to` and `cc`, by address.
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def build(mail: OutgoingMail) -> bytes:
@@ -119,9 +121,9 @@ def _fields(mail: OutgoingMail) -> Iterator[bytes]:
     yield headers.field("Date", [format_datetime(mail.date.astimezone(UTC))])
     yield headers.field("From", headers.mailbox(mail.from_name, mail.sender))
     if mail.to:
-        yield headers.field("To", headers.address_list(mail.to))
+        yield headers.field("To", headers.address_list(mail.to, mail.names))
     if mail.cc:
-        yield headers.field("Cc", headers.address_list(mail.cc))
+        yield headers.field("Cc", headers.address_list(mail.cc, mail.names))
     if mail.reply_to:
         yield headers.field("Reply-To", [headers.addr_spec(mail.reply_to)])
     yield headers.field("Subject", headers.unstructured(mail.subject))

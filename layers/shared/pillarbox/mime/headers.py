@@ -12,7 +12,7 @@ addresses and subjects.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 from urllib.parse import quote
 
@@ -69,14 +69,18 @@ def addr_spec(address: str) -> str:
     return address
 
 
-def address_list(addresses: tuple[str, ...]) -> list[str]:
-    """Return the words of To or Cc: each address with its comma."""
-    *others, last = map(addr_spec, addresses)
-    return [*(f"{address}," for address in others), last]
+def address_list(addresses: tuple[str, ...], names: Mapping[str, str]) -> list[str]:
+    """Return the words of To or Cc: each address with any name and its comma."""
+    words: list[str] = []
+    for address in addresses:
+        *before, last = mailbox(names.get(address), address)
+        words += [*before, f"{last},"]
+    words[-1] = words[-1].removesuffix(",")
+    return words
 
 
 def mailbox(name: str | None, address: str) -> list[str]:
-    """Return the words of From (RFC 5322 section 3.4): one address with any name.
+    """Return the words of one address with any name (RFC 5322 section 3.4), as in From.
 
     Always quote an ASCII name, so that a program that decodes before it parses
     also sees one address. Write other names, and names that are too long for a

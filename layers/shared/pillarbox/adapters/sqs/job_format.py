@@ -92,6 +92,7 @@ _MAIL: Final = Row(
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),
     bcc=Column("bcc", TUPLE, absent=()),
+    names=Column("names", Codec(dict, dict), absent={}),
     headers=Column("headers", Codec(dict, dict), absent={}),
     attachments=Column(
         "attachments",

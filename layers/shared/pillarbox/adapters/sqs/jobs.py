@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _MAX_VISIBILITY: Final = timedelta(hours=11)
 #: In seconds; SQS hides a message for at most 15 minutes.
 MAX_DELAY: Final = 900
+#: In seconds. A job that is hidden for so long does not go to the queue of urgent emails: AWS does
+#: not say that the age of the oldest message leaves out hidden ones, and UrgentJobsBehind reads it.
+LONG_HIDDEN: Final = 60
 #: SQS accepts 1 MiB in one request; jobs are ASCII.
 _MAX_REQUEST_BYTES: Final = 1_000_000
 
@@ -85,16 +88,17 @@ class SqsJobs:
 
     def wake_all(self, jobs: Collection[Job], now: datetime) -> None:
         """Queue jobs without content, each hidden until it is due, in batches of ten."""
+        delays = [(job, _seconds_until(job.queued_at, now)) for job in jobs]
         for urgent in (False, True):
             entries: list[SendMessageBatchRequestEntryTypeDef] = [
                 {
                     "Id": str(number),
                     "MessageBody": write_job(job, DUE_VERSION),
                     "MessageGroupId": job.account_id,
-                    "DelaySeconds": _seconds_until(job.queued_at, now),
+                    "DelaySeconds": delay,
                 }
-                for number, job in enumerate(jobs)
-                if job.urgent is urgent
+                for number, (job, delay) in enumerate(delays)
+                if (job.urgent and delay < LONG_HIDDEN) is urgent
             ]
             if entries:
                 queue_url = self._urgent_queue_url if urgent else self._queue_url

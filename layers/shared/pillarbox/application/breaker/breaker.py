@@ -77,8 +77,11 @@ class Breaker:
         now, new, unjudged = self.clock(), list[Pause](), list[Subset]()
         at = min(now, to_datetime(max(entry.updated for entry in bad)))
         figures = Figures(self.ledger, account_id, now)
+        wider = figures.reaching(min(entry.created for entry in bad))
         for scope in _scopes(bad):
             pause, is_small = self._judge_scope(account, scope, figures, unjudged, now)
+            if pause is None and wider is not None:
+                pause, is_small = self._judge_scope(account, scope, wider, unjudged, now)
             if pause is not None:
                 new.append(pause)
                 account = replace(account, pauses=with_pause(account.pauses, pause))

@@ -3,7 +3,8 @@
 A window has the newest hour of the account's messages and the hours of the last day. If they went
 to fewer than 500 recipients, it goes back until there are so many, for a month at most. Its hours
 are whole, because the ledger has a rollup of each one. Only of the last hour that makes up the 500
-it has a part: the hour's figures in proportion, rounded down.
+it has a part: the hour's figures in proportion, rounded down. A wider window begins when the oldest
+email was accepted that is judged: scheduled ones bounce long after that.
 """
 
 from collections import defaultdict
@@ -31,6 +32,7 @@ WINDOW_RECIPIENTS: Final = 500
 WINDOW_TIME: Final = timedelta(hours=24)
 #: It goes back beyond that by so many days at a time, which makes a month.
 _STEPS: Final = (2, 7, 20)
+_MONTH: Final = timedelta(days=30)
 
 _HOUR: Final = Granularity.HOUR
 _TEN_SECONDS: Final = Granularity.TEN_SECONDS
@@ -67,10 +69,24 @@ class Figures:
     `since` says so.
     """
 
-    def __init__(self, ledger: Ledger, account_id: str, now: datetime) -> None:
+    def __init__(
+        self, ledger: Ledger, account_id: str, now: datetime, oldest: int | None = None
+    ) -> None:
+        """Store what to read.
+
+        Args:
+            ledger: the figures.
+            account_id: the account.
+            now: the time.
+            oldest: when the oldest message of a wider window was created, in milliseconds.
+        """
         self._ledger = ledger
         self._account_id = account_id
         self._now = now
+        start = milliseconds(now - WINDOW_TIME)
+        if oldest is not None:
+            start = max(min(oldest, start), milliseconds(now - _MONTH))
+        self._start = _HOUR.start(start)
         self._entries: dict[TimeRange, list[IndexEntry]] = {}
 
     def at_worst(self, scope: Subset | None, since: datetime | None) -> RecipientCounts | None:
@@ -82,7 +98,7 @@ class Figures:
         first = _first(since)
         bad = _sum(e.recipients for e in self._bad if e.is_in(scope) and e.created >= first)
         newest = RecipientCounts(max(bad.bounced, bad.complained), bad.bounced, bad.complained)
-        hours = TimeRange(max(self._day_start, _HOUR.ceiling(first)), self._newest_hour)
+        hours = TimeRange(max(self._start, _HOUR.ceiling(first)), self._newest_hour)
         counts = newest + _sum(self._hours(scope, hours, NOTHING_CONTAINED))
         return counts if counts.sent >= WINDOW_RECIPIENTS else None
 
@@ -92,12 +108,12 @@ class Figures:
         """Return the figures of a window, without messages that narrower stops contain."""
         first = _first(since)
         parts = [TimeRange(max(first, self._newest_hour), END_OF_TIME)]
-        if self._day_start < first < self._newest_hour:
+        if self._start < first < self._newest_hour:
             parts.append(TimeRange(first, _HOUR.ceiling(first)))
-        hours = TimeRange(max(self._day_start, _HOUR.ceiling(first)), self._newest_hour)
+        hours = TimeRange(max(self._start, _HOUR.ceiling(first)), self._newest_hour)
         counts = _sum(self._part_without(scope, part, without) for part in parts)
         counts += _sum(self._hours(scope, hours, without))
-        until = min(self._day_start, self._newest_hour)
+        until = min(self._start, self._newest_hour)
         for days in _STEPS:
             if counts.sent >= WINDOW_RECIPIENTS:
                 break
@@ -162,9 +178,10 @@ class Figures:
         newest = self._ledger.newest_entry_time(self._account_id)
         return _HOUR.start(milliseconds(self._now) if newest is None else newest)
 
-    @property
-    def _day_start(self) -> int:
-        return _HOUR.start(milliseconds(self._now - WINDOW_TIME))
+    def reaching(self, oldest: int) -> "Figures | None":
+        """Return those of the wider window; None if this one has the oldest message."""
+        is_in = oldest >= self._start
+        return None if is_in else Figures(self._ledger, self._account_id, self._now, oldest)
 
     @cached_property
     def _bad(self) -> list[IndexEntry]:

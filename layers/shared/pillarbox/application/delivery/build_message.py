@@ -27,6 +27,7 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             from_name=mail.from_name,
             to=mail.to,
             cc=mail.cc,
+            names=mail.names,
             reply_to=mail.reply_to,
             subject=mail.subject,
             html=html,

@@ -96,6 +96,7 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         reply_to=request.reply_to,
         subject=subject,
         body=body,
+        names=request.names,
         text=request.text or _own_text(template, body),
         headers=request.headers,
         attachments=request.attachments,

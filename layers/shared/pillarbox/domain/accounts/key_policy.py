@@ -371,6 +371,7 @@ def _refused_in_tests(request: "SendRequest") -> list[str]:
         "cc": request.cc,
         "bcc": request.bcc,
         "fromName": request.from_name,
+        "a name in to": request.names,
         "subject": request.subject,
         "brandName": request.brand_name,
         "logoUrl": request.logo_url,

@@ -45,6 +45,8 @@ class SendRequest:
     to: tuple[str, ...]
     cc: tuple[str, ...] = ()
     bcc: tuple[str, ...] = ()
+    #: The names of recipients, by normalized address. The contract's routes take none.
+    names: Mapping[str, str] = field(default_factory=dict)
     starter_template: str | None = None
     template_id: UUID | None = None
     #: The locale of the saved template.
@@ -229,6 +231,8 @@ class Mail:
     reply_to: str | None
     subject: str
     body: Body
+    #: The names of recipients in To and Cc, by address.
+    names: Mapping[str, str] = field(default_factory=dict)
     #: The text part; None has one that is made from the HTML.
     text: str | None = None
     headers: Headers = field(default_factory=dict)

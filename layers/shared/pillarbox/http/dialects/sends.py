@@ -10,13 +10,16 @@ from pillarbox.http.bodies import parse_send
 from pillarbox.http.body_hash import batch_hash, send_hash
 
 
-def translated_send(ours: Mapping[str, Json], body: Json) -> SendRequest:
+def translated_send(ours: Mapping[str, Json], body: Json, names: Mapping[str, str]) -> SendRequest:
     """Validate a translated email as the contract's; `body` is what the client sent.
+
+    `names` are those of recipients, by address.
 
     Raises:
         ValidationFailed: a field is wrong.
     """
-    return replace(parse_send({**ours}), may_be_text=True, body_hash=send_hash(body))
+    request = parse_send({**ours})
+    return replace(request, may_be_text=True, body_hash=send_hash(body), names=names)
 
 
 def translated_batch(

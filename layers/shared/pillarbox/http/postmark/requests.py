@@ -1,5 +1,6 @@
 """Read requests in Postmark's shape, and translate them into those of the contract."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -11,6 +12,7 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
 from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects.recipients import split_names
 from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import header_values, refuse_account
 
@@ -47,6 +49,9 @@ ATTACHMENT: Final = Fields(
 )
 #: The last one is a template's own.
 _NEEDED: Final = ("From", "To", "Subject")
+_RECIPIENTS: Final = ("To", "Cc", "Bcc")
+#: A quote that is not closed ends with the value.
+_BETWEEN_COMMAS: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|[^",])++')
 #: Postmark's clients send these for fields that are not given.
 _NOTHING: Final[tuple[Json, ...]] = ("", [], {})
 
@@ -98,22 +103,25 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
     needed = _NEEDED if fields is EMAIL else _NEEDED[:2]
     if missing := [name for name in needed if fields.carried[name] not in ours]:
         raise ValidationFailed(*(FieldError(name, "is missing", "required") for name in missing))
+    names: dict[str, str] = {}
+    for name in _RECIPIENTS:
+        if (ours_name := _ENVELOPE[name]) in ours:
+            ours[ours_name], named = split_names(name, _entries(name, ours[ours_name]))
+            names |= named
     if {"templateId", "alias"} <= ours.keys():  # an alias that is an id would replace the other
         ours["starterTemplate"] = ours.pop("alias")
     for name, translate in _TRANSLATE.items():
         if name in ours:
             ours |= translate(ours.pop(name))
     _label(ours)
-    return translated_send(ours, body)
+    return translated_send(ours, body, names)
 
 
-def _addresses(name: str, ours: str) -> Callable[[Json], dict[str, Json]]:
-    def translate(value: Json) -> dict[str, Json]:
-        if not isinstance(value, str):
-            raise _wrong(name, "must be a string: bare addresses with commas between them")
-        return {ours: [address.strip() for address in value.split(",")]}
-
-    return translate
+def _entries(name: str, value: Json) -> list[Json]:
+    """Split a list of recipients at its commas, except those in quotes."""
+    if not isinstance(value, str):
+        raise _wrong(name, "must be a string: addresses with commas between them")
+    return [entry.strip() for entry in _BETWEEN_COMMAS.findall(value)]
 
 
 def _template_id(value: Json) -> dict[str, Json]:
@@ -179,9 +187,6 @@ def _wrong(field: str, message: str) -> ValidationFailed:
 
 
 _TRANSLATE: Final[Mapping[str, Callable[[Json], dict[str, Json]]]] = {
-    "to": _addresses("To", "to"),
-    "cc": _addresses("Cc", "cc"),
-    "bcc": _addresses("Bcc", "bcc"),
     "templateId": _template_id,
     "alias": _alias,
     "headers": _headers,

@@ -12,6 +12,7 @@ from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
+from pillarbox.http.dialects.recipients import split_names
 from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import (
     bearer_tokens,
@@ -133,13 +134,16 @@ def _parse_email(body: Json) -> SendRequest:
     ours: dict[str, Json] = {
         RENAMED.get(name, name): given[name] for name in _CARRIED if name in given
     }
-    for name in ("cc", "bcc"):
-        if isinstance(ours.get(name), str):
-            ours[name] = [ours[name]]
+    names: dict[str, str] = {}
+    for name in ("to", "cc", "bcc"):
+        if name in ours:
+            value = ours[name]
+            ours[name], named = split_names(name, value if isinstance(value, list) else [value])
+            names |= named
     for name, translate in _TRANSLATE.items():
         if name in given:
             ours |= translate(given[name])
-    return translated_send(ours, body)
+    return translated_send(ours, body, names)
 
 
 def _parse_batch(body: Json, mode: str) -> BatchRequest:
