@@ -17,7 +17,7 @@ export interface Account {
   defaultSender: string | null;
   /** Where the service writes to the account's owner. Without a default sender the account sends to this address only. */
   contact: string | null;
-  /** For how many days the content of emails is kept; 0: not at all. */
+  /** How long the content of emails is kept; 0: not. */
   keepDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
@@ -677,9 +677,9 @@ export interface MessageDetail {
   awaitsOwner: boolean;
   /** When it was canceled; null if it was not. */
   canceledAt: string | null;
-  /** Until when its content is kept; null if it is not, or not yet. What the account keeps shorter now is gone earlier. */
+  /** Until when its content is kept; null: not. */
   kept: string | null;
-  /** The message whose content it has; else null. */
+  /** The message that it repeats. */
   resendOf: string | null;
   /** Each event with its time and its reason. */
   events: Array<MessageEvent>;
@@ -759,7 +759,7 @@ export interface OperatedAccount {
   defaultSender: string | null;
   /** Where the service writes to its owner. */
   contact: string | null;
-  /** For how many days the content of emails is kept; 0: not at all. */
+  /** How long the content of emails is kept; 0: not. */
   keepDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;

@@ -200,7 +200,7 @@ class Account(TypedDict):
     to this address only.
     """
     keepDays: int
-    """For how many days the content of emails is kept; 0: not at all."""
+    """How long the content of emails is kept; 0: not."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
 
@@ -1021,7 +1021,7 @@ class OperatedAccount(TypedDict):
     contact: str | None
     """Where the service writes to its owner."""
     keepDays: int
-    """For how many days the content of emails is kept; 0: not at all."""
+    """How long the content of emails is kept; 0: not."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
     suspendedAt: str | None

@@ -252,15 +252,9 @@ MessageDetail = TypedDict(
             Timestamp | None, Field(description="When it was canceled; null if it was not.")
         ],
         "kept": Annotated[
-            Timestamp | None,
-            Field(
-                description="Until when its content is kept; null if it is not, or not yet. What"
-                " the account keeps shorter now is gone earlier."
-            ),
+            Timestamp | None, Field(description="Until when its content is kept; null: not.")
         ],
-        "resendOf": Annotated[
-            Uuid | None, Field(description="The message whose content it has; else null.")
-        ],
+        "resendOf": Annotated[Uuid | None, Field(description="The message that it repeats.")],
         "events": Annotated[
             list[MessageEvent], Field(description="Each event with its time and its reason.")
         ],
