@@ -103,6 +103,7 @@ class OperatorWiring(Wiring):
             indexed_until=self.record_search.indexed_until,
             suppressions=self.suppression_store,
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
+            remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             remove_content=DynamoWaitingContents(self.table, bucket="").remove,
             clock=utc_now,
             pause=sleep,

@@ -119,6 +119,7 @@ ACCOUNT_EXAMPLE: Final = {
     "fromName": None,
     "defaultSender": "post@shop.example",
     "contact": "ada@shop.example",
+    "keepDays": 0,
     "pauses": [
         {
             "scope": "template",
@@ -320,7 +321,8 @@ ACCOUNT: Final = (
         body=ChangeAccountRequest,
         body_examples=example(
             "brand", "A brand", {"brandName": "Shop", "accent": "#0a7d5a", "logoUrl": ""}
-        ),
+        )
+        | example("keep", "Keep the content of emails for a week", {"keepDays": 7}),
         response=AccountDetail,
         response_example=ACCOUNT_EXAMPLE,
     ),

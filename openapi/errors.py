@@ -372,6 +372,14 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Use the `messageId` of a send, with a key of the same account.",
         message="There is no such message.",
     ),
+    "content_not_found": Error(
+        404,
+        when="The account has no message with this id whose content is kept: it was not kept, or"
+        " its days are over.",
+        remedy="`kept` of the message says until when. Set `keepDays` of the account to keep the"
+        " content of emails from now on.",
+        message="There is no kept content of such a message.",
+    ),
     "account_not_found": Error(
         404,
         when="Operators only: the account does not exist.",
@@ -467,6 +475,13 @@ ERRORS: Final[Mapping[str, Error]] = {
         " `PATCH` is for scheduled messages, and `release` for held ones.",
         remedy="Read the message: its status says what happened to it.",
         message="The message does not wait any more; nothing was changed.",
+    ),
+    "not_resendable": Error(
+        409,
+        when="The email comes from a starter template with a code or a link by which people sign"
+        " in: `otp`, `magic_link`, `password_reset` or `email_verify`.",
+        remedy="Send a new one: the old code or link may have expired or been used.",
+        message="The email has a code or a link by which people sign in. Send a new one.",
     ),
     "template_in_use": Error(
         409,

@@ -113,6 +113,8 @@ MESSAGE: Final = _LISTED | {
     "templateVersion": None,
     "requestId": "5b2f6c1e-93f4-4f0a-8d55-0c7c1f3a9b7e",
     "canceledAt": None,
+    "kept": None,
+    "resendOf": None,
     "events": [
         {"type": "accepted", "at": _AT},
         {"type": "sent", "at": "2026-01-01T12:00:00.412+00:00"},
@@ -146,6 +148,23 @@ HELD_CONTENT: Final[dict[str, Any]] = {
 RELEASED_MESSAGE: Final = SCHEDULED_MESSAGE | {"scheduledAt": _LATER}
 RESCHEDULED: Final = {
     "reschedule": {"summary": "Send it at another time", "value": {"scheduledAt": _DUE}}
+}
+RESENDS: Final = {
+    "same": {"summary": "To the same recipients", "value": {}},
+    "other": {"summary": "To another address", "value": {"to": "ada@home.example"}},
+}
+CONTENT: Final = {
+    "messageId": _ID,
+    "subject": "Your invoice",
+    "html": "<p>Thank you!</p>",
+    "text": "Thank you!",
+    "attachments": [{"filename": "invoice.pdf", "contentType": "application/pdf", "size": 48211}],
+    "size": 67344,
+    "kept": "2026-01-08T12:00:00.412+00:00",
+    "eml": {
+        "url": "https://bucket.s3.eu-west-1.amazonaws.com/kept/7/…?X-Amz-Algorithm=…",
+        "expiresAt": "2026-01-02T12:05:00.000+00:00",
+    },
 }
 _STATUS_COUNTS: Final = {
     "pending": 0,

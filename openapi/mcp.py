@@ -145,7 +145,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     ),
     "get_email": _Tool(
         title="Get an email",
-        description="Show the status of an email and what happened to it. Its body is not kept.",
+        description="Show the status of an email and what happened to it. Its body is not shown.",
         others={"messageId": _UUID},
         required=("messageId",),
     ),

@@ -14,6 +14,7 @@ from openapi.template_operations import TEMPLATE_EDITOR
 from openapi.webhook_operations import WEBHOOKS
 from pillarbox.domain.accounts.key import (
     ACCOUNT_WRITE,
+    EMAILS_CONTENT,
     EMAILS_READ,
     EMAILS_SEND,
     TEMPLATES_READ,
@@ -21,7 +22,8 @@ from pillarbox.domain.accounts.key import (
 )
 from pillarbox.http.accounts.reply_types import CallerDetail
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
-from pillarbox.http.messages.changes import RescheduleRequest
+from pillarbox.http.messages.changes import RescheduleRequest, ResendRequest
+from pillarbox.http.messages.content_types import MessageContent
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
@@ -207,6 +209,47 @@ OPERATIONS: Final = (
         response=HeldContent,
         response_example=examples.HELD_CONTENT,
         errors=("message_not_found",),
+    ),
+    _change(
+        id="resend_message",
+        route="POST /v1/emails/{message_id}/resend",
+        summary="Send a message again",
+        description="Sends the kept content of a message again, as a new message with `resendOf`:"
+        " to the same recipients, or to one other address, for which the caller needs"
+        " `emails:content` too. Quota, suppressions and sender are checked as they are now. The"
+        " log of the account has an entry. Not for codes and links by which people sign in, which"
+        " are never kept.",
+        idempotent=True,
+        body=ResendRequest,
+        body_required=False,
+        body_examples=examples.RESENDS,
+        response=SendResult,
+        response_example=examples.SENT,
+        errors=(
+            "not_resendable",
+            "content_not_found",
+            "invalid_recipient",
+            "recipient_suppressed",
+            "no_verified_sender",
+            "upgrade_required",
+            *_AGENTS,
+            "sending_paused",
+            *_QUOTAS,
+        ),
+        links={"get_message": {"message_id": "$response.body#/messageId"}},
+    ),
+    _change(
+        id="get_kept_content",
+        route="GET /v1/emails/{message_id}/kept",
+        scope=EMAILS_CONTENT,
+        summary="Read the content of a message",
+        description="What the provider took, if the account keeps it: the HTML, the text, the names"
+        " of the files, and a link to the whole message. The log of the account has an entry for"
+        " each reading. The answer for another account's message, and for content whose days are"
+        " over, is that for an unknown id.",
+        response=MessageContent,
+        response_example=examples.CONTENT,
+        errors=("content_not_found",),
     ),
     Operation(
         id="get_me",

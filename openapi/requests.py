@@ -35,7 +35,7 @@ from pillarbox.http.accounts.wire import (
     ResumeRequest,
     SuppressionsQuery,
 )
-from pillarbox.http.messages.changes import RescheduleRequest
+from pillarbox.http.messages.changes import RescheduleRequest, ResendRequest
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
 from pillarbox.http.messages.uploads import SHA256, UploadRequest
@@ -310,11 +310,22 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "Whether it waits until somebody releases it, for at most 7 days. Not"
             " with `scheduledAt`, for preview keys or with uploaded files."
         },
+        "keep": {
+            "description": "For how many days to keep the content after the hand-over: at most"
+            " `keepDays` of the account, which is 0 unless an owner has changed it. With 0 nothing"
+            " is kept."
+        },
     },
     RescheduleRequest: {
         "scheduledAt": {
             "description": "ISO 8601 with an offset, at least a minute and at most 30 days ahead.",
             **_MOMENT,
+        },
+    },
+    ResendRequest: {
+        "to": {
+            "description": "Another address. Without it, the recipients are the same.",
+            "format": "email",
         },
     },
     UnsubscribeModel: {
@@ -610,6 +621,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "examples": ["#0a7d5a"],
         },
         "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
+        "keepDays": {
+            "description": "For how many days to keep the content of emails from now on, for"
+            " owners, developers and keys with `emails:content`; 0: not at all. A lower number is"
+            " in force for older emails too."
+        },
     },
     VersionsQuery: {
         "limit": _LIMIT,

@@ -1,7 +1,7 @@
 """Erase a person: the address, and what may name the person, from the history of accounts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import batched
 from typing import Final
 from uuid import UUID
@@ -16,6 +16,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, terms_of
 from pillarbox.domain.messages.statistics import END_OF_TIME
@@ -35,6 +36,8 @@ class AccountErasure:
     pending: int = 0
     #: Whether a hash of the address is suppressed now.
     suppressed: bool = False
+    #: Where the content of these messages was or may be kept.
+    kept: set[KeptContent] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,8 @@ class RecipientErasure:
     announced: AnnouncedAddresses
     #: Deletes the content of a message that waits, by account, message and template.
     remove_content: Callable[[str, UUID, str | None], None]
+    #: Deletes the kept content of a message, if it is there.
+    remove_kept: Callable[[KeptContent], None]
     clock: Clock
     pause: Callable[[float], None]
     tuning: Tuning = STANDARD
@@ -96,6 +101,9 @@ class RecipientErasure:
         settled = began + self.tuning.max_write_delay
         self.pause(max((settled - self.clock()).total_seconds(), 0))
         erase_once()
+        # Again: a worker may have kept what it handed over during the first pass.
+        for content in {content for each in erasures for content in each.kept}:
+            self.remove_kept(content)
         for account in accounts:
             self.announced.erase(account.account_id, mailbox)
         return [each for each in erasures if each.messages or each.suppressed]
@@ -132,6 +140,10 @@ class RecipientErasure:
         account_id = erasure.account.account_id
         outdated: set[SearchTerm] = {RecipientTerm(mailbox)}
         while message is not None and message.has_recipient(mailbox):
+            if message.keep:
+                # Before the record, by which an interrupted erasure finds it again.
+                erasure.kept.add(content := KeptContent.of(message))
+                self.remove_kept(content)
             erased = erase_recipient(message, mailbox)
             if message.waits:
                 erased = self._without_content(erased)

@@ -1,10 +1,18 @@
-"""PATCH /v1/emails/{message_id}, and cancel, release and content below: messages that wait."""
+"""PATCH /v1/emails/{message_id}, and cancel, release, content, resend and kept below."""
 
 from pillarbox.application.sending.changes import Caller
-from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_SEND
-from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.messages.changes import read_time
-from pillarbox.http.messages.replies import Reply, held_content, message_detail, reply
+from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_SEND
+from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
+from pillarbox.http.messages.changes import read_resend, read_time
+from pillarbox.http.messages.content import message_content
+from pillarbox.http.messages.replies import (
+    Reply,
+    held_content,
+    message_detail,
+    reply,
+    reply_stored,
+    send_result,
+)
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import services
 
@@ -47,10 +55,32 @@ def get_held_content(message_id: str) -> Reply:
     return reply(held_content(rehearsal_of(mail)))
 
 
-def _caller() -> Caller:
+@app.post("/v1/emails/<message_id>/resend")
+def resend_message(message_id: str) -> Reply:
+    caller, identifier = _caller(), read_uuid(message_id, "message_id")
+    request = read_resend(app.current_event)
+    response = services().send_again.submit(
+        caller,
+        identifier,
+        request.to,
+        request.idempotency_digest,
+        request_id=request_id(app.current_event.raw_event),
+        write_response=send_result,
+    )
+    log_accepted(app.current_event.raw_event, caller.account.account_id, response)
+    return reply_stored(response)
+
+
+@app.get("/v1/emails/<message_id>/kept")
+def get_kept_content(message_id: str) -> Reply:
+    caller, identifier = _caller(EMAILS_CONTENT), read_uuid(message_id, "message_id")
+    return reply(message_content(services().content_reading.read(caller, identifier)))
+
+
+def _caller(scope: str = EMAILS_SEND) -> Caller:
     event = app.current_event
     return services().caller_authentication.authenticate(
-        read_credential(event), EMAILS_SEND, origin=request_origin(event)
+        read_credential(event), scope, origin=request_origin(event)
     )
 
 

@@ -97,6 +97,8 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
     counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
     why = {} if result.provider_error is None else {"aws_error": result.provider_error}
+    if result.unkept:
+        why["content"] = "not_kept"
     return RecordResult(
         outcome=result.outcome,
         retry_after=result.retry_after,

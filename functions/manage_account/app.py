@@ -44,9 +44,10 @@ def get_account() -> Reply:
 
 @app.patch("/v1/account")
 def change_account() -> Reply:
-    account_id = _account(ACCOUNT_WRITE).account_id
-    changes = read_account_changes(app.current_event)
-    return _reply_account(services().accounts.update(account_id, changes))
+    owner, changes = _member(ACCOUNT_WRITE), read_account_changes(app.current_event)
+    account_id = owner.account.account_id
+    changed = services().accounts.update(account_id, changes, member=owner.actor)
+    return _reply_account(changed)
 
 
 @app.post("/v1/account/resume")

@@ -11,6 +11,7 @@ from tests.iam import AwsRequest
 #: Calls that need another permission, by the service authorization reference.
 _ACTIONS: Final = {
     "lambda:Invoke": {"lambda:InvokeFunction"},
+    "s3:DeleteObjects": {"s3:DeleteObject"},
     "s3:ListObjectsV2": {"s3:ListBucket"},
     "sqs:SendMessageBatch": {"sqs:SendMessage"},
     "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # SES requires both for raw content

@@ -124,6 +124,18 @@ def _not_uploaded(service: Service) -> Any:
     return service.live().send(raw_html(attachments=attachments)).json
 
 
+def _not_resendable(service: Service) -> Any:
+    api = service.live()
+    sent = api.send(otp()).json["messageId"]
+    return api.raw("POST", f"/emails/{sent}/resend").json
+
+
+def _not_kept(service: Service) -> Any:
+    api = service.live()
+    sent = api.send(raw_html()).json["messageId"]
+    return api.raw("POST", f"/emails/{sent}/resend").json
+
+
 def _not_waiting(service: Service) -> Any:
     api = service.live()
     sent = api.send(otp()).json["messageId"]
@@ -360,6 +372,8 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "idempotency_in_flight": _in_flight,
     "attachment_not_found": _not_uploaded,
     "not_cancelable": _not_waiting,
+    "not_resendable": _not_resendable,
+    "content_not_found": _not_kept,
     "template_in_use": _in_use,
     "draft_changed": _draft_changed,
     "version_not_found": lambda s: _version(s, 7),

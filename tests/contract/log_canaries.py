@@ -151,7 +151,7 @@ def read_everything(service: Service) -> None:
 
 def change_everything(service: Service) -> None:
     """Change emails that wait, with canaries in bodies and paths, and with failures."""
-    api = Api(service.key(service.account()))
+    api = Api(service.key(service.account(), Preset.CUSTOM, scopes=SCOPES))
     for operation in OPERATIONS:
         if operation.id not in CHANGES:
             continue

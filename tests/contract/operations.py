@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from local.template import ROOT
 from openapi.shared import inlined
-from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES
+from pillarbox import wiring
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES, account_of_key
+from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.message import Event, EventKind
 from tests.contract.bodies import raw_html
 from tests.contract.client import Api, ApiResponse
 
@@ -19,8 +24,11 @@ OF_AN_ACCOUNT: Final = ("message_id", "id", "endpoint_id", "delivery_id")
 OF_ALL: Final = {"slug": "otp", "version": "1"}
 
 
-#: Operation -> what the send asks for whose message it changes.
+#: The operations on a message whose content is kept.
+OF_KEPT: Final = ("resend_message", "get_kept_content")
+#: Operation -> what the send asks for whose message it changes or shows.
 CHANGES: Final = {
+    **dict.fromkeys(OF_KEPT, "keep"),
     "reschedule_message": "scheduledAt",
     "cancel_message": "scheduledAt",
     "release_message": "hold",
@@ -33,11 +41,28 @@ def in_an_hour() -> str:
 
 
 def send_waiting(api: Api, operation: str) -> str:
-    """Send a message that an operation may change, and return its id."""
+    """Send a message that an operation may change or show, and return its id."""
     wish = CHANGES[operation]
+    if wish == "keep":
+        return _send_kept(api)
     value = in_an_hour() if wish == "scheduledAt" else True
     sent = api.send(raw_html(to="waiting@customer.example", **{wish: value}))
     assert sent.status == 200, sent.text
+    return str(sent.json["messageId"])
+
+
+def _send_kept(api: Api) -> str:
+    """Send a message as an account that keeps content, and store what the worker would."""
+    services, account_id = wiring.services(), account_of_key(api.key or "") or ""
+    services.account_store.change(account_id, AccountChanges(keep=7))
+    sent = api.send(raw_html(to="kept@customer.example"))
+    assert sent.status == 200, sent.text
+    message = services.message_store.get(account_id, UUID(sent.json["messageId"]))
+    assert message
+    event = Event(kind=EventKind.SENT, at=wiring.utc_now())
+    assert services.message_store.save(message.with_events([event], "provider-1"))
+    octets = f"From: {message.sender}\r\nTo: {message.to[0]}\r\n\r\nkept\r\n"
+    services.kept_contents.put(KeptContent.of(message), octets.encode())
     return str(sent.json["messageId"])
 
 

@@ -88,7 +88,7 @@ _SENDERS: Final = {"McpRole", "RelayRole", "ResendRole", "SendBatchRole", "SendE
 #: Who writes what the promise and the limits of tenants stand on. For other records the template
 #: decides, and test_template_roles.py compares it with what the code calls.
 _WRITERS: Final = {
-    "IDEM": _SENDERS,
+    "IDEM": _SENDERS | {"ChangeMessageRole"},
     "QUOTA": _SENDERS | {"ChangeMessageRole", "DeleteAccountRole", "EditTemplatesRole"},
     "MSG": _SENDERS
     | {

@@ -50,6 +50,8 @@ def test_the_detail_is_that_of_the_send(api: Api) -> None:
         "held": False,
         "awaitsOwner": False,
         "canceledAt": None,
+        "kept": None,
+        "resendOf": None,
         "events": [{"type": "accepted", "at": created}],
     }
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import count, cycle
 from typing import Any, Final
 from unittest import mock
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import boto3
 import pytest
@@ -45,6 +45,7 @@ from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, accou
 from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
+from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import Event, EventKind
 from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.sign_in.role import OPERATE, Role
@@ -173,6 +174,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _sweep(service, recorded)
         _pause_a_tenant(service, recorded)
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
+        _send_again(service)
         WebhookPath(service, recorded.handler, BUS, role_arn=ROLE).post_a_test()
         _delete_account(service)
         _provide(service, recorded)
@@ -738,6 +740,23 @@ def _sweep(service: Service, recorded: Calls) -> None:
                 )
 
 
+def _send_again(service: Service) -> None:
+    """Send kept content again: under a key, as a large mail, and with a failure."""
+    api = Api(service.key(service.account(), scopes=SCOPES))
+    message = send_waiting(api, "resend_message")
+    path, once = f"/emails/{message}/resend", {"Idempotency-Key": str(uuid4())}
+    for _ in range(2):
+        assert api.raw("POST", path, None, once).status == 200
+    with _failing("UpdateItem"):
+        failed = {"Idempotency-Key": str(uuid4())}
+        assert api.raw("POST", path, None, failed).status == 503
+    services = wiring.services()
+    kept = services.message_store.get(account_of_key(api.key or "") or "", UUID(message))
+    assert kept
+    services.kept_contents.put(KeptContent.of(kept), b"Subject: a\r\n\r\n" + b"a\r\n" * 100_000)
+    assert api.raw("POST", path).status == 200
+
+
 def _delete_account(service: Service) -> None:
     """Delete an account that has something of every kind, with an operator's key and a session."""
     services, account = wiring.services(), service.account()
@@ -778,6 +797,7 @@ def _delete_account(service: Service) -> None:
     services.table.put(keys.rebuild_mark(account, 1))
     sent = message(account, new_id(wiring.utc_now() - timedelta(hours=1)))
     services.table.put(records.message_item(sent))
+    services.kept_contents.put(KeptContent.of(replace(sent, keep=1)), b"kept")
     DynamoLedger(services.table).put_entries(account, [index_entry(sent)])
     services.accounts.suspend(account, "gone")
     path = f"/operator/accounts/{account}"

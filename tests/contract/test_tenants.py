@@ -42,9 +42,10 @@ GRANTED: dict[str, set[str]] = {
     "analytics": {"emails:read", "templates:read"},
     "custom": set(),
     "webhooks": {"webhooks:read", "webhooks:write"},
+    "content": {"emails:content"},
 }
 #: Kinds of keys that are none of a preset.
-SCOPES = {"webhooks": frozenset({"webhooks:read", "webhooks:write"})}
+SCOPES = {kind: frozenset(GRANTED[kind]) for kind in ("webhooks", "content")}
 #: Contract 4.2: a preview key has the permission to send, but may not send batches.
 UPGRADE = {("send_batch", "preview")}
 #: Kinds of invalid keys, and the error of each.
@@ -60,6 +61,8 @@ REFUSED = {
 
 def required_permission(operation: Operation) -> str | None:
     """Return the permission of the contract; for a route beyond it, that of the document."""
+    if operation.path.endswith("/kept"):
+        return "emails:content"
     collection = operation.path.split("/")[2]
     if collection not in REQUIRED:
         return operation.permission
@@ -155,6 +158,8 @@ def test_a_key_may_do_what_its_permissions_allow(
             if required and required not in GRANTED[kind]:
                 assert (response.status, response.code) == (403, "scope_required")
                 assert response.error["details"] == {"required_permission": required}
+            elif kind == "preview" and operation.id == "resend_message":
+                assert (response.status, response.code) == (403, "upgrade_required")
             elif kind == "preview" and operation.id in CHANGES:
                 assert (response.status, response.code) == (409, "not_cancelable")
             elif (operation.id, kind) in UPGRADE:

@@ -15,6 +15,7 @@ from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.deliver_due import DueDelivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.holds import Holds
+from pillarbox.application.delivery.keep import keeping
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent, TaggedMessage
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.acceptance import SendingPorts
@@ -108,6 +109,8 @@ class World:
         self.strangers = FakeStrangerMail()
         #: The accounts whose mail a recipient complained about.
         self.complaints: list[str] = []
+        #: The messages that are kept, with their octets.
+        self.kept: list[tuple[Message, bytes]] = []
         #: It is called at each pause of a worker that waits for a record.
         self.while_paused: Callable[[], None] = lambda: None
         self.live = builders.key_text()
@@ -238,6 +241,7 @@ class World:
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             holds=self.holds,
             build=_build,
+            keep=keeping(lambda message, raw: self._port("kept", self.kept).append((message, raw))),
             clock=lambda: self.now,
             pause=self._pause,
             new_owner=lambda: f"worker-{next(self._owners)}",

@@ -235,6 +235,7 @@ class Race:
             suppressions=nothing,
             announced=nothing,
             remove_content=contents.remove,
+            remove_kept=nothing,
             clock=lambda: world.now,
             pause=nothing,
         )

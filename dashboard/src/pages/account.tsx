@@ -15,6 +15,7 @@ import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Account as Detail } from "../schema";
 import { renew } from "../session";
+import { Keep } from "./keep";
 
 export default function Account() {
   const account = useResource("GET /v1/account");
@@ -28,6 +29,7 @@ export default function Account() {
           <Plan of={account.data} />
         </div>
       )}
+      {account.data && <Keep of={account.data} onSaved={account.show} />}
       {may("account") && <Alerts />}
       <History />
     </Page>

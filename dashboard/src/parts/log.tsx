@@ -17,6 +17,7 @@ const SETTINGS: Record<string, string> = {
   accent: "Accent colour",
   fromName: "Sender's display name",
   shards: "Partitions",
+  keepDays: "Days to keep content",
   role: "Role",
 };
 const LIMITS = ["perMinute", "perDay", "perMonth", "recipientsPerDay"];
@@ -42,6 +43,9 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "alerts.changed": ["Alerts changed", "sent"],
   "domain.added": ["Domain added", "delivered"],
   "domain.removed": ["Domain removed", "failed"],
+  "content.read": ["Content of an email read", "note"],
+  "content.resent": ["Email sent again", "sent"],
+  "keep.changed": ["Days to keep content changed", "sent"],
   "domain.shared": ["Link to DNS records created", "note"],
   "domain.lost": ["The record OWNERSHIP is gone, and with it the domain", "failed"],
 };

@@ -9,6 +9,8 @@ export const operations = {
   rescheduleMessage: { method: "PATCH", path: "/v1/emails/{message_id}", body: true },
   cancelMessage: { method: "POST", path: "/v1/emails/{message_id}/cancel" },
   releaseMessage: { method: "POST", path: "/v1/emails/{message_id}/release" },
+  resendMessage: { method: "POST", path: "/v1/emails/{message_id}/resend", body: true, idempotent: true },
+  getKeptContent: { method: "GET", path: "/v1/emails/{message_id}/kept" },
   getMe: { method: "GET", path: "/v1/me" },
   listStarterTemplates: { method: "GET", path: "/v1/starter-templates" },
   previewStarterTemplate: { method: "POST", path: "/v1/starter-templates/{slug}/preview", body: true },

@@ -17,12 +17,14 @@ export interface Account {
   defaultSender: string | null;
   /** Where the service writes to the account's owner. Without a default sender the account sends to this address only. */
   contact: string | null;
+  /** How long the content of emails is kept; 0: not. */
+  keepDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "content.read" | "content.resent" | "keep.changed";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {
@@ -198,6 +200,8 @@ export interface ChangeAccountRequest {
   accent?: string | null;
   /** The sender's display name. */
   fromName?: string | null;
+  /** For how many days to keep the content of emails from now on, for owners, developers and keys with `emails:content`; 0: not at all. A lower number is in force for older emails too. */
+  keepDays?: number | null;
 }
 
 /** Another role. */
@@ -250,6 +254,20 @@ export interface ChosenAccount {
 /** Who confirms each send of a key. */
 export type Confirmation = "ask" | "owner" | "off";
 
+/** A file in the kept content of a message. */
+export interface ContentFile {
+  filename: string | null;
+  contentType: string;
+  /** In bytes, decoded. */
+  size: number;
+}
+
+/** A link that downloads the message, for everybody who has it. */
+export interface ContentLink {
+  url: string;
+  expiresAt: string;
+}
+
 /** A new account, without senders and keys. */
 export interface CreateAccountRequest {
   /** A name for people. */
@@ -267,7 +285,7 @@ export interface CreateKeyRequest {
   /** A set of permissions. */
   preset: Preset;
   /** The permissions of the key, with the preset `custom` alone. */
-  scopes?: Array<"account:read" | "account:write" | "accounts:read" | "accounts:write" | "domains:read" | "domains:write" | "drafts:read" | "drafts:write" | "emails:read" | "emails:send" | "keys:read" | "keys:write" | "marketing:campaigns:read" | "marketing:campaigns:write" | "marketing:contacts:read" | "marketing:contacts:write" | "members:read" | "members:write" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write"> | null;
+  scopes?: Array<"account:read" | "account:write" | "accounts:read" | "accounts:write" | "domains:read" | "domains:write" | "drafts:read" | "drafts:write" | "emails:content" | "emails:read" | "emails:send" | "keys:read" | "keys:write" | "marketing:campaigns:read" | "marketing:campaigns:write" | "marketing:contacts:read" | "marketing:contacts:write" | "members:read" | "members:write" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write"> | null;
   /** From when on it does not work; without it, it stays. */
   expiresAt?: string | null;
   /** The blocks of addresses (CIDR) that it works from; without it, all. */
@@ -603,6 +621,23 @@ export interface Message {
   awaitsOwner: boolean;
 }
 
+/** The kept content of a message. */
+export interface MessageContent {
+  messageId: string;
+  subject: string;
+  /** Null if there is none, or it is larger than 512 KB. */
+  html: string | null;
+  /** Null if there is none, or it is larger than 512 KB. */
+  text: string | null;
+  attachments: Array<ContentFile>;
+  /** Of the whole message, in bytes. */
+  size: number;
+  /** Until when it is kept. */
+  kept: string;
+  /** The whole message as a file (RFC 5322). */
+  eml: ContentLink;
+}
+
 /** A message and its events. */
 export interface MessageDetail {
   messageId: string;
@@ -642,6 +677,10 @@ export interface MessageDetail {
   awaitsOwner: boolean;
   /** When it was canceled; null if it was not. */
   canceledAt: string | null;
+  /** Until when its content is kept; null: not. */
+  kept: string | null;
+  /** The message that it repeats. */
+  resendOf: string | null;
   /** Each event with its time and its reason. */
   events: Array<MessageEvent>;
 }
@@ -720,6 +759,8 @@ export interface OperatedAccount {
   defaultSender: string | null;
   /** Where the service writes to its owner. */
   contact: string | null;
+  /** How long the content of emails is kept; 0: not. */
+  keepDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
   /** Null if it is not suspended. */
@@ -909,6 +950,12 @@ export interface RescheduleRequest {
   scheduledAt: string;
 }
 
+/** To whom to send a message again. Without an address: to the same recipients. */
+export interface ResendRequest {
+  /** Another address. Without it, the recipients are the same. */
+  to?: string | null;
+}
+
 /** The version that becomes the draft. */
 export interface RestoreVersionRequest {
   /** The number of the version. */
@@ -1063,6 +1110,8 @@ export interface SendEmailRequest {
   scheduledAt?: string | null;
   /** Whether it waits until somebody releases it, for at most 7 days. Not with `scheduledAt`, for preview keys or with uploaded files. */
   hold?: boolean | null;
+  /** For how many days to keep the content after the hand-over: at most `keepDays` of the account, which is 0 unless an owner has changed it. With 0 nothing is kept. */
+  keep?: number | null;
 }
 
 /** The email is accepted: it is recorded and will be delivered. */
@@ -1504,6 +1553,10 @@ export interface Operations {
   cancelMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
   /** Release a held message: `POST /v1/emails/{message_id}/release`. */
   releaseMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
+  /** Send a message again: `POST /v1/emails/{message_id}/resend`. */
+  resendMessage(messageId: string, body?: ResendRequest, options?: SendOptions): Promise<SendResult>;
+  /** Read the content of a message: `GET /v1/emails/{message_id}/kept`. */
+  getKeptContent(messageId: string, options?: RequestOptions): Promise<MessageContent>;
   /** Get the API key of the request: `GET /v1/me`. */
   getMe(options?: RequestOptions): Promise<CallerDetail>;
   /** List starter templates: `GET /v1/starter-templates`. */

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from local import template
+from pillarbox.adapters.s3_spool import KEPT
+from pillarbox.domain.messages.kept import CLASSES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.schedule import MAX_AHEAD
 from tests.loops import for_each
@@ -113,10 +115,19 @@ def test_a_table_keeps_its_schema(name: str, stream: dict[str, str] | None) -> N
 def test_the_spool_keeps_a_mail_until_it_was_due() -> None:
     """An email waits for 30 days and retries for one; the sweep deletes what nobody needs."""
     spool = _RESOURCES["SpoolBucket"]["Properties"]
-    (rule,) = spool["LifecycleConfiguration"]["Rules"]
-    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", 41)
+    rule, *_ = spool["LifecycleConfiguration"]["Rules"]
+    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", 91)
     assert timedelta(days=rule["ExpirationInDays"] - 1) >= MAX_AHEAD + MAX_DELIVERY_TIME
     assert "VersioningConfiguration" not in spool
+
+
+def test_the_spool_deletes_kept_content_after_the_days_in_its_key() -> None:
+    """Each class has its rule, and the rule of all objects, which S3 obeys too, is no shorter."""
+    first, *rules = _RESOURCES["SpoolBucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    kept = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules}
+    assert kept == {f"{KEPT}{days}/": days for days in CLASSES}
+    assert {rule["Status"] for rule in rules} == {"Enabled"}
+    assert first["ExpirationInDays"] > max(CLASSES)
 
 
 @for_each(

@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
-from pillarbox.adapters.dynamodb.records import account_item, message_of
+from pillarbox.adapters.dynamodb.records import account_item, message_item, message_of
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
@@ -24,6 +24,7 @@ from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import STANDARD
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind, Message, Status
 from pillarbox.domain.messages.search import TagTerm
 from pillarbox.domain.timing import milliseconds
@@ -123,7 +124,7 @@ class StreamingRewrite(DynamoMessageRewrite):
                 self._world.stream.append(images)
 
 
-def erasure(world: SearchWorld) -> RecipientErasure:
+def erasure(world: SearchWorld, removed: list[KeptContent] | None = None) -> RecipientErasure:
     return RecipientErasure(
         accounts=DynamoAccounts(world.table),
         log=world.log,
@@ -133,6 +134,7 @@ def erasure(world: SearchWorld) -> RecipientErasure:
         suppressions=DynamoSuppressions(world.table),
         announced=DynamoAnnouncedAddresses(world.table, world.table),
         remove_content=DynamoWaitingContents(world.table, bucket="").remove,
+        remove_kept=(lambda _: None) if removed is None else removed.append,
         clock=lambda: world.now,
         pause=world.pass_time,
     )
@@ -380,3 +382,14 @@ def test_webhooks_announce_no_hash(*, is_erased: bool) -> None:
     image = world.engine.partition(key["pk"]["S"]).get(address)
     events = added_events({"dynamodb": {"Keys": key, "NewImage": image}})
     assert [event.address for event in events] == ([] if is_erased else [ANN])
+
+
+def test_an_erasure_deletes_kept_content_twice() -> None:
+    """A worker that hands an email over during the first pass may keep it only after that."""
+    world = world_with_mail()
+    target = next(one for one in world.messages.values() if one.has_recipient(ANN))
+    world._put(replace(target, keep=7, revision=target.revision + 1))
+    world.table.put(message_item(replace(target, keep=7)))
+    removed: list[KeptContent] = []
+    erasure(world, removed).erase([world.account], ANN, lambda _: None)
+    assert removed == [KeptContent.of(replace(target, keep=7))] * 2

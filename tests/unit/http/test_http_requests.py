@@ -216,6 +216,8 @@ def test_a_message_is_shown_with_its_events() -> None:
         "held": False,
         "awaitsOwner": False,
         "canceledAt": None,
+        "kept": None,
+        "resendOf": None,
         "events": [],
     }
     assert new["events"] == [{"type": "accepted", "at": "2026-03-14T15:09:26.535+00:00"}]

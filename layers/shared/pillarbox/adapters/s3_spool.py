@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _NAME: Final = "spool"
 #: The end of the keys of uploaded files (adapters/s3_uploads.py).
 _UPLOAD: Final = "/upload"
+#: The start of the keys of kept content (adapters/s3_kept.py), which no sweep needs to delete.
+KEPT: Final = "kept/"
 
 
 class S3Spool:
@@ -38,7 +40,8 @@ class S3Spool:
             )
             for page in pages:
                 for part in page.get("CommonPrefixes", ()):
-                    yield part["Prefix"].removesuffix("/")
+                    if part["Prefix"] != KEPT:
+                        yield part["Prefix"].removesuffix("/")
 
     def put_before(
         self, account_id: str, moment: datetime, cursor: str | None

@@ -6,6 +6,7 @@ from typing import Protocol
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.ports import StoredResponse
+from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.http.app import log_accepted, request_id
@@ -59,5 +60,5 @@ def accept[Request, Accepted](
         origin=origin,
         request_id=request_id(event.raw_event),
     )
-    log_accepted(event.raw_event, key_text, response)
+    log_accepted(event.raw_event, account_of_key(key_text), response)
     return reply_stored(response)

@@ -11,7 +11,6 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
-from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.http.messages.replies import Reply, common_headers, reply_error
 from pillarbox.http.requests import check_agent
@@ -88,13 +87,13 @@ def entrypoint(app: App, dialects: Mapping[str, Callable[[], App]] | None = None
     return lambda_handler
 
 
-def log_accepted(event: dict[str, Any], key_text: str, response: StoredResponse) -> None:
+def log_accepted(event: dict[str, Any], account_id: str | None, response: StoredResponse) -> None:
     """Add the account and the accepted messages to the log line of a request.
 
     The line of a replayed batch has no message ids; that of the first request has them.
     """
     event[_LOG_FIELDS] = {
-        "account_id": account_of_key(key_text),
+        "account_id": account_id,
         "message_ids": [str(message_id) for message_id in response.message_ids if message_id],
     }
 

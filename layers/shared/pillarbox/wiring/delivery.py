@@ -34,7 +34,13 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.delivery.build_message import build_raw
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.application.delivery.holds import Holds
+        from pillarbox.application.delivery.keep import keeping
         from pillarbox.domain.ids import new_token
+
+        def keep(message: "Message", raw: bytes) -> None:
+            from pillarbox.domain.messages.kept import KeptContent
+
+            self.kept_contents.put(KeptContent.of(message), raw)
 
         directory = DynamoDirectory(self.table)
         return Delivery(
@@ -56,6 +62,7 @@ class DeliveryWiring(HistoryWiring):
             ),
             heartbeat=self.heartbeat,
             build=lambda mail, message: build_raw(mail, message, self._host_of_link(mail)),
+            keep=keeping(keep),
             clock=utc_now,
             pause=sleep,
             new_owner=lambda: new_token(16),

@@ -70,6 +70,7 @@ class OperationWiring(HistoryWiring):
             accounts=self.account_store,
             queries=self.history_queries,
             data=DynamoAccountData(self.table, self.credentials),
+            remove_kept=lambda account_id: self.kept_contents.remove_all(account_id),  # noqa: PLW0108  made at first use
             tenants=SesTenants(configuration_set=""),  # it deletes only
             clock=utc_now,
         )

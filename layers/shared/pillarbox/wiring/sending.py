@@ -9,9 +9,11 @@ from pillarbox.wiring.stores import Stores
 if TYPE_CHECKING:
     from pillarbox.adapters.s3_uploads import S3Uploads
     from pillarbox.application.authentication import SeenKeys
+    from pillarbox.application.kept import ContentReading
     from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
+    from pillarbox.application.sending.send_again import SendAgain
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.sending.uploads import UploadStart
@@ -66,6 +68,25 @@ class SendingWiring(Stores):
             quotas=self.quota_store,
             clock=utc_now,
             monotonic=monotonic,
+        )
+
+    @cached_property
+    def content_reading(self) -> "ContentReading":
+        from pillarbox.application.kept import ContentReading
+
+        return ContentReading(
+            messages=self.message_store,
+            contents=lambda: self.kept_contents,
+            log=self.change_log,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def send_again(self) -> "SendAgain":
+        from pillarbox.application.sending.send_again import SendAgain
+
+        return SendAgain(
+            ports=self.sending_ports, reading=self.content_reading, log=self.change_log
         )
 
     @cached_property

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
     from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
     from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+    from pillarbox.adapters.s3_kept import S3KeptContents
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -196,6 +197,12 @@ class Stores:
         from pillarbox.adapters.s3_spool import S3Spool
 
         return S3Spool(self.settings.spool_bucket)
+
+    @cached_property
+    def kept_contents(self) -> "S3KeptContents":
+        from pillarbox.adapters.s3_kept import S3KeptContents
+
+        return S3KeptContents(self.settings.spool_bucket)
 
     @cached_property
     def waiting_contents(self) -> "DynamoWaitingContents":

@@ -146,6 +146,31 @@ class Operations:
         )
         return result
 
+    def resend_message(
+        self,
+        message_id: str,
+        body: types.ResendRequest | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> types.SendResult:
+        """Send a message again: `POST /v1/emails/{message_id}/resend`."""
+        result: types.SendResult = self._send(
+            Request(
+                "POST",
+                f"/v1/emails/{segment(message_id)}/resend",
+                body=body,
+                idempotency_key=idempotency_key or new_idempotency_key(),
+            )
+        )
+        return result
+
+    def get_kept_content(self, message_id: str) -> types.MessageContent:
+        """Read the content of a message: `GET /v1/emails/{message_id}/kept`."""
+        result: types.MessageContent = self._send(
+            Request("GET", f"/v1/emails/{segment(message_id)}/kept")
+        )
+        return result
+
     def get_me(self) -> types.CallerDetail:
         """Get the API key of the request: `GET /v1/me`."""
         result: types.CallerDetail = self._send(Request("GET", "/v1/me"))
@@ -649,6 +674,31 @@ class AsyncOperations:
         """Release a held message: `POST /v1/emails/{message_id}/release`."""
         result: types.MessageDetail = await self._send(
             Request("POST", f"/v1/emails/{segment(message_id)}/release")
+        )
+        return result
+
+    async def resend_message(
+        self,
+        message_id: str,
+        body: types.ResendRequest | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> types.SendResult:
+        """Send a message again: `POST /v1/emails/{message_id}/resend`."""
+        result: types.SendResult = await self._send(
+            Request(
+                "POST",
+                f"/v1/emails/{segment(message_id)}/resend",
+                body=body,
+                idempotency_key=idempotency_key or new_idempotency_key(),
+            )
+        )
+        return result
+
+    async def get_kept_content(self, message_id: str) -> types.MessageContent:
+        """Read the content of a message: `GET /v1/emails/{message_id}/kept`."""
+        result: types.MessageContent = await self._send(
+            Request("GET", f"/v1/emails/{segment(message_id)}/kept")
         )
         return result
 

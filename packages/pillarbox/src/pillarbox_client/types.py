@@ -31,6 +31,9 @@ AccountAction: TypeAlias = Literal[
     "domain.removed",
     "domain.lost",
     "domain.shared",
+    "content.read",
+    "content.resent",
+    "keep.changed",
 ]
 """What was done to an account, or to what it has."""
 
@@ -196,6 +199,8 @@ class Account(TypedDict):
     """Where the service writes to the account's owner. Without a default sender the account sends
     to this address only.
     """
+    keepDays: int
+    """How long the content of emails is kept; 0: not."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
 
@@ -380,6 +385,10 @@ class ChangeAccountRequest(TypedDict):
     """A colour that is visible on light and dark backgrounds."""
     fromName: NotRequired[str | None]
     """The sender's display name."""
+    keepDays: NotRequired[int | None]
+    """For how many days to keep the content of emails from now on, for owners, developers and keys
+    with `emails:content`; 0: not at all. A lower number is in force for older emails too.
+    """
 
 
 class ChangeMemberRequest(TypedDict):
@@ -461,6 +470,22 @@ class ChosenAccount(TypedDict):
     plan: Plan
 
 
+class ContentFile(TypedDict):
+    """A file in the kept content of a message."""
+
+    filename: str | None
+    contentType: str
+    size: int
+    """In bytes, decoded."""
+
+
+class ContentLink(TypedDict):
+    """A link that downloads the message, for everybody who has it."""
+
+    url: str
+    expiresAt: str
+
+
 class CreateAccountRequest(TypedDict):
     """A new account, without senders and keys."""
 
@@ -490,6 +515,7 @@ class CreateKeyRequest(TypedDict):
                 "domains:write",
                 "drafts:read",
                 "drafts:write",
+                "emails:content",
                 "emails:read",
                 "emails:send",
                 "keys:read",
@@ -895,6 +921,24 @@ class Message(TypedDict):
     """Whether only an owner of the account can release it."""
 
 
+class MessageContent(TypedDict):
+    """The kept content of a message."""
+
+    messageId: str
+    subject: str
+    html: str | None
+    """Null if there is none, or it is larger than 512 KB."""
+    text: str | None
+    """Null if there is none, or it is larger than 512 KB."""
+    attachments: list[ContentFile]
+    size: int
+    """Of the whole message, in bytes."""
+    kept: str
+    """Until when it is kept."""
+    eml: ContentLink
+    """The whole message as a file (RFC 5322)."""
+
+
 class MessageEvent(TypedDict):
     """An event of a message or of one of its recipients."""
 
@@ -976,6 +1020,8 @@ class OperatedAccount(TypedDict):
     defaultSender: str | None
     contact: str | None
     """Where the service writes to its owner."""
+    keepDays: int
+    """How long the content of emails is kept; 0: not."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
     suspendedAt: str | None
@@ -1158,6 +1204,13 @@ class RescheduleRequest(TypedDict):
 
     scheduledAt: str
     """ISO 8601 with an offset, at least a minute and at most 30 days ahead."""
+
+
+class ResendRequest(TypedDict):
+    """To whom to send a message again. Without an address: to the same recipients."""
+
+    to: NotRequired[str | None]
+    """Another address. Without it, the recipients are the same."""
 
 
 class RestoreVersionRequest(TypedDict):
@@ -1721,6 +1774,8 @@ MessageDetail = TypedDict(
         "held": bool,
         "awaitsOwner": bool,
         "canceledAt": str | None,
+        "kept": str | None,
+        "resendOf": str | None,
         "events": list[MessageEvent],
     },
 )
@@ -1774,6 +1829,7 @@ SendEmailRequest = TypedDict(
         "unsubscribe": NotRequired[UnsubscribeModel | None],
         "scheduledAt": NotRequired[str | None],
         "hold": NotRequired[bool | None],
+        "keep": NotRequired[int | None],
     },
 )
 """Give exactly one of `starterTemplate`, `templateId` and `html`. Null means the same as leaving a

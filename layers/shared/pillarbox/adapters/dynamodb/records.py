@@ -11,6 +11,7 @@ from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text,
 from pillarbox.adapters.rows import (
     MILLISECONDS,
     TUPLE,
+    UUID_TEXT,
     Codec,
     Column,
     Row,
@@ -72,6 +73,7 @@ _ACCOUNT: Final = Row(
     hashed_suppressions=Column("hashed_suppressions", absent=False),
     has_webhooks=Column("has_webhooks", absent=False),
     operates=Column("operates", absent=False),
+    keep=Column("keep", absent=0),
     isolation=Column("isolation", one_of(Isolation), absent=Isolation.NONE),
 )
 _AGENT: Final = Row(
@@ -167,6 +169,7 @@ _ORIGIN: Final = Row(
     tags=Column("tags", Codec(dict, dict), absent={}),
     scheduled_at=("asked?", MILLISECONDS),
     held=Column("hold", absent=False),
+    resend_of=("resend_of?", UUID_TEXT),
     for_owner=Column("for_owner", absent=False),
 )
 _CHANGING: Final[Row[dict[str, Any]]] = Row(
@@ -190,6 +193,7 @@ _MESSAGE: Final = Row(
     revision="rev",
     hashed_suppressions=Column("hashed", absent=False),
     announced=Column("announced", absent=False),  # what announce_events filters by
+    keep=Column("keep", absent=0),
 )
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"

@@ -77,7 +77,14 @@ class Accounts:
         self.records.add(account)
         return account
 
-    def update(self, account_id: str, changes: AccountChanges, *, by: str | None = None) -> Account:
+    def update(
+        self,
+        account_id: str,
+        changes: AccountChanges,
+        *,
+        by: str | None = None,
+        member: str | None = None,
+    ) -> Account:
         """Change an account and return its new state.
 
         Keys keep their scopes, even if the plan changes.
@@ -85,7 +92,8 @@ class Accounts:
         Args:
             account_id: the account.
             changes: what to change.
-            by: the operator; None for a member, whose changes are not in the log.
+            by: the operator; None for a member.
+            member: the member or key. Of their changes the log has only how long content is kept.
 
         Raises:
             ValidationFailed: on `name`, a limit, a field of the brand or the address.
@@ -100,7 +108,13 @@ class Accounts:
         if changes == AccountChanges():
             return account
         after = changes.applied_to(account)
-        changed = self.records.change(account_id, changes, self._change_entry(account, after, by))
+        entry = self._change_entry(account, after, by)
+        if member is not None and after.keep != account.keep:
+            entry = replace(
+                self._entry(member, AccountAction.KEEP_CHANGED),
+                changes={"keepDays": (account.keep, after.keep)},
+            )
+        changed = self.records.change(account_id, changes, entry)
         if changed is None:
             raise account_not_found()
         return changed

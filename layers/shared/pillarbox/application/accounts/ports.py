@@ -36,6 +36,7 @@ class AccountChanges:
     operates: bool | None = None
     brand: Brand = NO_BRAND
     contact: str | None = None
+    keep: int | None = None
 
     def applied_to(self, account: Account) -> Account:
         """Return the state of an account after the changes."""
@@ -52,6 +53,7 @@ class AccountChanges:
             if self.hold_uncertain is None
             else self.hold_uncertain,
             operates=account.operates if self.operates is None else self.operates,
+            keep=account.keep if self.keep is None else self.keep,
             contact=account.contact if self.contact is None else self.contact or None,
             brand=replace(account.brand, **{name: value or None for name, value in brand.items()}),
         )

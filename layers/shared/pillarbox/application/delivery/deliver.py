@@ -77,6 +77,8 @@ class DeliveryResult:
     retry_after: timedelta | None = None
     #: No event showed the last hand-over, so the message was made ready for another one.
     resent: bool = False
+    #: The content could not be written to where it was to be kept.
+    unkept: bool = False
     #: From acceptance to the provider's response, if the message was sent.
     time_to_send: timedelta | None = field(default=None, compare=False)
     provider_error: str | None = field(default=None, compare=False)
@@ -97,6 +99,7 @@ class Delivery:
     heartbeat: EventHeartbeat
     holds: Holds
     build: Callable[[Mail, Message], bytes]
+    keep: Callable[[Message, bytes], bool]
     clock: Clock
     pause: Callable[[float], None]
     #: Names a lease. Each hand-over needs a new name, so that no two share one.
@@ -318,7 +321,8 @@ class Delivery:
         failed = (_failed_event(now, code, MEANINGS[code], to) for to, code in refused.items())
         events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))
-        return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)
+        kept = self.keep(message, raw)  # never before the answer is saved
+        return DeliveryResult(Outcome.SENT, unkept=not kept, time_to_send=now - job.queued_at)
 
     def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
         return self._finish(message, Outcome.FAILED, [_failed_event(self.clock(), code, reason)])
@@ -380,12 +384,8 @@ def event_due(lease: Lease) -> datetime:
 
 def uncertain_event(now: datetime) -> Event:
     """Make the event of a hand-over that got no response and will not be repeated."""
-    return Event(
-        kind=EventKind.UNCERTAIN,
-        at=now,
-        code="delivery_uncertain",
-        reason=MEANINGS["delivery_uncertain"],
-    )
+    code = "delivery_uncertain"
+    return Event(kind=EventKind.UNCERTAIN, at=now, code=code, reason=MEANINGS[code])
 
 
 def _failed_event(now: datetime, code: str, reason: str, recipient: str | None = None) -> Event:

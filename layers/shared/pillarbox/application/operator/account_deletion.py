@@ -1,9 +1,10 @@
 """Delete an account with everything that is stored of it."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Final, Protocol
 
 from pillarbox.application.account_lookup import find_account
@@ -51,6 +52,8 @@ class AccountDeletion:
     accounts: AccountRecords
     queries: PageQueries
     data: AccountData
+    #: Deletes the kept content of an account, and yields the numbers.
+    remove_kept: Callable[[str], Iterator[int]]
     tenants: Tenants
     clock: Clock
 
@@ -102,7 +105,9 @@ class AccountDeletion:
         """
         account_id = plan.account.account_id
         deleted: Counter[str] = Counter()
-        for kind, number in self.data.delete_contents(account_id, plan.account.shards):
+        kept = (("keptContents", number) for number in self.remove_kept(account_id))
+        contents = self.data.delete_contents(account_id, plan.account.shards)
+        for kind, number in chain(kept, contents):
             deleted[kind] += number
             report(deleted.total())
             if until is not None and self.clock() >= until:

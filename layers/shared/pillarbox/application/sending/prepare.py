@@ -118,6 +118,18 @@ class PreparedMessage:
         )
         return replace(self, message=message)
 
+    def keeping(
+        self,
+        account: Account,
+        asked: int | None = None,
+        template: SavedTemplate | StarterTemplate | None = None,
+    ) -> "PreparedMessage":
+        """Return the same message with its days to keep, for an account that keeps some."""
+        from pillarbox.domain.messages.kept import days_to_keep  # noqa: PLC0415  few accounts do
+
+        keep = days_to_keep(account, asked, template)
+        return replace(self, message=replace(self.message, keep=keep))
+
     @property
     def accepted(self) -> AcceptedMessage:
         """What to tell the caller once the record is committed."""
@@ -214,6 +226,9 @@ class Draft:
         prepared = PreparedMessage.of(
             mail, self.principal.account, request.body_hash, now, self.origin
         )
+        account = self.principal.account
+        if account.keep and not self.principal.policy.starters_only:
+            prepared = prepared.keeping(account, request.keep, self.template)
         return prepared.at(request.scheduled_at, hold=request.hold) if request.waits else prepared
 
     def _uploads(self, files: "Mapping[UUID, UploadedFile]") -> "tuple[UploadedFile, ...]":

@@ -121,6 +121,8 @@ class SmtpMessage:
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
         prepared = PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
+        if principal.account.keep:
+            prepared = prepared.keeping(principal.account)
         return prepared.at(self.scheduled_at) if self.scheduled_at else prepared
 
 
@@ -171,10 +173,15 @@ def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
             f"A message has one From field, and at most one Sender field; this one has"
             f" {len(authors)} and {len(senders)}."
         )
-    return tuple(_read_author(field) for field in authors + senders)
+    return tuple(read_author(field) for field in authors + senders)
 
 
-def _read_author(field: Field) -> Mailbox:
+def read_author(field: Field) -> Mailbox:
+    """Return the address in a From or Sender field, with its name.
+
+    Raises:
+        ServiceError: `no_verified_sender`, if it is not one address.
+    """
     name, mailbox = field.usual_name, read_mailbox(field.value)
     if mailbox is None:
         raise _bad_author(f"{name}: must be one address, with or without a name.")

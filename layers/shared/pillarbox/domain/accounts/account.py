@@ -130,6 +130,8 @@ class Account:
     #: The tenant of SES that its emails name. All that it sends from is associated before this is
     #: set, because SES refuses an email whose identity is not.
     tenant: str | None = None
+    #: For how many days to keep the content of its emails; 0: not at all (`messages/kept.py`).
+    keep: int = 0
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -43,6 +43,9 @@ class AccountAction(StrEnum):
     DOMAIN_REMOVED = "domain.removed"
     DOMAIN_LOST = "domain.lost"
     DOMAIN_SHARED = "domain.shared"
+    CONTENT_READ = "content.read"
+    CONTENT_RESENT = "content.resent"
+    KEEP_CHANGED = "keep.changed"
 
     @property
     def of_operators(self) -> bool:
@@ -86,6 +89,7 @@ def settings_of(account: Account) -> Mapping[str, SettingValue]:
         "fromName": brand.from_name,
         "shards": account.shards,
         "operates": account.operates,
+        "keepDays": account.keep,
     }
 
 

@@ -9,6 +9,7 @@ from pillarbox.domain.accounts import key
 SCOPE_WORDS: Final[Mapping[str, str]] = {
     key.EMAILS_SEND: "send emails",
     key.EMAILS_READ: "look up emails and their figures",
+    key.EMAILS_CONTENT: "read the kept content of emails",
     key.TEMPLATES_READ: "read published templates",
     key.TEMPLATES_WRITE: "delete templates",
     "marketing:campaigns:read": "read campaigns",

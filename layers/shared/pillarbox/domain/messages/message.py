@@ -182,6 +182,8 @@ class MessageOrigin:
     #: What the request asked for: the time at which to send the message, or to hold it.
     scheduled_at: datetime | None = None
     held: bool = False
+    #: The id of the message whose content it repeats.
+    resend_of: UUID | None = None
     #: Whether only an owner of the account may release it: its key is that of an agent.
     for_owner: bool = False
 
@@ -223,6 +225,8 @@ class Message:
     #: Whether its events are announced to webhook endpoints: the account had one, or had had one,
     #: when it accepted the message.
     announced: bool = False
+    #: For how many days to keep the content after the hand-over; 0: not at all.
+    keep: int = 0
 
     @property
     def decisive(self) -> Event | None:

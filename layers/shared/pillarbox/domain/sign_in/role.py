@@ -11,6 +11,7 @@ from pillarbox.domain.accounts.key import (
     DOMAINS_WRITE,
     DRAFTS_READ,
     DRAFTS_WRITE,
+    EMAILS_CONTENT,
     EMAILS_READ,
     EMAILS_SEND,
     KEYS_READ,
@@ -50,6 +51,7 @@ _AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE, DRAFTS_WRITE}
 _DEVELOPER: Final = _AUTHOR | {
     *(
         EMAILS_SEND,
+        EMAILS_CONTENT,
         WEBHOOKS_WRITE,
         KEYS_READ,
         KEYS_WRITE,

@@ -181,6 +181,7 @@ def account_detail(account: Account, quota: QuotaState) -> account_types.Account
         "fromName": brand.from_name,
         "defaultSender": account.default_sender,
         "contact": account.contact,
+        "keepDays": account.keep,
         "pauses": [pause_item(one, now) for one in account.pauses if one.is_current(now)],
     }
 

@@ -230,6 +230,7 @@ class AccountDetail(TypedDict):
             " the account sends to this address only."
         ),
     ]
+    keepDays: Annotated[int, Field(description="How long the content of emails is kept; 0: not.")]
     pauses: Annotated[
         list[PauseItem], Field(description="What sends less or nothing now, and warnings.")
     ]

@@ -12,6 +12,7 @@ from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_L
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
+from pillarbox.domain.messages.mail import MAX_KEEP
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of
@@ -25,6 +26,7 @@ from pillarbox.http.wire import (
     optional,
     required,
     text,
+    whole_number,
     with_default,
 )
 
@@ -128,6 +130,7 @@ class ChangeAccountRequest(WireModel):
     logo_url = optional(text(most=MAX_LOGO_URL))
     accent = optional(text(most=MAX_NAME))
     from_name = optional(text(most=MAX_FROM_NAME))
+    keep_days = optional(whole_number(least=0, most=MAX_KEEP))
 
 
 class ChangeAlertsRequest(WireModel):
@@ -176,6 +179,7 @@ def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
     body = read_body(event, ChangeAccountRequest)
     return AccountChanges(
         name=body.name,
+        keep=body.keep_days,
         brand=Brand(
             name=body.brand_name,
             logo_url=body.logo_url,

@@ -12,6 +12,7 @@ from pillarbox.application.sending.confirmation import (
     SendConfirmation,
     TokenKind,
 )
+from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.address import MAX_ADDRESS
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.custom_headers import MAX_HEADERS_BYTES
@@ -165,7 +166,7 @@ def _run(
             route=SendRoute.MCP,
             confirmed=confirmed_at is not None,
         )
-        log_accepted(call.event.raw_event, call.key_text, response)
+        log_accepted(call.event.raw_event, account_of_key(call.key_text), response)
         waits = {"message": _FOR_OWNER} if call.principal.sends_for_owner else {}
         return tool_result({**json.loads(response.body), "replayed": response.replayed, **waits})
 

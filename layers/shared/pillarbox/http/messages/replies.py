@@ -204,8 +204,17 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "held": message.held,
         "awaitsOwner": message.awaits_owner,
         "canceledAt": timestamp(message.canceled_at) if message.canceled_at else None,
+        "kept": _kept_until(message) if message.keep else None,
+        "resendOf": str(origin.resend_of) if origin.resend_of else None,
         "events": [accepted, *map(_message_event, message.events)],
     }
+
+
+def _kept_until(message: Message) -> str | None:
+    from pillarbox.domain.messages.kept import kept_until  # noqa: PLC0415  few accounts keep any
+
+    until = kept_until(message)
+    return timestamp(until) if until else None
 
 
 def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:

@@ -251,6 +251,10 @@ MessageDetail = TypedDict(
         "canceledAt": Annotated[
             Timestamp | None, Field(description="When it was canceled; null if it was not.")
         ],
+        "kept": Annotated[
+            Timestamp | None, Field(description="Until when its content is kept; null: not.")
+        ],
+        "resendOf": Annotated[Uuid | None, Field(description="The message that it repeats.")],
         "events": Annotated[
             list[MessageEvent], Field(description="Each event with its time and its reason.")
         ],

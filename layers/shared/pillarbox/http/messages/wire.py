@@ -22,7 +22,7 @@ from pillarbox.domain.messages.header_text import (
     MAX_SUBJECT,
     is_visible,
 )
-from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, SendRequest
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_KEEP, MAX_TEXT, SendRequest
 from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.http.body_hash import send_hash
@@ -49,6 +49,7 @@ from pillarbox.http.wire import (
     required,
     text,
     texts_by_name,
+    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -283,6 +284,7 @@ class SendEmailRequest(WireModel):
     unsubscribe = optional(model(UnsubscribeModel), check=_check_unsubscribe_once)
     scheduled_at = optional(MOMENT)
     hold = optional(boolean(), check=_check_no_time)
+    keep = optional(whole_number(least=0, most=MAX_KEEP))
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -314,6 +316,7 @@ class SendEmailRequest(WireModel):
             headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
             scheduled_at=to_moment(self.scheduled_at) if self.scheduled_at else None,
             hold=bool(self.hold),
+            keep=self.keep,
             more_recipients=more_recipients,
         )
 

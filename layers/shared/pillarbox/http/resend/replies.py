@@ -112,7 +112,7 @@ def email_ids(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
 
 
 def email(message: Message) -> dict[str, object]:
-    """Return an email as Resend shows it. Its content is not kept: `html` and `text` are null."""
+    """Return an email as Resend shows it. Its content is not shown: `html` and `text` are null."""
     origin = message.origin
     return listed_email(message) | {
         "html": None,

@@ -75,6 +75,7 @@ class DynamoAccounts(Store):
             "plan": changes.plan.value if changes.plan else None,
             "hold_uncertain": changes.hold_uncertain,
             "operates": changes.operates,
+            "keep": changes.keep,
         }
         texts = {"contact": changes.contact} | brand_attributes(changes.brand)
         limits = limit_attributes(changes.limits)

@@ -1,0 +1,78 @@
+"""Kept content: the message that the provider took, for an account that asked for it.
+
+Nothing is kept unless the account has a number of days. An email may ask for fewer days, never for
+more. Codes and links by which people sign in are never kept.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.domain.messages.mail import MAX_KEEP
+from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
+
+if TYPE_CHECKING:
+    from pillarbox.domain.accounts.account import Account
+
+#: The numbers of days after which the bucket deletes by itself. A part of the key names one.
+CLASSES: Final = (1, 7, 30, MAX_KEEP)
+#: The starters with a code or a link by which people sign in.
+CODES: Final = frozenset({"otp", "magic_link", "password_reset", "email_verify"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptContent:
+    """The place of a kept message: its days in the bucket, and the day of its acceptance."""
+
+    account_id: str
+    message_id: str
+    days: int
+    day: date
+
+    @classmethod
+    def of(cls, message: Message) -> "KeptContent":
+        """Return the place of a message that is kept."""
+        return cls(
+            account_id=message.account_id,
+            message_id=str(message.message_id),
+            days=next(days for days in CLASSES if days >= message.keep),
+            day=message.created_at.date(),
+        )
+
+
+def is_code(template: SavedTemplate | StarterTemplate | None) -> bool:
+    """Return whether a template sends a code or a link by which people sign in.
+
+    A saved template does if its category or its name is that of such a starter. Case, blanks and
+    hyphens do not matter.
+    """
+    if isinstance(template, StarterTemplate):
+        return template.slug in CODES
+    return template is not None and not CODES.isdisjoint(
+        {_slug(template.category), _slug(template.name)}
+    )
+
+
+def _slug(text: str) -> str:
+    return "_".join(text.lower().replace("-", " ").replace("_", " ").split())
+
+
+def days_to_keep(
+    account: "Account", asked: int | None, template: SavedTemplate | StarterTemplate | None
+) -> int:
+    """Return for how many days to keep an email of which its request asks for some; 0: not."""
+    if is_code(template):
+        return 0
+    return account.keep if asked is None else min(account.keep, asked)
+
+
+def kept_until(message: Message) -> datetime | None:
+    """Return until when the content of a message is there; None if it is not kept, or not yet.
+
+    The time begins when the provider took the message. An erased one is not there any more.
+    """
+    sent_at = min((one.at for one in message.events if one.kind is EventKind.SENT), default=None)
+    if not message.keep or sent_at is None or message.is_erased:
+        return None
+    return sent_at + timedelta(days=message.keep)

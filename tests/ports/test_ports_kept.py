@@ -1,0 +1,56 @@
+"""Kept content on S3."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from pillarbox.adapters.s3_kept import S3KeptContents
+from pillarbox.adapters.s3_spool import S3Spool
+from pillarbox.domain.messages.kept import KeptContent
+from tests.aws import Aws
+from tests.fakes.builders import ACCOUNT
+
+OTHER = "acct00000002"
+CONTENT = KeptContent(account_id=ACCOUNT, message_id="m1", days=7, day=date(2026, 1, 2))
+
+
+@pytest.fixture
+def contents(aws: Aws) -> S3KeptContents:
+    return S3KeptContents(aws.bucket)
+
+
+def test_each_account_has_its_own(contents: S3KeptContents) -> None:
+    """What one account keeps is read and deleted under its own id only."""
+    contents.put(CONTENT, b"octets")
+    for other in ({"account_id": OTHER}, {"message_id": "m2"}, {"days": 30}):
+        assert contents.get(replace(CONTENT, **other)) is None
+        contents.remove(replace(CONTENT, **other))
+    assert contents.get(CONTENT) == b"octets"
+    contents.remove(CONTENT)
+    assert contents.get(CONTENT) is None
+
+
+def test_all_of_an_account_is_deleted(contents: S3KeptContents) -> None:
+    """That is of all numbers of days, and of no other account, such as one with a longer id."""
+    own = [replace(CONTENT, days=days) for days in (1, 7, 30, 90)]
+    others = [replace(CONTENT, account_id=each) for each in (OTHER, f"{ACCOUNT}x")]
+    for content in (*own, *others):
+        contents.put(content, b"octets")
+    assert sum(contents.remove_all(ACCOUNT)) == 4
+    assert [contents.get(each) for each in own] == [None] * 4
+    assert [contents.get(each) for each in others] == [b"octets"] * 2
+
+
+def test_a_sweep_takes_it_for_no_account(aws: Aws, contents: S3KeptContents) -> None:
+    """The first part of its keys is not in the list of accounts with spooled emails."""
+    contents.put(CONTENT, b"octets")
+    assert "kept" not in list(S3Spool(aws.bucket).account_ids())
+
+
+def test_the_link_ends(contents: S3KeptContents) -> None:
+    """It is signed for the one object, as a file to save, and for as long as is asked for."""
+    url = contents.sign(CONTENT, timedelta(minutes=5))
+    assert f"/kept/7/{ACCOUNT}/2026-01-02/m1.eml?" in url
+    assert "X-Amz-Expires=300" in url
+    assert "response-content-disposition=attachment" in url

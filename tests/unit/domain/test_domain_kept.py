@@ -1,0 +1,54 @@
+"""For how long the content of an email is kept."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from pillarbox.domain.messages.kept import CODES, KeptContent, days_to_keep, kept_until
+from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind
+from pillarbox.rendering.starters import SLUGS, get_starter
+from tests.fakes import builders
+
+ID = UUID(int=7)
+
+
+@pytest.mark.parametrize(
+    ("account", "asked", "days"),
+    [(0, None, 0), (0, 90, 0), (30, None, 30), (30, 7, 7), (7, 30, 7), (30, 0, 0)],
+)
+def test_a_send_may_lower_the_days_and_never_raise_them(
+    account: int, asked: int, days: int
+) -> None:
+    """The smaller of the account's days and those of the send is in force."""
+    assert days_to_keep(builders.account(keep=account), asked, None) == days
+
+
+def test_codes_and_links_are_never_kept() -> None:
+    """That is, by starter template, and by a saved one with such a name or category."""
+    account = builders.account(keep=90)
+    kept = {slug for slug in SLUGS if days_to_keep(account, None, get_starter(slug))}
+    assert kept == {*SLUGS} - CODES
+    assert len(CODES & {*SLUGS}) == 4
+    for fields in ({"category": "Magic-Link"}, {"name": "Password  reset"}, {"category": "OTP"}):
+        template = builders.template(ID, **fields)
+        assert days_to_keep(account, 90, template) == 0
+    assert days_to_keep(account, 90, builders.template(ID)) == 90
+
+
+def test_the_days_begin_when_the_provider_took_the_email() -> None:
+    """Before that, without days or after an erasure, nothing is kept."""
+    message = replace(builders.message(), keep=7)
+    at = message.created_at + timedelta(days=20)
+    sent = message.with_events([Event(kind=EventKind.SENT, at=at)])
+    assert kept_until(message) is None
+    assert kept_until(sent) == at + timedelta(days=7)
+    assert kept_until(replace(sent, keep=0)) is None
+    assert kept_until(replace(sent, to=(ERASED_ADDRESS,))) is None
+
+
+@pytest.mark.parametrize(("keep", "days"), [(1, 1), (2, 7), (7, 7), (8, 30), (31, 90), (90, 90)])
+def test_the_bucket_deletes_at_the_next_class(keep: int, days: int) -> None:
+    """The bucket has rules for few numbers of days: never fewer than those that are promised."""
+    assert KeptContent.of(replace(builders.message(), keep=keep)).days == days
