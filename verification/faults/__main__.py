@@ -38,12 +38,12 @@ _PARTS_AT_A_TIME: Final = 2
 def main() -> int:
     """Return 1 if a promise was broken or a known bug was missed."""
     options = _read()
-    signal.signal(signal.SIGTERM, _end_parts)
     missed, total = False, Totals()
     chosen = [part for part in _PARTS if part in options.parts]
     with ProcessPoolExecutor(
         _PARTS_AT_A_TIME, multiprocessing.get_context("spawn"), max_tasks_per_child=1
     ) as processes:
+        signal.signal(signal.SIGTERM, lambda *_: _end_parts(processes))
         for part in as_completed([processes.submit(run_part, part, options) for part in chosen]):
             part_missed, part_total = part.result()
             missed, total = missed or part_missed, total + part_total
@@ -51,7 +51,9 @@ def main() -> int:
     return int(missed or bool(total))
 
 
-def _end_parts(*_: object) -> None:
+def _end_parts(processes: ProcessPoolExecutor) -> None:
+    """End the parts that run, and start none of those that wait."""
+    processes.shutdown(wait=False, cancel_futures=True)
     for part in multiprocessing.active_children():
         part.terminate()
     sys.exit(1)
