@@ -49,8 +49,10 @@ def submit(world: World, recipient: str, *, grouped: bool = False) -> object:
 
 def test_a_key_that_asks_cannot_log_in() -> None:
     """SMTP cannot ask for a confirmation, so such a key may not even authenticate."""
-    world = world_of(AgentSettings(recipients=("*",)))
-    assert refusal(world.smtp_submission.authenticate, world.live).code == "confirmation_required"
+    for confirmation in (Confirmation.ASK, Confirmation.OWNER):
+        world = world_of(AgentSettings(recipients=("*",), confirmation=confirmation))
+        refused = refusal(world.smtp_submission.authenticate, world.live)
+        assert refused.code == "confirmation_required", confirmation
 
 
 @pytest.mark.parametrize("grouped", [False, True])
