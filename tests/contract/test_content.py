@@ -14,6 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from pillarbox import wiring
+from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import EMAILS_CONTENT, EMAILS_READ, EMAILS_SEND, SCOPES
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.sign_in.role import Role
@@ -211,6 +212,19 @@ def test_sending_again_is_checked_anew(service: Service, api: Api) -> None:
     assert resend(api, message_id).code == "recipient_suppressed"
     assert service.quota_used(account_id) == used
     assert resend(sender, message_id, None).code == "recipient_suppressed"
+
+
+@pytest.mark.parametrize("confirmation", [Confirmation.ASK, Confirmation.OWNER])
+def test_an_agent_does_not_send_again_unconfirmed(
+    service: Service, api: Api, confirmation: Confirmation
+) -> None:
+    """Whoever must confirm its emails is not asked on this route, so nothing is sent."""
+    message_id = delivered(service, api)
+    settings = AgentSettings(recipients=("customer.example",), confirmation=confirmation, per_day=9)
+    agent = Api(service.key(service_account(api), scopes=SCOPES, agent=settings))
+    answer = resend(agent, message_id)
+    assert (answer.status, answer.code) == (403, "confirmation_required")
+    assert service.jobs_of(api) == []
 
 
 def test_each_author_must_be_a_sender_now(service: Service, api: Api) -> None:

@@ -16,7 +16,6 @@ from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.smtp_message import read_author
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.accounts.agent import Confirmation, confirmation_required
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
@@ -72,9 +71,7 @@ class SendAgain:
                 those of a send.
         """
         if isinstance(principal, Principal):
-            agent = principal.key.agent
-            if agent and agent.confirmation is not Confirmation.OFF:
-                raise confirmation_required()
+            principal.check_unconfirmed()
             if principal.policy.starters_only:
                 text = "Preview keys send starter templates only."
                 raise self.ports.preview.upgrade_required(text)

@@ -294,6 +294,16 @@ class Principal:
         if asks and not confirmed:
             raise confirmation_required()
 
+    def check_unconfirmed(self) -> None:
+        """Refuse a send that a person must confirm, where nobody can be asked.
+
+        Raises:
+            ServiceError: `confirmation_required`.
+        """
+        agent = self.key.agent
+        if agent and agent.confirmation is not Confirmation.OFF:
+            raise confirmation_required()
+
     def check_request(self, request: "SendRequest", preview: PreviewSettings) -> None:
         """Refuse an email that the key cannot send. Nothing is left out silently.
 
