@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 CLASSES: Final = (1, 7, 30, MAX_KEEP)
 #: The starters with a code or a link by which people sign in.
 CODES: Final = frozenset({"otp", "magic_link", "password_reset", "email_verify"})
+#: The variables with their codes and links, which a copy of such a starter has too.
+_SECRETS: Final = frozenset({"otp_code", "login_url", "reset_url", "verify_url"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +46,15 @@ class KeptContent:
 def is_code(template: SavedTemplate | StarterTemplate | None) -> bool:
     """Return whether a template sends a code or a link by which people sign in.
 
-    A saved template does if its category or its name is that of such a starter. Case, blanks and
-    hyphens do not matter.
+    A saved template does if its category or its name is that of such a starter, or if it has the
+    variable of one. Case, blanks and hyphens do not matter.
     """
     if isinstance(template, StarterTemplate):
         return template.slug in CODES
-    return template is not None and not CODES.isdisjoint(
-        {_slug(template.category), _slug(template.name)}
-    )
+    if template is None:
+        return False
+    named = {_slug(template.category), _slug(template.name)}
+    return not (CODES.isdisjoint(named) and _SECRETS.isdisjoint(template.variables))
 
 
 def _slug(text: str) -> str:
