@@ -36,7 +36,7 @@ OPERATIONS: Final = {
     "cloudwatch": "GetMetricStatistics",
     "events": "PutEvents",
     "lambda": "Invoke",
-    "s3": "DeleteObject GetObject HeadBucket ListObjectsV2 PutObject",
+    "s3": "DeleteObject DeleteObjects GetObject HeadBucket ListObjectsV2 PutObject",
     "secretsmanager": "CreateSecret DeleteSecret DescribeSecret GetSecretValue PutSecretValue",
     "sesv2": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
     " DeleteTenant GetAccount GetConfigurationSet GetConfigurationSetEventDestinations"

@@ -39,7 +39,11 @@ _VALUES: Final = {
 #: `sources`. Their roles say which may read the secret (test_template_roles.py).
 _EDGE_SECRET: Final = {Settings.edge_secret_id.variable}
 #: What a use case makes only when it needs it: key_notice.py, and posting to AWS.
-_MADE_LATER: Final = {"api_keys": "send_mail", "webhook_worker": "aws_poster"}
+_MADE_LATER: Final = {
+    "account_deletion": "kept_contents",
+    "api_keys": "send_mail",
+    "webhook_worker": "aws_poster",
+}
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
 

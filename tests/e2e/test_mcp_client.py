@@ -83,7 +83,7 @@ def test_the_official_client_sends_with_a_token(
     ):
         case = seen[mode, "none"]
         assert case["version"] == version
-        assert (len(case["tools"]), case["starters"]) == (9, 10)
+        assert (len(case["tools"]), case["starters"]) == (12, 10)
         assert case["validated"] == [*first, "tools/call"]
         assert set(case["statuses"]) <= {200, 202}
         question, sent = case["sent"]

@@ -45,7 +45,7 @@ ANSWERS = {
 #: have no webhook endpoint.
 COUNTED = {
     "sweep_messages": ("sweep_tasks", 1),
-    "enqueue_due": ("webhook_tasks_due", 0),
+    "enqueue_due": ("alerts_told", 0),
     "mail_code": ("code_accepted", 0),
 }
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))

@@ -38,6 +38,8 @@ HTTP_ONLY = {
     "template_not_found",
     "attachment_not_found",
     "message_not_found",
+    "content_not_found",
+    "not_resendable",
     "account_not_found",
     "key_not_found",
     "sender_not_found",

@@ -59,6 +59,7 @@ _OF_TWO_FIELDS: Final = {
     ("hold", "not_allowed"),
     ("attachments", "not_allowed"),
     ("flow", "invalid_passkey"),
+    ("roleArn", "not_allowed"),
 }
 #: Path parameter -> a value that exists.
 _IDS: Final[dict[str, str]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))

@@ -30,8 +30,11 @@ export default function Account() {
         </div>
       )}
       {account.data && <Keep of={account.data} onSaved={account.show} />}
-      {may("account") && <Alerts />}
-      <History />
+      {/* Its answers may come first, and what is above would then move it. */}
+      <div hidden={!account.data}>
+        {may("account") && <Alerts />}
+        <History />
+      </div>
     </Page>
   );
 }

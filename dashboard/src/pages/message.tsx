@@ -1,5 +1,7 @@
 // One email: what it was, and everything that happened to it.
 
+import lazy from "preact-iso/lazy";
+
 import { exact } from "../format";
 import { ApiError } from "../http";
 import { Badge, Copy, Facts, Tags } from "../parts/basics";
@@ -8,8 +10,10 @@ import { Icon } from "../parts/icon";
 import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
+import { isWaiting } from "./emails";
 import { type Names, originOf } from "./origins";
-import { Waiting } from "./waiting";
+
+const Waiting = lazy(() => import("../later").then((pages) => pages.Waiting));
 
 const EVENTS: Record<EventKind, string> = {
   accepted: "Accepted",
@@ -94,7 +98,7 @@ function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: N
         <Badge status={status} />
         {message.errorMessage && <span>{message.errorMessage}</span>}
       </p>
-      <Waiting of={message} onChanged={onChanged} />
+      {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
       <h3>What happened</h3>
       <ol class="timeline">
         {events.map((event, index) => (

@@ -1,7 +1,6 @@
 // What can still be done with an email that waits: send it now, at another time, or not at all.
 
 import { useState } from "preact/hooks";
-import lazy from "preact-iso/lazy";
 
 import { call } from "../api";
 import { exact } from "../format";
@@ -9,9 +8,7 @@ import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
 import { may } from "../rights";
 import type { MessageDetail } from "../schema";
-import { isWaiting } from "./emails";
-
-const HeldContent = lazy(() => import("../later").then((pages) => pages.HeldContent));
+import { HeldContent } from "./held-content";
 
 type Change = "cancel" | "release" | "reschedule";
 
@@ -23,7 +20,6 @@ export function Waiting({ of: message, onChanged }: { of: MessageDetail; onChang
       {text}
     </button>
   );
-  if (!isWaiting(message)) return null;
   const who = message.awaitsOwner ? "an owner of the account" : "somebody";
   const decides = message.awaitsOwner ? may("agents") : may("waiting");
   return (

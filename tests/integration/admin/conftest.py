@@ -26,6 +26,7 @@ from tests.stack import PATIENCE
 
 TABLE = "pillarbox-table"
 CREDENTIALS = "pillarbox-credentials"
+SPOOL = "pillarbox-spool"
 SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS})
 
 
@@ -127,6 +128,7 @@ def mailbox(
     monkeypatch: pytest.MonkeyPatch,
 ) -> MailStore:
     """The local SES of a stack that has a state file."""
+    boto3.client("s3").create_bucket(Bucket=SPOOL)
     environment = {
         "PILLARBOX_API_URL": "https://mail.example",
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
@@ -137,6 +139,7 @@ def mailbox(
         "PILLARBOX_DNS_SERVERS": name_server,
         "PILLARBOX_TABLE": table.name,
         "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS,
+        "PILLARBOX_SPOOL_BUCKET": SPOOL,
         "PILLARBOX_WEBHOOKS_QUEUE_URL": boto3.client("sqs").create_queue(QueueName="webhooks")[
             "QueueUrl"
         ],

@@ -85,6 +85,7 @@ def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None
         "tags",
         "scheduledAt",
         "held",
+        "awaitsOwner",
         "keyId",
         "starterTemplate",
         "templateId",

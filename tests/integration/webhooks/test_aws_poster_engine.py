@@ -21,6 +21,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.webhooks.aws_target import trust_policy
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
 from pillarbox.domain.webhooks.events import webhook_test
+from tests.aws import forget_sessions
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.webhooks import endpoint
 from tests.stack import free_port, wait_for
@@ -92,7 +93,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
             )
             engine.client("events").create_event_bus(Name="mail")
             with mock.patch.dict(os.environ, service | region):
+                forget_sessions()
                 yield engine
+            forget_sessions()
         finally:
             process.terminate()
 

@@ -23,6 +23,8 @@ MAX_DOMAINS: Final = 20
 #: Domains that an account may add in a day, removed ones included.
 MAX_ADDED_DOMAINS: Final = 20
 MAX_ENDPOINTS: Final = 10
+#: Days for which the content of emails may be kept.
+MAX_KEEP: Final = 90
 
 
 def limit_exceeded(code: str, limit: int, things: str) -> ServiceError:

@@ -22,8 +22,6 @@ MAX_RECIPIENTS: Final = 50
 MAX_HTML: Final = 2 * 1024 * 1024
 #: In octets of UTF-8, of a text part that the caller wrote.
 MAX_TEXT: Final = 1024 * 1024
-#: In days: for how long the content of an email can be kept after the hand-over.
-MAX_KEEP: Final = 90
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
 #: How long after its job was queued an email may still be accepted. A worker that finds no record

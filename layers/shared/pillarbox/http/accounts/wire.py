@@ -11,8 +11,8 @@ from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
-from pillarbox.domain.messages.mail import MAX_KEEP
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender, to_a_label
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
@@ -22,7 +23,7 @@ from pillarbox.domain.messages.header_text import (
     MAX_SUBJECT,
     is_visible,
 )
-from pillarbox.domain.messages.mail import MAX_HTML, MAX_KEEP, MAX_TEXT, SendRequest
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, SendRequest
 from pillarbox.domain.messages.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.http.body_hash import send_hash
