@@ -41,12 +41,12 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 	  --test-reporter=dot 'test/*.test.ts'
 	@.venv-node/bin/node --test --test-reporter=dot 'packages/pillarbox-js/test/*.test.js'
 
-# A collection writes the byte code that six workers would otherwise each compile for themselves.
+# A collection writes the byte code that seven workers would otherwise each compile for themselves.
 test: ## run every check and every test
 	@$(MAKE) --silent --jobs dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made
 	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
 	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
-	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
+	  '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
