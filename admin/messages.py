@@ -1,18 +1,21 @@
 """The commands `pillarbox message …`."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Final
+from uuid import UUID
 
 import typer
 
 from admin.confirm import confirm, require_yes
-from admin.connection import connected
+from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, print_lines
 from admin.times import HELP, parse_time
 from admin.use_cases.messages import Search
 from pillarbox.application.accounts.keys import account_of_key_id
 from pillarbox.application.history.terms import search_recipient
+from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import Message
@@ -60,28 +63,76 @@ def show(
     connection.show_list(detail["events"], ("at", "type", "recipient", "code", "reason"))
 
 
+_Id = Annotated[str, typer.Argument(metavar="ID", help="The message's id.")]
+_Account = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="The account's id; without it, all accounts are asked."),
+]
+_Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+
+
 @app.command("cancel")
 def cancel(
-    ctx: typer.Context,
-    message_id: Annotated[str, typer.Argument(metavar="ID", help="The message's id.")],
-    *,
-    account: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The account's id; without it, all accounts are asked."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Cancel without asking.")] = False,
+    ctx: typer.Context, message_id: _Id, *, account: _Account = None, yes: _Yes = False
 ) -> None:
     """Cancel a scheduled or held email, so that it is never sent.
 
     Example: `pillarbox message cancel 0193b1f0-5a3c-7d11-9c58-8a0e6f4b2d17`
     """
-    connection = connected(ctx)
+    _change(connected(ctx), message_id, account, "Cancel", MessageChanges.cancel, yes=yes)
+
+
+@app.command("release")
+def release(
+    ctx: typer.Context, message_id: _Id, *, account: _Account = None, yes: _Yes = False
+) -> None:
+    """Send a held email, in a quarter of an hour. What waits for an owner is refused.
+
+    Example: `pillarbox message release 0193b1f0-5a3c-7d11-9c58-8a0e6f4b2d17`
+    """
+    change = MessageChanges.release_by_operator
+    _change(connected(ctx), message_id, account, "Send", change, yes=yes)
+
+
+@app.command("reschedule")
+def reschedule(
+    ctx: typer.Context,
+    message_id: _Id,
+    at: Annotated[
+        str, typer.Option(metavar="TIME", help="2026-11-20T09:00, UTC unless it has an offset.")
+    ],
+    *,
+    account: _Account = None,
+    yes: _Yes = False,
+) -> None:
+    """Give a scheduled email another time, at least a quarter of an hour ahead.
+
+    Example: `pillarbox message reschedule 0193b1f0-5a3c-7d11-9c58-8a0e6f4b2d17 --at 2026-12-01`
+    """
+    due_at = parse_time("at", at, utc_now())
+
+    def change(changes: MessageChanges, account_id: str, message_id: UUID) -> Message:
+        return changes.reschedule(account_id, message_id, due_at)
+
+    _change(connected(ctx), message_id, account, f"Send at {timestamp(due_at)}", change, yes=yes)
+
+
+def _change(  # noqa: PLR0913  what the three commands are given
+    connection: StackConnection,
+    message_id: str,
+    account: str | None,
+    verb: str,
+    change: Callable[[MessageChanges, str, UUID], Message],
+    *,
+    yes: bool,
+) -> None:
+    """Find a message, ask, change it and show it."""
     require_yes(connection, yes=yes)
     with progress("Asking", "accounts") as report:
         message = connection.wiring.message_search.get(message_id, account, report)
-    confirm(connection, f"Cancel “{message.subject}” to {', '.join(message.to)}?", yes=yes)
-    canceled = connection.wiring.changes.cancel(message.account_id, message.message_id)
-    connection.show({**message_detail(canceled), "accountId": message.account_id})
+    confirm(connection, f"{verb}: “{message.subject}” to {', '.join(message.to)}?", yes=yes)
+    changed = change(connection.wiring.changes, message.account_id, message.message_id)
+    connection.show({**message_detail(changed), "accountId": message.account_id})
 
 
 _To = Annotated[

@@ -20,14 +20,14 @@ from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
 from admin.use_cases.first_steps import FirstSteps
 from admin.use_cases.isolation import AccountIsolation
-from admin.use_cases.messages import MessageSearch
+from admin.use_cases.messages import MessageSearch, NoQueue
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.tenants import SesTenants
@@ -37,6 +37,7 @@ from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
 from pillarbox.application.sending.changes import MessageChanges
+from pillarbox.application.waiting import WaitingMail
 from pillarbox.wiring import Wiring, utc_now
 
 
@@ -111,11 +112,14 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def changes(self) -> MessageChanges:
-        """Cancel messages. The command queues no jobs, so it does nothing else with them."""
+        """Change messages that wait. The command queues no jobs, so it has the timer alone."""
+        contents = DynamoWaitingContents(self.table, bucket="")
+        times = DynamoWakeTimes(self.table)
+        waiting = WaitingMail(contents=contents, times=times, queue=NoQueue(), clock=utc_now)
         return MessageChanges(
             messages=self.message_store,
-            contents=DynamoWaitingContents(self.table, bucket=""),
-            waiting=lambda: self.waiting_mail,
+            contents=contents,
+            waiting=lambda: waiting,
             quotas=self.quota_store,
             clock=utc_now,
             monotonic=monotonic,

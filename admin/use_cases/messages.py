@@ -1,8 +1,8 @@
 """Look a message up for an operator, who knows its id or something about it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import batched
 from typing import Final
 from uuid import UUID
@@ -11,9 +11,11 @@ from admin.use_cases.ports import MessageRecords
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.search import RecordSearch
+from pillarbox.application.sending.changes import TIMER_WAIT
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm
 from pillarbox.domain.messages.statistics import TimeRange, creation_time
@@ -161,3 +163,13 @@ class MessageSearch:
 def _after(message: Message) -> datetime:
     """Return the time before which a message was created. Others may have the same millisecond."""
     return to_datetime(milliseconds(message.created_at) + 1)
+
+
+class NoQueue:
+    """Implements `waiting_ports.WakeQueue` for an operator, who queues no jobs."""
+
+    def wake_all(self, jobs: Collection[Job], now: datetime) -> None:
+        """Refuse them: the timer would not find them in time."""
+        del jobs, now
+        text = f"must be at least {TIMER_WAIT // timedelta(minutes=1)} minutes ahead"
+        raise ValidationFailed(FieldError("at", text, "out_of_range"))

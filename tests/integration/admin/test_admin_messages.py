@@ -1,4 +1,4 @@
-"""`pillarbox message show|find`, run by an operator or a program."""
+"""`pillarbox message …`, run by an operator or a program."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -6,13 +6,14 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.message import Event, EventKind, Message
-from pillarbox.domain.messages.schedule import Schedule
+from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, SendRoute
+from pillarbox.domain.messages.schedule import Schedule, whole
+from pillarbox.http.messages.replies import timestamp
 from tests.fakes.builders import mail, message
 from tests.integration.admin.operator_command import Operator
 
@@ -71,6 +72,40 @@ def test_a_message_that_waits_is_canceled(run: Operator, table: Table, account: 
         contents.load(waiting)
     sent = put(table, account, minutes(5))
     assert run.refused("message", "cancel", sent, "--yes") == (1, "not_cancelable")
+
+
+def test_a_message_that_waits_gets_another_time(run: Operator, table: Table, account: str) -> None:
+    """The command queues no job, so the timer must find it: sixteen minutes ahead are enough."""
+    schedule = Schedule(due_at=whole(datetime.now(UTC)) + minutes(90), life=minutes(60))
+    waiting = put(table, account, minutes(5), schedule=schedule)
+    now = datetime.now(UTC)
+    late, soon = ((now + minutes(ahead)).isoformat() for ahead in (16, 14))
+    change = ("message", "reschedule", waiting, "--yes", "--at")
+    assert run.refused(*change, soon) == (1, "validation_failed")
+    assert run("message", "show", waiting)["scheduledAt"] == timestamp(schedule.due_at)
+    moved = datetime.fromisoformat(run(*change, late)["scheduledAt"])
+    assert abs(moved - now - minutes(16)) < minutes(1)
+    jobs = [job for _, found in DynamoWakeTimes(table).due(moved) for job in found]
+    assert [(str(job.message_id), job.due_at) for job in jobs] == [(waiting, moved)]
+
+
+def test_a_held_message_is_released_by_the_timer(run: Operator, table: Table, account: str) -> None:
+    """It is due when the timer can find it; what waits for an owner, or does not, is refused."""
+    now = datetime.now(UTC)
+    schedule = Schedule(due_at=now + minutes(60), life=minutes(60), held=True)
+    origin = MessageOrigin(route=SendRoute.HTTP, held=True)
+    held = put(table, account, minutes(5), schedule=schedule, origin=origin)
+    released = run("message", "release", held, "--yes")
+    assert (released["held"], released["status"]) == (False, "pending")
+    due_at = datetime.fromisoformat(released["scheduledAt"])
+    assert minutes(14) < due_at - now < minutes(17)
+    jobs = [job for _, found in DynamoWakeTimes(table).due(due_at) for job in found]
+    assert [str(job.message_id) for job in jobs] == [held]
+    owners = replace(origin, for_owner=True)
+    of_agent = put(table, account, minutes(5), schedule=schedule, origin=owners)
+    assert run.refused("message", "release", of_agent, "--yes") == (1, "confirmation_required")
+    sent = put(table, account, minutes(5))
+    assert run.refused("message", "release", sent, "--yes") == (1, "not_cancelable")
 
 
 def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str) -> None:

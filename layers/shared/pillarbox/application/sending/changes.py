@@ -6,7 +6,7 @@ key releases it or gives it a time, and an owner reads its content before.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -19,13 +19,18 @@ from pillarbox.domain.accounts.quota import Amount, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.messages.mail import COMMIT_TIME, Mail
 from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
-from pillarbox.domain.messages.schedule import MAX_AHEAD, Schedule, check_ahead, whole
+from pillarbox.domain.messages.schedule import MAX_AHEAD, QUEUED_AHEAD, Schedule, check_ahead, whole
 
 if TYPE_CHECKING:
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: A message that was changed so often gets no other time: each leaves a job in the timer.
 MAX_REVISION: Final = 50
+#: How long before it is due a message must be in the timer, so that no job need be queued.
+TIMER_WAIT: Final = QUEUED_AHEAD + timedelta(minutes=1)
+_FOR_OWNER: Final = (
+    "An agent sent this email, and only an owner of the account can release it, in the dashboard."
+)
 #: Who changes a message.
 type Caller = Principal | MemberPrincipal
 
@@ -120,14 +125,25 @@ class MessageChanges:
         """
         message = self._find(principal.account.account_id, message_id)
         if message.origin.for_owner and not _is_owner(principal):
-            raise owner_required(
-                "An agent sent this email, and only an owner of the account can release it, in the"
-                " dashboard."
-            )
+            raise owner_required(_FOR_OWNER)
         if isinstance(principal, Principal):
             principal.check_release(message.recipients, over_mcp=over_mcp, confirmed=confirmed)
             _check_own(message, principal)
+        return self._release(message, self.clock())
 
+    def release_by_operator(self, account_id: str, message_id: UUID) -> Message:
+        """Send a held message when the timer can find it, in `TIMER_WAIT`: no job is queued.
+
+        Raises:
+            ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` if an owner
+                must release it.
+        """
+        message = self._find(account_id, message_id)
+        if message.origin.for_owner:
+            raise owner_required(_FOR_OWNER)
+        return self._release(message, self.clock() + TIMER_WAIT)
+
+    def _release(self, message: Message, due_at: datetime) -> Message:
         def is_released(message: Message) -> bool:
             held_now = message.schedule is None or message.schedule.held
             return message.origin.held and not held_now
@@ -135,7 +151,7 @@ class MessageChanges:
         def released(schedule: Schedule) -> Schedule:
             if not schedule.held:
                 raise _does_not_wait()
-            return replace(schedule, due_at=whole(self.clock()), held=False)
+            return replace(schedule, due_at=whole(due_at), held=False)
 
         return self._arrange(message, released, is_released)
 
