@@ -76,7 +76,7 @@ _AgentConfirmation = Annotated[
     typer.Option(
         help="With --agent: who confirms each send. ask: the user of the agent, and the key sends"
         " over the MCP server only; that is the default. owner: each email waits until an owner"
-        " of the account releases it in the dashboard. off: nobody."
+        " of the account releases it in the dashboard. off: no one."
     ),
 ]
 _AgentPerDay = Annotated[

@@ -29,16 +29,16 @@ _EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 app = typer.Typer(no_args_is_help=True, help="Accepted emails and what happened to them.")
 
 
+_Id = Annotated[str, typer.Argument(metavar="ID", help="The message's id.")]
+_Account = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="The account's id; without it, all accounts are asked."),
+]
+_Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+
+
 @app.command("show")
-def show(
-    ctx: typer.Context,
-    message_id: Annotated[str, typer.Argument(metavar="ID", help="The message's id.")],
-    *,
-    account: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The account's id; without it, all accounts are asked."),
-    ] = None,
-) -> None:
+def show(ctx: typer.Context, message_id: _Id, *, account: _Account = None) -> None:
     """Show a message with its recipients and events. The body is not stored.
 
     Without --account the command asks for the message in every account, a hundred at a time.
@@ -61,14 +61,6 @@ def show(
     del view["events"]
     connection.show(view)
     connection.show_list(detail["events"], ("at", "type", "recipient", "code", "reason"))
-
-
-_Id = Annotated[str, typer.Argument(metavar="ID", help="The message's id.")]
-_Account = Annotated[
-    str | None,
-    typer.Option(metavar="ID", help="The account's id; without it, all accounts are asked."),
-]
-_Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 
 
 @app.command("cancel")

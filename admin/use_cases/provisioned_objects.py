@@ -150,7 +150,7 @@ def _with_secret(
     def run() -> None:
         if entry.secret_to is not None and _has_secret(target, entry.secret_to):
             # That of another endpoint. A run that is repeated must not take it for the new one,
-            # and nobody can guess what stands there meanwhile.
+            # and what the destination holds meanwhile cannot be guessed.
             target.values.write(entry.secret_to, f"pending-{new_token(32)}")
         made = target.call("POST", f"/v1/webhooks{path}", body)
         if entry.secret_to is not None:

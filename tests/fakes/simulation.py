@@ -294,7 +294,7 @@ class Service:
             event_queue=stores.FakeEventQueue(self._store),
             heartbeat=stores.FakeHeartbeat(self._store),
             build=lambda _mail, _message: b"",
-            keep=lambda _message, _raw: True,
+            keep=lambda _message, _raw: None,
             clock=self.clock,
             pause=self.simulation.sleep,
             new_owner=lambda: "worker",

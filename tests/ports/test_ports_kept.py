@@ -1,7 +1,9 @@
 """Kept content on S3."""
 
+import threading
 from dataclasses import replace
 from datetime import date, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -29,6 +31,43 @@ def test_each_account_has_its_own(contents: S3KeptContents) -> None:
     assert contents.get(CONTENT) == b"octets"
     contents.remove(CONTENT)
     assert contents.get(CONTENT) is None
+
+
+def test_a_connection_that_was_closed_unheard_loses_no_content(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker that was frozen does not know of it, so the write is tried again."""
+    written: list[bytes] = []
+    dropped: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            octets = self.rfile.read(int(self.headers["Content-Length"]))
+            if not dropped:
+                dropped.append(self.path)
+                return
+            written.append(octets)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+    S3KeptContents("spool").put(CONTENT, b"octets")
+    server.shutdown()
+    server.server_close()
+    thread.join(10)
+    assert dropped
+    assert len(written) == 1
+    assert b"octets" in written[0]
 
 
 def test_all_of_an_account_is_deleted(contents: S3KeptContents) -> None:

@@ -104,7 +104,7 @@ def test_threads_that_deliver_one_job_hand_it_over_once(table: Table) -> None:
         event_queue=stores.FakeEventQueue(store),
         heartbeat=stores.FakeHeartbeat(store),
         build=lambda _mail, _message: b"",
-        keep=lambda _message, _raw: True,
+        keep=lambda _message, _raw: None,
         clock=lambda: NOW,
         pause=lambda _: None,
         new_owner=lambda: str(uuid4()),

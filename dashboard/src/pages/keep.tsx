@@ -16,7 +16,7 @@ export function Keep({ of: account, onSaved }: { of: Account; onSaved: (account:
     <section class="card">
       <h2>Content of emails</h2>
       <p>
-        {account.keepDays ? `Kept for ${days(account.keepDays)} after an email is sent.` : "Not kept. Nobody can read an email after it is sent, or send it again."}
+        {account.keepDays ? `Kept for ${days(account.keepDays)} after an email is sent.` : "Not kept. After an email is sent, it cannot be read or sent again."}
       </p>
       {may("account") && (
         <p class="actions">
@@ -50,7 +50,7 @@ function KeepWindow({ of: account, onSaved, onClose }: { of: Account; onSaved: (
           <b>For how long:</b> {keepDays ? `${days(keepDays)} after an email is sent; then it is deleted.` : "not at all. What is kept now cannot be read any more."}
         </li>
         <li>
-          <b>Never kept:</b> codes and links by which people sign in, of the starter templates and of templates with their names. Send other secrets with <code>keep: 0</code>.
+          <b>Never kept:</b> codes and links by which people sign in, of the starter templates and their copies. Send other secrets with <code>keep: 0</code>.
         </li>
       </ul>
     </Ask>

@@ -58,6 +58,7 @@ def test_a_failed_write_changes_nothing_else(error: Exception) -> None:
 
     result = deliver(world, 7, fail)
     assert (result.outcome, result.retry_after, result.unkept) == (Outcome.SENT, None, True)
+    assert result.provider_error == type(error).__name__  # for the log
     (message,) = world.store.messages.values()
     assert message.status is Status.SENT
     assert len(world.mailer.taken) == 1

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _NAME: Final = "kept content"
 #: Without ListBucket, S3 answers AccessDenied for an object that does not exist.
 _ABSENT: Final = ("NoSuchKey", "AccessDenied")
-#: The worker has other emails to deliver, so a write has one short try.
-_ONE_TRY: Final = CallLimits(connect_timeout=1, read_timeout=2, attempts=1)
+#: The worker has other emails to deliver, so a write has two short tries: the second one because
+#: the connection of a worker that was frozen may be closed without its knowledge.
+_SHORT_TRIES: Final = CallLimits(connect_timeout=1, read_timeout=1.5, attempts=2)
 #: As in adapters/s3_uploads.py.
 _REGIONAL: Final = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
 
@@ -32,14 +33,14 @@ class S3KeptContents:
     """Implements `application.kept.KeptContents`, and writes them for the worker."""
 
     _s3: "S3Client" = client_of("s3")
-    _writer: "S3Client" = client_of("s3", _ONE_TRY)
+    _writer: "S3Client" = client_of("s3", _SHORT_TRIES)
     _signer: "S3Client" = client_of("s3", _REGIONAL)
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
 
     def put(self, content: KeptContent, octets: bytes) -> None:
-        """Write a message as it was handed over, with one try of few seconds."""
+        """Write a message as it was handed over, within few seconds."""
         with service_errors(_NAME):
             self._writer.put_object(Bucket=self._bucket, Key=_key(content), Body=octets)
 

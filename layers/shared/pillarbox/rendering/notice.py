@@ -12,7 +12,7 @@ from string import Template
 def notice_source() -> str:
     """Return the template of notices to owners of accounts.
 
-    It has a title, paragraphs, what it is about, and the name of the account.
+    It has a title, paragraphs, perhaps a link, what it is about, and the name of the account.
     """
     reason = "because you are an owner of this account, or its contact."
     return _framed("notice", "{{ title }}", reason)

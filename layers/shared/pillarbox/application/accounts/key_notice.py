@@ -44,6 +44,7 @@ class KeyNotices:
             "title": title,
             "paragraphs": paragraphs,
             "about": f"Key: {key.key_id}",
+            "url": "",
             "account": account.name,
             "account_id": account.account_id,
         }

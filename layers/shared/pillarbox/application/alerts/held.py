@@ -35,10 +35,7 @@ def held_alert(messages: Sequence[Message], base_url: str) -> Alert:
         name=first.origin.key_id or "",
         at=to_datetime(start),
         title=_TITLE,
-        paragraphs=(
-            _WHAT,
-            f"Read it and decide: {base_url}/app/activity/{first.message_id}",
-            _OTHERS,
-        ),
+        paragraphs=(_WHAT, _OTHERS),
         about=f"API key: {first.origin.key_id}",
+        url=f"{base_url}/app/activity/{first.message_id}",
     )

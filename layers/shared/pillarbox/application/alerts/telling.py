@@ -42,6 +42,7 @@ class Digest:
     title: str
     paragraphs: Sequence[str]
     about: str
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +112,7 @@ class AlertTelling:
             self._write(account, alerts, digest)
         if settings.chat_url is not None and self.queue_post is not None:
             lines = [f"{account.name}: {digest.title}", *digest.paragraphs, digest.about]
+            lines += [digest.url] if digest.url else []
             self.queue_post(AlertPost(account.account_id, "\n".join(lines)))
 
     def _write(self, account: Account, alerts: Sequence[StoredAlert], digest: Digest) -> None:
@@ -123,6 +125,7 @@ class AlertTelling:
             "title": digest.title,
             "paragraphs": [*digest.paragraphs, _CHOICE],
             "about": digest.about,
+            "url": digest.url or "",
             "account": account.name,
             "account_id": account.account_id,
         }
@@ -143,7 +146,7 @@ def digest_of(alerts: Sequence[StoredAlert]) -> Digest:
     """Return what owners read of some alerts."""
     if len(alerts) == 1:
         (only,) = alerts
-        return Digest(only.alert.title, only.alert.paragraphs, only.alert.about)
+        return Digest(only.alert.title, only.alert.paragraphs, only.alert.about, only.alert.url)
     shown = [one.alert for one in alerts[:MOST_TOLD]]
     paragraphs = [
         f"{one.title} ({one.about}), {one.at:%-d %B, %H:%M} UTC. {one.paragraphs[0]}"

@@ -99,7 +99,7 @@ class Delivery:
     heartbeat: EventHeartbeat
     holds: Holds
     build: Callable[[Mail, Message], bytes]
-    keep: Callable[[Message, bytes], bool]
+    keep: Callable[[Message, bytes], str | None]
     clock: Clock
     pause: Callable[[float], None]
     #: Names a lease. Each hand-over needs a new name, so that no two share one.
@@ -321,8 +321,13 @@ class Delivery:
         failed = (_failed_event(now, code, MEANINGS[code], to) for to, code in refused.items())
         events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))
-        kept = self.keep(message, raw)  # never before the answer is saved
-        return DeliveryResult(Outcome.SENT, unkept=not kept, time_to_send=now - job.queued_at)
+        unkept = self.keep(message, raw)  # never before the answer is saved
+        return DeliveryResult(
+            Outcome.SENT,
+            unkept=unkept is not None,
+            time_to_send=now - job.queued_at,
+            provider_error=unkept,
+        )
 
     def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
         return self._finish(message, Outcome.FAILED, [_failed_event(self.clock(), code, reason)])

@@ -43,6 +43,8 @@ class Alert:
     paragraphs: Sequence[str]
     #: What it is about, such as an endpoint, in one line.
     about: str
+    #: The page of the dashboard where an owner must do something.
+    url: str | None = None
 
     @property
     def alert_id(self) -> str:

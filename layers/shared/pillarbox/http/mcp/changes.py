@@ -52,7 +52,6 @@ def _release_email(call: ToolCall) -> dict[str, Json]:
     arguments = validate(ReleaseArguments, call.arguments)
     _, message_id = _ids(call, arguments.message_id)
     message = call.services.message_lookup.get(call.principal, message_id)
-
     if not message.held:
         raise ServiceError("not_cancelable", "The message does not wait for a release.")
 

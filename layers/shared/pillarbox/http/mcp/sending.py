@@ -48,8 +48,8 @@ _LINES: Final = 6
 _ALL_RECIPIENTS: Final = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 _DECLINED: Final = "The user declined. Nothing was sent; do not try again without being asked."
 _FOR_OWNER: Final = (
-    "Not sent yet: it waits until an owner of the account releases it in the dashboard. The owners"
-    " are told by email. get_email shows what became of it. Do not send it again."
+    "Not sent yet: it waits until an owner of the account releases it in the dashboard. Owners get"
+    " an alert. get_email shows what became of it. Do not send it again."
 )
 _HOW_TO_CONFIRM: Final = (
     "Nothing was sent. Show this to the user. Only if the user agrees, call the tool again within"

@@ -24,7 +24,7 @@ _KEPT: Final = timedelta(days=40)
 _SETTINGS: Final = "settings"
 _ALERT: Final = Row(
     Alert,
-    *("name", "title", "about"),
+    *("name", "title", "about", "url?"),
     kind=("kind?", one_of(AlertKind)),
     at=("at", TIME),
     paragraphs=("paragraphs", TUPLE),
