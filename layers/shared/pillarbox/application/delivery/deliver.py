@@ -38,8 +38,7 @@ from pillarbox.domain.messages.message import (
 )
 from pillarbox.domain.timing import CLOCK_MARGIN
 
-#: A job is queued before its record is put. These are the first pauses before reading the
-#: record again, in seconds.
+#: In seconds: the first pauses before a job's record, which is put after it, is read again.
 _RECORD_PAUSES: Final = (0.05, 0.2, 1.0)
 #: A job that has no record this long after it was queued is not accepted mail.
 RECORD_WAIT: Final = COMMIT_TIME + timedelta(minutes=5)
@@ -322,12 +321,8 @@ class Delivery:
         events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))
         unkept = self.keep(message, raw)  # never before the answer is saved
-        return DeliveryResult(
-            Outcome.SENT,
-            unkept=unkept is not None,
-            time_to_send=now - job.queued_at,
-            provider_error=unkept,
-        )
+        result = DeliveryResult(Outcome.SENT, unkept=unkept is not None, provider_error=unkept)
+        return replace(result, time_to_send=now - job.queued_at)
 
     def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
         return self._finish(message, Outcome.FAILED, [_failed_event(self.clock(), code, reason)])
