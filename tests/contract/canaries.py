@@ -1,6 +1,7 @@
 """The words that test promise 10: where requests have them, and how a search finds them."""
 
 import base64
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -12,14 +13,17 @@ CANARY: Final = "canary7f3a"
 #: An address whose local part and domain the search finds separately.
 ADDRESS: Final = f"{CANARY}@customer.example"
 URL: Final = f"https://customer.example/{CANARY}"
+CODE: Final = "482913"
 
 
 def traces(output: str) -> set[str]:
     """Return the parts of keys, bodies, variables and addresses that an output contains."""
     searched = output.lower()
     encoded = {_encoded(before).lower() for before in range(3)}
-    plain = {CANARY, "bx_live_", "bx_preview_", "whsec_", "482913", "customer.example"}
-    return {trace for trace in plain | encoded if trace in searched}
+    plain = {CANARY, "bx_live_", "bx_preview_", "whsec_", "customer.example"}
+    found = {trace for trace in plain | encoded if trace in searched}
+    # A part of a longer number is not the code: a time in milliseconds has it every few hours.
+    return found | set(re.findall(rf"(?<!\d){CODE}(?!\d)", searched))
 
 
 def _encoded(before: int) -> str:

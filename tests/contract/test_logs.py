@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from tests.contract.bodies import attachment, otp, raw_html
-from tests.contract.canaries import CANARY, traces
+from tests.contract.canaries import CANARY, CODE, traces
 from tests.contract.client import Api
 from tests.contract.operations import ALL_OPERATIONS, OPERATIONS
 from tests.contract.service import Service
@@ -80,7 +80,7 @@ def test_canaries_in_the_log_are_found_for_every_function(output: Output) -> Non
     routes = {(one.method, one.path) for one in called}
     assert {(line.get("method"), line["route"]) for line in leaks if "route" in line} >= routes
     assert {line["service"] for line in leaks} == {"pillarbox", "pillarbox-relay"}
-    assert {CANARY, "bx_live_", "482913", "customer.example"} <= traces(output.leaked)
+    assert {CANARY, "bx_live_", CODE, "customer.example"} <= traces(output.leaked)
 
 
 def test_every_form_of_a_canary_is_found() -> None:
@@ -90,6 +90,12 @@ def test_every_form_of_a_canary_is_found() -> None:
         assert traces(f"body={encoded}")
     assert traces(CANARY.upper()) == {CANARY}
     assert not traces("nothing of it")
+
+
+def test_a_code_is_found_and_a_time_that_has_its_digits_is_not() -> None:
+    """1795774829 s and 130 ms has the digits of the code, and is not the code."""
+    assert traces(f'"code":"{CODE}", {CODE}-{CODE}') == {CODE}
+    assert not traces('{"Timestamp":1795774829130}')
 
 
 def test_no_body_is_in_the_history(account: str, service: Service) -> None:
