@@ -21,4 +21,4 @@ export { Palette } from "./parts/palette";
 export { default as Suppressions } from "./pages/suppressions";
 export { TemplatePage } from "./templates/editor";
 export { TemplateList } from "./templates/list";
-export { Waiting } from "./pages/waiting";
+export { Detail } from "./pages/message-detail";

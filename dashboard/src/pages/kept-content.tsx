@@ -1,0 +1,107 @@
+// The content of an email, if it is kept and the reader may see it; who asks for it is noted in the log.
+
+import { useState } from "preact/hooks";
+
+import { useAction } from "../action";
+import { minute } from "../format";
+import { Facts, Segments } from "../parts/basics";
+import { Notice } from "../parts/notice";
+import { may } from "../rights";
+import type { MessageContent, MessageDetail } from "../schema";
+import { Frame, Output, size } from "../templates/preview";
+import { type ContentState, type Reading, read, stateOf } from "./kept-email";
+import { SendAgain } from "./send-again";
+
+const VIEWS = ["email", "text", "HTML"] as const;
+const NAMES = { text: "Text part", HTML: "HTML of the email" };
+
+interface Properties {
+  of: MessageDetail;
+  onShow: (id: string) => void;
+}
+
+export function KeptContent({ of: message, onShow }: Properties) {
+  const { messageId, kept } = message;
+  const [reading, setReading] = useState<Reading>();
+  const [open, setOpen] = useState(false);
+  const [sending, setSending] = useState(false);
+  const { busy, error, run } = useAction(async () => {
+    if (!reading) setReading(await read(messageId));
+    setOpen(!open);
+  });
+  const state = stateOf(message, may("content"));
+  return (
+    <section class="content" aria-label="Content">
+      {state === "kept" && (
+        // Neither loses the focus while it works.
+        <p class="actions">
+          <button type="button" class="button small" aria-expanded={open} aria-disabled={busy} onClick={(event) => busy || run(event)}>
+            {open ? "Hide the content" : "Read the content"}
+          </button>
+          <button type="button" class="button small" onClick={() => setSending(true)}>
+            Send again…
+          </button>
+        </p>
+      )}
+      <p class="hint">
+        {about(state, kept ? minute(kept) : "")} {!kept && <a href="/app/guides/content">How content is kept</a>}
+      </p>
+      {error && <Notice kind="bad">{error}</Notice>}
+      {open && reading && <View of={reading} onReading={setReading} />}
+      {sending && <SendAgain of={message} onSent={onShow} onClose={() => setSending(false)} />}
+    </section>
+  );
+}
+
+function about(state: ContentState, until: string): string {
+  const texts = {
+    kept: `The content is kept until ${until}, for owners and developers of this account. Each reading is in the account’s log.`,
+    others: `The content is kept until ${until}. Only owners and developers of this account read it, and send it again.`,
+    over: `The content was kept until ${until}. It can neither be read nor sent again any more.`,
+    later: "Once this email is sent, its content can be read if this account keeps it.",
+    none: "The content of this email is not kept, so it can neither be read nor sent again.",
+  };
+  return texts[state];
+}
+
+function View({ of: { content, linkUntil }, onReading }: { of: Reading; onReading: (reading: Reading) => void }) {
+  const parts = { email: content.html, text: content.text, HTML: content.html };
+  const views = VIEWS.filter((view) => parts[view] !== null);
+  const [view, setView] = useState(views[0]);
+  const [images, setImages] = useState(false);
+  const [phone] = useState(() => matchMedia("(max-width: 760px)").matches);
+  const download = useAction(async () => {
+    const now = await read(content.messageId);
+    onReading(now);
+    location.assign(now.content.eml.url);
+  });
+  function follow(event: Event) {
+    if (Date.now() < linkUntil) return;
+    event.preventDefault();
+    download.run();
+  }
+  return (
+    <>
+      {content.attachments.length > 0 && <Facts of={{ Files: filesOf(content) }} />}
+      <div class="bar">
+        {view && <Segments name="Part of the email" of={views} value={view} onChange={setView} />}
+        {view === "email" && (
+          <button type="button" class="button small" aria-pressed={images} onClick={() => setImages(!images)}>
+            {images ? "Hide images" : "Load images"}
+          </button>
+        )}
+        <a class="button small" href={content.eml.url} rel="noreferrer" onClick={follow}>
+          Download .eml ({size(content.size)})
+        </a>
+      </div>
+      {download.error && <Notice kind="bad">{download.error}</Notice>}
+      {!view && <Notice kind="note">The email has no part that can be shown here. The file has all of it.</Notice>}
+      {view === "email" && <Frame key={String(images)} html={content.html ?? ""} scheme="light" device={phone ? "phone" : "desktop"} images={images} links={false} />}
+      {view && view !== "email" && <Output name={NAMES[view]} text={parts[view] ?? ""} />}
+    </>
+  );
+}
+
+function filesOf({ attachments }: MessageContent): string {
+  return attachments.map(({ filename, contentType, size: octets }) => `${filename ?? contentType} (${size(octets)})`).join(", ");
+}
