@@ -123,7 +123,7 @@ def test_support_finds_reads_and_sends_again_by_keyboard(
     window = _window(page)
     expect(window.get_by_role("radio", name=customer)).to_be_focused()
     page.keyboard.press("ArrowDown")
-    _tab_to(page, window.get_by_label("Address", exact=True))
+    _tab_to(page, window.get_by_role("textbox"))
     page.keyboard.type(other)
     assert_accessible(page)
     keys = lose_answers(owner)
@@ -154,7 +154,7 @@ def test_support_finds_reads_and_sends_again_by_keyboard(
 
 def assert_file(owner: User, drawer: Locator, message_id: str) -> None:
     """Check that the link downloads the message, and leaves the page as it is."""
-    drawer.get_by_role("link", name="Download .eml").focus()
+    _tab_to(owner.page, drawer.get_by_role("link", name="Download .eml"))
     with owner.page.expect_download() as download:
         owner.page.keyboard.press("Enter")
     path = download.value.path()

@@ -90,14 +90,16 @@ function View({ of: { content, linkUntil }, onReading }: { of: Reading; onReadin
             {images ? "Hide images" : "Load images"}
           </button>
         )}
-        <a class="button small" href={content.eml.url} rel="noreferrer" onClick={follow}>
-          Download .eml ({size(content.size)})
-        </a>
       </div>
       {download.error && <Notice kind="bad">{download.error}</Notice>}
       {!view && <Notice kind="note">The email has no part that can be shown here. The file has all of it.</Notice>}
       {view === "email" && <Frame key={String(images)} html={content.html ?? ""} scheme="light" device={phone ? "phone" : "desktop"} images={images} links={false} />}
       {view && view !== "email" && <Output name={NAMES[view]} text={parts[view] ?? ""} />}
+      <p class="actions">
+        <a class="button small" href={content.eml.url} rel="noreferrer" onClick={follow}>
+          Download .eml ({size(content.size)})
+        </a>
+      </p>
     </>
   );
 }
