@@ -28,9 +28,8 @@ const keysOf = (asked: Asked[]) => asked.map(({ headers }) => headers["Idempoten
 beforeEach(anew);
 
 test("content can be read until its time is over, by those who may", () => {
-  const of = (kept: string | null, readable: boolean, status: "sent" | "pending" = "sent") => stateOf({ kept, status }, readable, NOW);
+  const of = (kept: string, readable: boolean) => stateOf(kept, readable, NOW);
   deepEqual([of(at(1), true), of(at(1), false), of(at(0), true), of(at(0), false)], ["kept", "others", "over", "over"]);
-  deepEqual([of(null, true), of(null, true, "pending")], ["none", "later"]);
 });
 
 test("a link is used for less time than it works", async () => {

@@ -9,11 +9,17 @@ import { Notice } from "../parts/notice";
 import { may } from "../rights";
 import type { MessageContent, MessageDetail } from "../schema";
 import { Frame, Output, size } from "../templates/preview";
-import { type ContentState, type Reading, read, stateOf } from "./kept-email";
+import { type ContentState, copiesOf, type Reading, read, stateOf } from "./kept-email";
 import { SendAgain } from "./send-again";
 
 const VIEWS = ["email", "text", "HTML"] as const;
 const NAMES = { text: "Text part", HTML: "HTML of the email" };
+
+const TEXTS: Record<ContentState, (until: string) => string> = {
+  kept: (until) => `The content is kept until ${until}, for owners and developers of this account. Each reading is in the account’s log.`,
+  others: (until) => `The content is kept until ${until}. Only owners and developers of this account read it, and send it again.`,
+  over: (until) => `The content was kept until ${until}. It cannot be read or sent again any more.`,
+};
 
 interface Properties {
   of: MessageDetail;
@@ -21,7 +27,8 @@ interface Properties {
 }
 
 export function KeptContent({ of: message, onShow }: Properties) {
-  const { messageId, kept } = message;
+  const { messageId } = message;
+  const kept = message.kept ?? "";
   const [reading, setReading] = useState<Reading>();
   const [open, setOpen] = useState(false);
   const [sending, setSending] = useState(false);
@@ -29,7 +36,8 @@ export function KeptContent({ of: message, onShow }: Properties) {
     if (!reading) setReading(await read(messageId));
     setOpen(!open);
   });
-  const state = stateOf(message, may("content"));
+  const copies = copiesOf(messageId);
+  const state = stateOf(kept, may("content"));
   return (
     <section class="content" aria-label="Content">
       {state === "kept" && (
@@ -43,25 +51,22 @@ export function KeptContent({ of: message, onShow }: Properties) {
           </button>
         </p>
       )}
-      <p class="hint">
-        {about(state, kept ? minute(kept) : "")} {!kept && <a href="/app/guides/content">How content is kept</a>}
-      </p>
+      <p class="hint">{TEXTS[state](minute(kept))}</p>
       {error && <Notice kind="bad">{error}</Notice>}
       {open && reading && <View of={reading} onReading={setReading} />}
+      {copies.length > 0 && (
+        <p>
+          Sent again as{" "}
+          {copies.map((id) => (
+            <button type="button" class="link" key={id} onClick={() => onShow(id)}>
+              {id}
+            </button>
+          ))}
+        </p>
+      )}
       {sending && <SendAgain of={message} onSent={onShow} onClose={() => setSending(false)} />}
     </section>
   );
-}
-
-function about(state: ContentState, until: string): string {
-  const texts = {
-    kept: `The content is kept until ${until}, for owners and developers of this account. Each reading is in the account’s log.`,
-    others: `The content is kept until ${until}. Only owners and developers of this account read it, and send it again.`,
-    over: `The content was kept until ${until}. It can neither be read nor sent again any more.`,
-    later: "Once this email is sent, its content can be read if this account keeps it.",
-    none: "The content of this email is not kept, so it can neither be read nor sent again.",
-  };
-  return texts[state];
 }
 
 function View({ of: { content, linkUntil }, onReading }: { of: Reading; onReading: (reading: Reading) => void }) {

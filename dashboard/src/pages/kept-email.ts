@@ -1,14 +1,13 @@
 // What can be done with an email whose content is kept: read it, and send it again.
 
 import { call } from "../api";
-import type { MessageContent, MessageDetail } from "../schema";
+import type { MessageContent } from "../schema";
 
-/** `later`: it is not sent yet; `others`: it is kept, but not for this role. */
-export type ContentState = "kept" | "others" | "over" | "later" | "none";
+/** `others`: not for this role; `over`: not any more. */
+export type ContentState = "kept" | "others" | "over";
 
-/** Return whether the content of an email can be read. */
-export function stateOf({ kept, status }: Pick<MessageDetail, "kept" | "status">, readable: boolean, now = Date.now()): ContentState {
-  if (!kept) return status === "pending" ? "later" : "none";
+/** Return whether content that is kept until a time can be read. */
+export function stateOf(kept: string, readable: boolean, now = Date.now()): ContentState {
   if (Date.parse(kept) <= now) return "over";
   return readable ? "kept" : "others";
 }

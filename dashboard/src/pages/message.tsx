@@ -1,16 +1,39 @@
-// One email in a drawer, over the list that it is in.
+// One email: what it was, and everything that happened to it.
 
-import { useEffect } from "preact/hooks";
 import lazy from "preact-iso/lazy";
 
+import { exact } from "../format";
 import { ApiError } from "../http";
+import { Badge, Copy, Facts, Tags } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { LoadFailed, Progress } from "../parts/notice";
+import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
-import type { Names } from "./origins";
+import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
+import { isWaiting } from "./emails";
+import { type Names, originOf } from "./origins";
 
-const Detail = lazy(() => import("../later").then((pages) => pages.Detail, () => LoadFailed));
+const KeptContent = lazy(() => import("../later").then((pages) => pages.KeptContent));
+const Waiting = lazy(() => import("../later").then((pages) => pages.Waiting));
+
+const EVENTS: Record<EventKind, string> = {
+  accepted: "Accepted",
+  uncertain: "Sent or not: the provider did not answer",
+  sent: "Sent",
+  delayed: "Delayed",
+  delivered: "Delivered",
+  bounced: "Bounced",
+  bounced_transient: "Bounced for now",
+  complained: "Complaint",
+  failed: "Failed",
+};
+const ROUTES: Record<SendRoute, string> = {
+  http: "HTTP",
+  batch: "HTTP, in a batch",
+  smtp: "SMTP",
+  mcp: "MCP",
+  notice: "a notice of the service",
+};
 
 interface Properties {
   id: string;
@@ -25,7 +48,6 @@ interface Properties {
 export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Properties) {
   const message = useResource("GET /v1/emails/{message_id}", { path: { message_id: id } }, true);
   const shown = message.data?.messageId === id ? message.data : undefined;
-  useEffect(() => void Detail.preload(), []);
   const missing = message.error instanceof ApiError && message.error.status === 404;
   return (
     <Dialog drawer title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
@@ -43,4 +65,84 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
       )}
     </Dialog>
   );
+}
+
+function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "names" | "onShow"> & { of: MessageDetail; onChanged: () => void }) {
+  const { messageId, status, events, kept, resendOf } = message;
+  const { template, key } = originOf(message, names);
+  const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
+  const facts = {
+    From: message.fromName ? `${message.fromName} <${message.from}>` : message.from,
+    To: message.to.join(", "),
+    Cc: message.cc.join(", "),
+    Bcc: message.bcc.join(", "),
+    Template: template && (
+      <>
+        <a href={`/app/activity?template=${template.id}`}>{template.name}</a>
+        {note(message)}
+      </>
+    ),
+    "Came by": message.route && ROUTES[message.route],
+    "API key": key && (
+      <>
+        <a href={`/app/activity?key=${key.id}`}>{key.name}</a> (<a href={`/app/?key=${key.id}`}>figures</a>)
+      </>
+    ),
+    Tags: Object.keys(message.tags).length > 0 && <Tags tags={message.tags} />,
+    Repeats: resendOf && (
+      <button type="button" class="link" onClick={() => onShow(resendOf)}>
+        {resendOf}
+      </button>
+    ),
+    "Message id": messageId,
+    "Provider’s id": message.providerMessageId,
+    "Request id": message.requestId,
+  };
+  return (
+    <>
+      <p class="state">
+        <Badge status={status} />
+        {message.errorMessage && <span>{message.errorMessage}</span>}
+      </p>
+      {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
+      {kept && <KeptContent of={message} onShow={onShow} />}
+      <h3>What happened</h3>
+      <ol class="timeline">
+        {events.map((event, index) => (
+          <Event key={`${event.type} ${event.at} ${index}`} of={event} />
+        ))}
+      </ol>
+      <h3>Email</h3>
+      <Facts of={facts} />
+      {!kept && (
+        <p class="hint">
+          {status === "pending" ? "The content can be read once it is sent, if the account keeps it." : "The content is not kept, so it cannot be read or sent again."}{" "}
+          <a href="/app/guides/content">How to keep it</a>
+        </p>
+      )}
+      <p class="actions">
+        <Copy text={messageId}>Copy the id</Copy>
+        <Copy text={command}>Copy as curl</Copy>
+      </p>
+    </>
+  );
+}
+
+function Event({ of: event }: { of: MessageEvent }) {
+  return (
+    <li class={`is-${event.type.replace("_transient", "")}`}>
+      <b>{EVENTS[event.type]}</b> <time dateTime={event.at}>{exact(event.at)}</time>
+      {event.recipient && <div>{event.recipient}</div>}
+      {(event.code || event.reason) && (
+        <div class="reason">
+          {event.code && <code>{event.code}</code>} {event.reason}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function note({ starterTemplate, templateVersion }: MessageDetail): string {
+  if (starterTemplate) return " (starter)";
+  return templateVersion ? `, version ${templateVersion}` : "";
 }
