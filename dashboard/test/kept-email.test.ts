@@ -3,7 +3,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { copiesOf, read, sendAgain, stateOf } from "../src/pages/kept-email";
+import { copiesOf, read, sendAgain, shortList, stateOf } from "../src/pages/kept-email";
 import { anew, answering, type Asked, later, refusal } from "./browser";
 
 const NOW = Date.parse("2026-05-05T12:00:00Z");
@@ -61,4 +61,9 @@ test("another address and another email are other requests", async () => {
   equal(new Set(keysOf(asked)).size, 4);
   deepEqual(asked.map(({ body }) => body), [{}, { to: "eve@x.example" }, { to: "ada@x.example" }, {}]);
   deepEqual([copiesOf("two"), copiesOf("three"), copiesOf("none")], [["c"], ["d"], []]);
+});
+
+test("of many recipients three are named, and the others counted", () => {
+  const list = ["a", "b", "c", "d", "e"];
+  deepEqual([list.slice(0, 1), list.slice(0, 4), list].map(shortList), ["a", "a, b, c, d", "a, b, c and 2 more"]);
 });

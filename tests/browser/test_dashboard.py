@@ -260,7 +260,7 @@ def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, An
         expect(window.get_by_role("button", name="Cancel")).to_be_focused()
         page.keyboard.press("j")  # the window stays about this email
         window.get_by_role("button", name=button).click()
-        expect(page.get_by_text(said)).to_be_visible()
+        expect(page.locator(".toasts:popover-open")).to_have_text(said)  # above the drawer
         page.reload()
         expect(drawer(page).locator(".timeline")).to_contain_text(status)
         expect(drawer(page).get_by_role("button", name=button)).to_have_count(0)

@@ -50,3 +50,10 @@ export async function sendAgain(id: string, to?: string): Promise<string> {
 
 /** Return the emails that this tab made from one, the oldest first. */
 export const copiesOf = (id: string): string[] => [...(copies.get(id) ?? [])];
+
+/** Return addresses as text, and of many the first three and how many more there are. */
+export function shortList(addresses: string[]): string {
+  const shown = addresses.length > 4 ? addresses.slice(0, 3) : addresses;
+  const more = addresses.length - shown.length;
+  return shown.join(", ") + (more ? ` and ${more} more` : "");
+}

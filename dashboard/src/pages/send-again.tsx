@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
 import type { MessageDetail } from "../schema";
-import { sendAgain } from "./kept-email";
+import { sendAgain, shortList } from "./kept-email";
 
 interface Properties {
   of: MessageDetail;
@@ -20,7 +20,7 @@ export function SendAgain({ of: message, onSent, onClose }: Properties) {
   const { to, cc, bcc } = message;
   async function send() {
     onSent(await sendAgain(message.messageId, other ? address.trim() : undefined));
-    return "The email is being sent again. This is the new one.";
+    return "The email is being sent again.";
   }
   return (
     <Ask title="Send this email again?" answer="Send again" action={send} onClose={onClose}>
@@ -29,7 +29,7 @@ export function SendAgain({ of: message, onSent, onClose }: Properties) {
         <legend>To whom</legend>
         <label>
           <input type="radio" name="again" checked={!other} onChange={() => setOther(false)} />
-          <span>{[...to, ...cc, ...bcc].join(", ")}</span>
+          <span>{shortList([...to, ...cc, ...bcc])}</span>
         </label>
         <label>
           <input type="radio" name="again" checked={other} onChange={() => setOther(true)} />
