@@ -194,6 +194,7 @@ _MESSAGE: Final = Row(
     hashed_suppressions=Column("hashed", absent=False),
     announced=Column("announced", absent=False),  # what announce_events filters by
     keep=Column("keep", absent=0),
+    unkept=Column("unkept", absent=False),
 )
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"
