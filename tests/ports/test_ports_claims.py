@@ -270,7 +270,7 @@ def test_a_lease_says_that_the_content_is_not_kept(ports: Ports) -> None:
         assert isinstance(leased, Message)
         assert (leased.keep, leased.unkept, leased.attempt) == (7, True, attempt)
         assert ports.messages.save(replace(leased, lease=None))
-    other = replace(builders.message(UUID(int=8)), keep=7)
+    other = replace(builders.message(), keep=7)
     ports.messages.commit(other)
     leased = ports.messages.lease(ACCOUNT, other.message_id, HASH, "one", at(1))
     assert isinstance(leased, Message)
