@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import groupby
-from typing import Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Final, Self
 
 from admin.use_cases.ports import ApiProbe, MessageRecords
 from pillarbox.application.account_lookup import find_account
@@ -31,6 +30,9 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 from pillarbox.domain.messages.kept import kept_until
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 #: How long a key works, if a killed run leaves it behind.
 KEY_LIFE: Final = timedelta(hours=1)
@@ -201,7 +203,7 @@ class _Key:
         self._text = ""
         self._ends: datetime | None = None
 
-    def __enter__(self) -> "_Key":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

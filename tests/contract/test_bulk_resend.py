@@ -137,7 +137,7 @@ def test_it_is_sent_again_once_more_on_purpose(bulk: Bulk) -> None:
         plan = bulk.plan(again_since=monday)
         assert len([*bulk.use_case.run(plan, 5, lambda _: None)]) == 1
         assert bulk.run(again_since=monday) == []
-        assert [*bulk.use_case.run(plan, 5, lambda _: None)][0].error is None
+        assert next(bulk.use_case.run(plan, 5, lambda _: None)).error is None
     assert bulk.copies == [failed] * 2
 
 
