@@ -12,7 +12,7 @@ from admin.messages import message_row
 from admin.progress import progress
 from admin.tables import Record, print_lines
 from admin.times import HELP, parse_time
-from admin.use_cases.send_again import CopyOutcome, ResendPlan, Selection
+from admin.use_cases.send_again import CopyOutcome, ResendPlan, ResendSelection
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.wiring import utc_now
 
@@ -80,7 +80,7 @@ def resend(  # noqa: PLR0913  one parameter for each option
     if not dry_run:
         require_yes(connection, yes=yes)
     now = utc_now()
-    selection = Selection(
+    selection = ResendSelection(
         status=Status(status.value),
         since=parse_time("since", since, now),
         until=parse_time("until", until, now),
@@ -136,7 +136,7 @@ def _show(
 
 
 def _outcome(outcome: CopyOutcome) -> Record:
-    return _row(outcome.message) | {"copyId": outcome.copy_id, "error": outcome.error}
+    return {**_row(outcome.message), "copyId": outcome.copy_id, "error": outcome.error}
 
 
 def _row(message: Message) -> Record:

@@ -50,7 +50,7 @@ _FINAL: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class ResendSelection:
     """Which emails to send again."""
 
     status: Status
@@ -100,7 +100,7 @@ class BulkResend:
     pause: Callable[[float], None]
 
     def plan(
-        self, account_id: str | None, selection: Selection, report: Callable[[int], None]
+        self, account_id: str | None, selection: ResendSelection, report: Callable[[int], None]
     ) -> ResendPlan:
         """Return what a run would send. `report` receives the number of messages read so far.
 
@@ -144,7 +144,7 @@ class BulkResend:
     def _copies(
         self,
         account: Account,
-        selection: Selection,
+        selection: ResendSelection,
         plan: ResendPlan,
         report: Callable[[int], None],
     ) -> Iterator[PlannedCopy]:
@@ -234,7 +234,7 @@ def _reason(
     account: Account,
     message: Message,
     copies: list[Message],
-    selection: Selection,
+    selection: ResendSelection,
     now: datetime,
 ) -> str | None:
     """Return why a message is not sent again; None if it is."""

@@ -8,8 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from admin.use_cases.send_again import BulkResend, CopyOutcome, ResendPlan, Selection
+from admin.use_cases.send_again import BulkResend, CopyOutcome, ResendPlan, ResendSelection
 from pillarbox import wiring
+from pillarbox.domain.accounts.account import NO_LIMITS
 from pillarbox.domain.accounts.key import SCOPES
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.messages.message import Event, EventKind, Status
@@ -25,9 +26,9 @@ ANN, BOB = "ann@customer.example", "bob@customer.example"
 class Bulk:
     """The command's use case, on an account that keeps content."""
 
-    def __init__(self, service: Service, keep: int = 7, limits: Limits | None = None) -> None:
+    def __init__(self, service: Service, keep: int = 7, limits: Limits = NO_LIMITS) -> None:
         self.service = service
-        self.account_id = service.account(**({"limits": limits} if limits else {}))
+        self.account_id = service.account(limits=limits)
         self.api = Api(service.key(self.account_id, scopes=SCOPES))
         if keep:
             body = json.dumps({"keepDays": keep})
@@ -69,7 +70,7 @@ class Bulk:
 
     def plan(self, status: Status = Status.FAILED, **changes: Any) -> ResendPlan:
         until: datetime = changes.pop("until", wiring.utc_now() + timedelta(seconds=1))
-        selection = Selection(status=status, since=self.began, until=until, **changes)
+        selection = ResendSelection(status=status, since=self.began, until=until, **changes)
         return self.use_case.plan(self.account_id, selection, lambda _: None)
 
     def run(self, **changes: Any) -> list[CopyOutcome]:
@@ -85,7 +86,7 @@ class Bulk:
     @property
     def working_keys(self) -> int:
         keys = wiring.services().api_keys.of_account(self.account_id)
-        return sum(key.works(wiring.utc_now()) for key in keys)
+        return sum(key.works(wiring.utc_now) for key in keys)
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_it_is_sent_again_once_more_on_purpose(bulk: Bulk) -> None:
 
 def test_what_is_left_out_has_a_reason(service: Service, bulk: Bulk) -> None:
     """Copies, codes, uncertain emails and those that somebody has are not sent by themselves."""
-    both = {"to": [ANN], "cc": [BOB]}
+    both: dict[str, Any] = {"to": [ANN], "cc": [BOB]}
     arrived = bulk.failed(BOB, **both)
     no_one = bulk.failed(**both)
     uncertain = bulk.failed()

@@ -26,6 +26,25 @@ def test_a_send_may_lower_the_days_and_never_raise_them(
     assert days_to_keep(builders.account(keep=account), asked, None) == days
 
 
+@pytest.mark.parametrize(
+    ("account", "template", "asked", "days"),
+    [
+        (30, 7, None, 7),
+        (7, 30, None, 7),
+        (30, 7, 1, 1),
+        (30, 7, 20, 7),
+        (30, 0, None, 0),
+        (0, 7, 7, 0),
+    ],
+)
+def test_the_smallest_of_account_template_and_send_is_in_force(
+    account: int, template: int, asked: int | None, days: int
+) -> None:
+    """A template cannot raise what its account allows, nor a send what its template does."""
+    saved = builders.template(ID, keep=template)
+    assert days_to_keep(builders.account(keep=account), asked, saved) == days
+
+
 def test_codes_and_links_are_never_kept() -> None:
     """That is, by starter, and by a saved template with its name, category or secret variable."""
     account = builders.account(keep=90)

@@ -1,7 +1,7 @@
 """Kept content: the message that was handed over, for an account that asked for it.
 
-Nothing is kept unless the account has a number of days. An email may ask for fewer days, never for
-more. Codes and links by which people sign in are never kept.
+Nothing is kept unless the account has a number of days. A template and an email may ask for fewer
+days, never for more. Codes and links by which people sign in are never kept.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,8 @@ def days_to_keep(
     """Return for how many days to keep an email of which its request asks for some; 0: not."""
     if is_code(template):
         return 0
-    return account.keep if asked is None else min(account.keep, asked)
+    most = template.keep if isinstance(template, SavedTemplate) else MAX_KEEP
+    return min(account.keep, most, MAX_KEEP if asked is None else asked)
 
 
 def kept_until(message: Message) -> datetime | None:
