@@ -9,7 +9,8 @@ import io
 import json
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -145,6 +146,19 @@ class Call:
         return self.name.partition(".")[0]
 
 
+#: A call of a run: from where, and how many came from there before it. Its number in the whole run
+#: changes with what came before: a timer reads more minutes if the last run was long ago.
+type Place = tuple[Site, int]
+
+
+def places_of(calls: Iterable[Site]) -> Iterator[Place]:
+    """Return the place of each call."""
+    seen: Counter[Site] = Counter()
+    for site in calls:
+        yield site, seen[site]
+        seen[site] += 1
+
+
 class _Current(threading.local):
     """The call that a thread makes, and what goes wrong with it."""
 
@@ -186,12 +200,17 @@ class Wire:
         self._pass_time = pass_time
         self._current = _Current()
 
-    def plant(self, faults: Mapping[int, Fault]) -> dict[int, tuple[Site, Fault]]:
-        """Let faults strike calls by their numbers; return the dict that records the strikes."""
+    def plant(self, faults: Mapping["int | Place", Fault]) -> dict[int, tuple[Site, Fault]]:
+        """Let faults strike calls by their places, or by their numbers in the whole run.
+
+        Returns the dict that records the strikes.
+        """
         struck: dict[int, tuple[Site, Fault]] = {}
+        seen: Counter[Site] = Counter()
 
         def plan(number: int, site: Site) -> Fault | None:
-            fault = faults.get(number)
+            fault = faults.get((site, seen[site])) or faults.get(number)
+            seen[site] += 1
             if fault is not None:
                 struck[number] = site, fault
             return fault
