@@ -219,7 +219,7 @@ class Delivery:
         if not self.messages.save(replace(message, lease=None)):
             return DeliveryResult(Outcome.WAITING, timedelta(0))
         released = replace(message, lease=None, revision=message.revision + 1)
-        return replace(self._hand_over(job, released), resent=True)
+        return self._held(job, released) or replace(self._hand_over(job, released), resent=True)
 
     def _is_quiet(self, due: datetime) -> bool:
         """Return whether no event is known to have been recorded from a moment on."""
