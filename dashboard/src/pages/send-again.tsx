@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
+import { Notice } from "../parts/notice";
 import type { MessageDetail } from "../schema";
 import { sendAgain, shortList } from "./kept-email";
 
@@ -17,7 +18,8 @@ interface Properties {
 export function SendAgain({ of: message, onSent, onClose }: Properties) {
   const [other, setOther] = useState(false);
   const [address, setAddress] = useState("");
-  const { to, cc, bcc } = message;
+  const { to, cc, bcc, status, events } = message;
+  const unknown = status === "failed" && events.some(({ type }) => type === "uncertain");
   async function send() {
     onSent(await sendAgain(message.messageId, other ? address.trim() : undefined));
     return "The email is being sent again.";
@@ -25,6 +27,7 @@ export function SendAgain({ of: message, onSent, onClose }: Properties) {
   return (
     <Ask title="Send this email again?" answer="Send again" action={send} onClose={onClose}>
       <p>“{message.subject}”</p>
+      {unknown && <Notice kind="note">Nobody knows whether the first one was sent. Its recipients may get both.</Notice>}
       <fieldset class="options">
         <legend>To whom</legend>
         <label>
