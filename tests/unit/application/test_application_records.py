@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from pillarbox.application.delivery.sweep_records import RecordRetention
@@ -41,7 +42,7 @@ class Records:
         return retention.delete_page(account, NOW, "here")
 
 
-def old(**changes: object) -> Message:
+def old(**changes: Any) -> Message:
     message = builders.message(message_id=new_id(UNTIL - timedelta(days=1)))
     return replace(message, events=(event(EventKind.SENT),), **changes)
 

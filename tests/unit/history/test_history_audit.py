@@ -93,7 +93,9 @@ def forget(world: World, moment: datetime) -> None:
     stored = accounts.get(world.account_id)
     assert stored
     retention = RecordRetention(
-        records=log, set_records_from=accounts.set_records_from, remove_kept=pytest.fail
+        records=log,
+        set_records_from=accounts.set_records_from,
+        remove_kept=lambda content: pytest.fail(str(content)),
     )
     cursor = None
     while True:
