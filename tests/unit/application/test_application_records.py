@@ -1,5 +1,6 @@
 """Records that are too old for their account."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -29,7 +30,7 @@ class Records:
         self.done.append(("read", until, cursor))
         return ScanPage(self.messages, "more")
 
-    def delete(self, _: str, message_ids: list[UUID]) -> None:
+    def delete(self, _: str, message_ids: Sequence[UUID]) -> None:
         self.done.append(message_ids)
 
     def delete_page(self, days: int, records_from: datetime | None = None) -> str | None:
