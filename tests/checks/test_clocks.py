@@ -104,7 +104,7 @@ OF_A_PACKAGE: Final = {
     "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (1, "`QUEUED_AHEAD` has minutes of slack"),
-    "application/history": (12, _STORED),
+    "application/history": (13, _STORED),
     "application/operator/ranking.py": (1, _STORED),
     "application/sending/acceptance.py": (1, _ONE_CLOCK),
     "application/sending/changes.py": (2, _SOON),
