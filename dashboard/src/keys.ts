@@ -2,14 +2,14 @@
 
 import { useEffect, useRef } from "preact/hooks";
 
-/** Run an action when its key is pressed alone; in a window only if the page says so. */
+/** Run an action when its key is pressed alone; in a window only if the page says so, and never in one above it. */
 export function useKeys(actions: Record<string, () => void>, inWindow = false): void {
   const latest = useRef(actions);
   latest.current = actions;
   useEffect(() => {
     function press(event: KeyboardEvent) {
       const action = latest.current[event.key];
-      const elsewhere = (event.target as Element).closest(`input, select, textarea${inWindow ? "" : ", dialog"}`);
+      const elsewhere = (event.target as Element).closest(`input, select, textarea, dialog${inWindow ? " dialog" : ""}`);
       if (!action || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       action();

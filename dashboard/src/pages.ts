@@ -3,7 +3,6 @@
 import lazy from "preact-iso/lazy";
 
 import Activity from "./pages/activity";
-import Endpoint from "./pages/endpoint";
 import Overview from "./pages/overview";
 import Webhooks from "./pages/webhooks";
 import { LoadFailed } from "./parts/notice";
@@ -21,7 +20,7 @@ export const ROUTES = [
   { path: "/app/domains", component: later("Domains") },
   { path: "/app/domains/:domain", component: later("DomainPage") },
   { path: "/app/webhooks", component: Webhooks },
-  { path: "/app/webhooks/:id", component: Endpoint },
+  { path: "/app/webhooks/:id", component: later("Endpoint") },
   { path: "/app/suppressions", component: later("Suppressions") },
   { path: "/app/keys", component: later("Keys") },
   { path: "/app/members", component: later("Members") },
