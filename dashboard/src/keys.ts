@@ -9,8 +9,9 @@ export function useKeys(actions: Record<string, () => void>, inWindow = false): 
   useEffect(() => {
     function press(event: KeyboardEvent) {
       const action = latest.current[event.key];
-      const elsewhere = (event.target as Element).closest(`input, select, textarea${inWindow ? "" : ", dialog"}`);
-      if (!action || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
+      // An arrow scrolls what has the focus to be scrolled.
+      const others = `input, select, textarea${inWindow ? "" : ", dialog"}${event.key.startsWith("Arrow") ? ", [tabindex='0']" : ""}`;
+      if (!action || (event.target as Element).closest(others) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       action();
     }

@@ -5,7 +5,7 @@ import { beforeEach, test } from "node:test";
 
 import { count, duration, percent, relative, roundUp } from "../src/format";
 import { isBroken, isNearlyUsed } from "../src/pages/attention";
-import { dayBefore, held, neighbour, rangeText, toQuery } from "../src/pages/emails";
+import { dayBefore, neighbour, rangeText, toQuery } from "../src/pages/emails";
 import { barsOf, windowOf } from "../src/pages/figures";
 import { nameOf, reasonOf } from "../src/pages/pauses";
 import { stepsOf } from "../src/parts/steps";
@@ -90,10 +90,6 @@ test("the range before ends where the range begins", () => {
 });
 
 const row = (messageId: string, status = "sent") => ({ messageId, status }) as Message;
-
-test("while a list is read its rows stay, with their new status, and others are counted", () => {
-  deepEqual(held([row("b"), row("a")], [row("c"), row("b", "delivered")]), { items: [row("b", "delivered"), row("a")], fresh: 1 });
-});
 
 test("the email before and after one is known, unless the list ends or lacks it", () => {
   const list = ["c", "b", "a"].map((id) => row(id));
