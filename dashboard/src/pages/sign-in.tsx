@@ -10,7 +10,7 @@ import { keep as keepText, recall } from "../kept";
 import { minute } from "../format";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
-import type { LinkItem, RequestedCode } from "../schema";
+import type { RequestedCode, SignInLink } from "../schema";
 import { farewell, ownerOf, renew, requestCode, signIn, signInWithPasskey, supported } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
@@ -189,7 +189,7 @@ interface LinkProperties {
 
 /** Ask before a link is used, and say whom it signs in: it may be somebody else's, who has sent it. */
 function WithLink({ link, email, onUse, onLeave }: LinkProperties) {
-  const [owner, setOwner] = useState<Partial<LinkItem> | undefined>(email ? { email } : undefined);
+  const [owner, setOwner] = useState<Partial<SignInLink> | undefined>(email ? { email } : undefined);
   const invitation = owner?.invitation;
   const { busy, error, run } = useAction(async () => {
     try {
