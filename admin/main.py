@@ -21,6 +21,7 @@ from admin import (
     ready,
     recipients,
     relay,
+    resend,
     restore,
     rollback,
     senders,
@@ -82,6 +83,7 @@ app.add_typer(keys.app, name="key")
 app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
+messages.app.command("resend")(resend.resend)
 app.add_typer(messages.app, name="message")
 app.add_typer(recipients.app, name="recipient")
 app.add_typer(suppressions.app, name="suppression")

@@ -1,4 +1,4 @@
-"""The commands `pillarbox message …`."""
+"""The commands `pillarbox message …`; admin/resend.py has `resend`."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -198,7 +198,7 @@ def find(  # noqa: PLR0913  one parameter for each option
         "nextTo": rest,
     }
     connection.show_list(
-        [_row(message) for message in result.found],
+        [message_row(message) for message in result.found],
         ("messageId", "createdAt", "status", "recipients", "subject"),
         searched,
         draw=print_lines,
@@ -211,7 +211,8 @@ def find(  # noqa: PLR0913  one parameter for each option
     )
 
 
-def _row(message: Message) -> Record:
+def message_row(message: Message) -> Record:
+    """Return a message in a list, with its account and every recipient."""
     return {
         **message_list_item(message),
         "accountId": message.account_id,

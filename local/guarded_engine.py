@@ -102,6 +102,10 @@ def main() -> None:
     dynamodb._tokenize = lambda expression: [*tokens_of(expression)]  # noqa: SLF001
     dynamodb._condition_syntax_error = lru_cache(maxsize=1000)(dynamodb._condition_syntax_error)  # noqa: SLF001
     lambda_runtime.execution_credentials = execution_credentials
+    # Each process would import botocore to count the functions that its function calls: none.
+    lambda_runtime._PYTHON_WORKER_SCRIPT = lambda_runtime._PYTHON_WORKER_SCRIPT.replace(  # noqa: SLF001
+        "\n    _ms_install_invoke_depth()\n", "\n"
+    )
     eventbridge._invoke_target = invoke_target  # noqa: SLF001
     cloudwatch_logs._append_log_events = append_log_events  # noqa: SLF001
     lambda_svc.reap_idle_workers = end_idle_workers

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from openapi.operation import COOKIE, KEY, SESSION
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import Json
 
 #: Any request may get these, on any route: from a function, the gateway or the firewall.
@@ -513,6 +514,7 @@ ERRORS: Final[Mapping[str, Error]] = {
                 "publishedVersion": None,
                 "source": "<p>Hello {{ name }}</p>",
                 "text": None,
+                "keepDays": MAX_KEEP,
                 "locales": {},
                 "samples": {},
             },

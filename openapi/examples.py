@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.messages.message import MEANINGS
 
 _ID: Final = "019b7998-4c00-7000-8000-000000000001"
@@ -275,6 +276,7 @@ TEMPLATES: Final = {"items": [_SAVED], "total": 1, "skip": 0, "limit": 20}
 TEMPLATE: Final = _SAVED | {
     "previewHtml": "<p>Total: [order.total]</p>",
     "locales": ["de"],
+    "keepDays": MAX_KEEP,
 }
 
 _ENDPOINT_ID: Final = "019b7998-4c00-7000-8000-000000000003"

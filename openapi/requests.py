@@ -12,6 +12,7 @@ from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.alert import AlertKind
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.messages.custom_headers import MAX_HEADERS, MAX_HEADERS_BYTES
 from pillarbox.domain.messages.custom_headers import NAMES as HEADER_NAMES
@@ -647,6 +648,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "The text part, with plain references as in the subject. An empty one"
             " removes it; without the field it stays.",
             **_SOURCE,
+        },
+        "keepDays": {
+            "description": "For at most how many days to keep the content of its emails: never"
+            f" more than `keepDays` of the account. {MAX_KEEP} is no limit of its own. Without the"
+            " field they stay."
         },
         "locales": {
             "description": "Without the field they stay. A send with the locale `de-CH` takes"

@@ -5,6 +5,7 @@ from typing import Final
 
 from openapi.operation import SESSION, example, managing_operation
 from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.http.messages.reply_types import SendResult
 from pillarbox.http.query import VersionsQuery
 from pillarbox.http.templates.reply_types import (
@@ -45,6 +46,7 @@ _ROW: Final = {
 _PARTS: Final = {
     "source": _SOURCE,
     "text": "Thank you, {{ name }}!",
+    "keepDays": MAX_KEEP,
     "locales": {
         "de": {"subject": "Ihre Quittung", "source": "<p>Danke, {{ name }}!</p>", "text": None}
     },
@@ -105,7 +107,7 @@ TEMPLATE_EDITOR: Final = (
         status=201,
         response_example=_ROW
         | {"version": 0, "revision": 1, "changes": 1, "publishedVersion": None}
-        | {"source": _SOURCE, "text": None, "locales": {}, "samples": {}},
+        | {"source": _SOURCE, "text": None, "keepDays": MAX_KEEP, "locales": {}, "samples": {}},
         errors=("template_not_found", "template_limit_exceeded", "rate_limit_exceeded"),
     ),
     _read(

@@ -91,7 +91,13 @@ class ApiProbe(Protocol):
     """Requests to the API at its public address."""
 
     def request(
-        self, method: str, path: str, *, key: str | None = None, body: Json = None
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[int, Json]:
         """Make a request as a client does; return the status and the JSON body."""
 

@@ -18,6 +18,7 @@ from pillarbox.application.validation import normalize_domain, normalize_sender
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import canonical_block
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 _DESTINATION: Final = (
@@ -78,6 +79,13 @@ class TemplateEntry(LocaleEntry):
     name: str
     was: str | None = Field(None, description="The former name, for a rename.")
     category: str
+    keep_days: int | None = Field(
+        None,
+        description="For at most how many days to keep the content of its emails; without the"
+        " field they stay.",
+        ge=0,
+        le=MAX_KEEP,
+    )
     locales: dict[str, LocaleEntry] | None = Field(
         None, description="All locales, such as `de` or `de-CH`; without the field they stay."
     )

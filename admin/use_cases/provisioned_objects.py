@@ -81,6 +81,8 @@ def _content_of(target: Target, entry: TemplateEntry) -> dict[str, Any]:
         "category": entry.category,
         "kind": "mjml" if entry.file.endswith(".mjml") else "html",
     }
+    if entry.keep_days is not None:
+        content["keepDays"] = entry.keep_days
     if entry.locales is not None:
         content["locales"] = {
             name.lower(): {"text": None} | _part_of(target, part)

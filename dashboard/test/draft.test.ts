@@ -18,7 +18,7 @@ beforeEach(() => {
   anew();
   user = "ada";
   session.value = undefined;
-  stored = { id: String(Math.random()), name: "Receipt", subject: "s", category: "c", kind: "html", source: "old", text: null, locales: {}, samples: {}, revision: 1 } as unknown as TemplateDraft;
+  stored = { id: String(Math.random()), name: "Receipt", subject: "s", category: "c", kind: "html", source: "old", text: null, keepDays: 90, locales: {}, samples: {}, revision: 1 } as unknown as TemplateDraft;
   onSave = () => undefined;
   asked = answering((one) => {
     if (one.path === "session/token") return [200, { token: "t", expiresIn: 900, user: { id: user }, account: { id: "a" } }];
@@ -214,7 +214,7 @@ test("a locale has words of its own, and the default keeps its", async () => {
 });
 
 test("the other text becomes a new template with its content and a name of its own", async () => {
-  const content = { name: "n".repeat(128), subject: "s", category: "c", kind: "html", source: "mine", text: "", locales: {}, samples: {} } as const;
+  const content = { name: "n".repeat(128), subject: "s", category: "c", kind: "html", source: "mine", text: "", keepDays: 90, locales: {}, samples: {} } as const;
   await saveAsNew(content);
   const [, made, saved] = asked;
   const name = `Copy of ${"n".repeat(120)}`;

@@ -96,7 +96,8 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
         _postpone(record, result.retry_after)
     counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
-    why = {} if result.provider_error is None else {"aws_error": result.provider_error}
+    error = result.provider_error or result.unkept
+    why = {} if error is None else {"aws_error": error}
     if result.unkept:
         why["content"] = "not_kept"
     return RecordResult(

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -60,7 +60,8 @@ def _send_kept(api: Api) -> str:
     message = services.message_store.get(account_id, UUID(sent.json["messageId"]))
     assert message
     event = Event(kind=EventKind.SENT, at=wiring.utc_now())
-    assert services.message_store.save(message.with_events([event], "provider-1"))
+    sent_message = replace(message.with_events([event], "provider-1"), attempt=1)
+    assert services.message_store.save(sent_message)
     octets = f"From: {message.sender}\r\nTo: {message.to[0]}\r\n\r\nkept\r\n"
     services.kept_contents.put(KeptContent.of(message), octets.encode())
     return str(sent.json["messageId"])

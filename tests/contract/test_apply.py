@@ -124,6 +124,7 @@ def customer(name: str) -> dict[str, Any]:
                 "subject": "Hi",
                 "file": "receipt.html",
                 "category": "billing",
+                "keepDays": 7,
                 "locales": {"de-CH": {"subject": "Hallo", "file": "de.html", "textFile": "de"}},
             }
         ],

@@ -190,6 +190,7 @@ def first(kind: str, account: str) -> dict[str, Any]:
             "Subject": "Hi",
             "Category": "billing",
             "Source": "<p>{{ name }}</p>",
+            "KeepDays": "7",
             "Locales": {"de": {"Subject": "Hallo", "Source": "<p>{{ name }}</p>"}},
         },
         "Webhook": {"Url": f"https://{account}.example/hook", "Types": ["email.bounced"]},

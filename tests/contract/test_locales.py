@@ -9,7 +9,9 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.authoring import TemplateChanges
+from pillarbox.domain.accounts.key import SCOPES
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
@@ -159,6 +161,31 @@ def test_drafts_and_versions_keep_what_a_request_leaves_out(user: Api) -> None:
     assert (back["text"], back["locales"]) == (_DRAFT["text"], version["locales"])
 
 
+def test_the_days_of_a_template_go_through_drafts_and_versions(
+    service: Service, account: str, user: Api
+) -> None:
+    """A send uses those of the published version, and no more than the account's."""
+    wiring.services().accounts.update(account, AccountChanges(keep=30))
+    api, template_id = Api(service.key(account, scopes=SCOPES)), begin(user)["id"]
+    path = f"/{template_id}"
+    assert call(user, "GET", f"{path}/draft").json["keepDays"] == 90
+    sent_for = []
+    for revision, days in ((1, {"keepDays": 7}), (2, {}), (2, {"keepDays": 90})):
+        publish(user, template_id, _DRAFT | days, revision)
+        message_id = api.send(mail(template_id)).json["messageId"]
+        message = wiring.services().message_store.get(account, UUID(message_id))
+        sent_for.append(message and message.keep)
+    assert sent_for == [7, 7, 30]
+    assert api.raw("GET", f"/templates/{template_id}").json["keepDays"] == 90
+    assert call(user, "GET", f"{path}/versions/1").json["keepDays"] == 7
+    back = call(user, "POST", f"{path}/restore", {"version": 1}, 3).json
+    assert back["keepDays"] == 7
+    copy = call(user, "POST", f"{path}/duplicate").json
+    assert (copy["name"], copy["keepDays"]) == ("Copy of Receipt", 7)
+    answer = call(user, "PUT", f"{path}/draft", _DRAFT | {"keepDays": 91}, 4)
+    assert [*answer.errors] == ["keepDays"]
+
+
 def test_a_preview_compares_a_locale_with_the_default(user: Api) -> None:
     """Variables that only one of the two has are problems, with the line where there is one."""
     default = {"subject": "{{ order.id }}", "source": "<p>{{ name }}</p>"}
@@ -195,7 +222,7 @@ def test_the_record_of_a_plain_template_does_not_grow(account: str, user: Api) -
     published = publish(user, template_id, plain, 1)
     table = wiring.services().table
     key = keys.template(account, UUID(published["id"]))
-    assert {"text", "locales"}.isdisjoint(table.get(key) or {})
+    assert {"text", "locales", "keep"}.isdisjoint(table.get(key) or {})
     publish(user, template_id, _DRAFT, 2)
     assert {"text", "locales"} <= (table.get(key) or {}).keys()
     authoring = wiring.services().template_authoring

@@ -137,7 +137,7 @@ def test_a_template_is_read_with_a_preview(account: str, api: Api) -> None:
     template_id = save(account)
     response = get(api, template_id)
     assert response.status == 200
-    assert list(response.json) == [*FIELDS, "previewHtml", "locales"]
+    assert list(response.json) == [*FIELDS, "previewHtml", "locales", "keepDays"]
     assert {name: response.json[name] for name in FIELDS} == list_page(api).json["items"][0]
     assert response.json["previewHtml"] == "<p>Hello [name]</p>"
 

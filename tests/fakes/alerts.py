@@ -1,8 +1,9 @@
 """In-memory implementations of the ports of alerts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 
 from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
 
@@ -45,20 +46,21 @@ class FakeAlerts:
 
 @dataclass
 class FakeAlertTimes:
-    """Implements `alerts.ports.AlertTimes`; `minutes` has the accounts of each minute."""
+    """Implements `alerts.ports.AlertTimes`; `minutes` has the tasks and accounts of each minute."""
 
-    minutes: dict[datetime, set[str]] = field(default_factory=dict)
+    minutes: dict[datetime, dict[str, str]] = field(default_factory=dict)
+    _names: Iterator[int] = field(default_factory=count)
 
     def put(self, account_id: str, due: datetime) -> None:
         minute = due.replace(second=0, microsecond=0)
-        self.minutes.setdefault(minute if minute == due else minute + _MINUTE, set()).add(
-            account_id
-        )
+        tasks = self.minutes.setdefault(minute if minute == due else minute + _MINUTE, {})
+        tasks[f"{account_id}#{next(self._names)}"] = account_id
 
-    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[str]]]:
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Mapping[str, str]]]:
         for minute in sorted(self.minutes):
             if minute <= now and self.minutes[minute]:
-                yield minute, sorted(self.minutes[minute])
+                yield minute, dict(self.minutes[minute])
 
-    def remove(self, minute: datetime, account_ids: Sequence[str]) -> None:
-        self.minutes[minute] -= {*account_ids}
+    def remove(self, minute: datetime, tasks: Iterable[str]) -> None:
+        for task in tasks:
+            self.minutes[minute].pop(task, None)

@@ -276,6 +276,7 @@ class FakeMessages:
         now: datetime,
         *,
         schedule: Schedule | None = None,
+        unkept: bool = False,
     ) -> Message | LeaseRefusal:
         message = self.get(account_id, message_id)
         if (
@@ -292,6 +293,7 @@ class FakeMessages:
             lease=Lease(owner=owner, taken_at=now, expires_at=now + MESSAGE_LEASE),
             attempt=message.attempt + 1,
             revision=message.revision + 1,
+            unkept=message.unkept or unkept,
         )
         self._messages[account_id, message_id] = leased
         return leased

@@ -149,6 +149,7 @@ class World:
             clock=lambda: self.now,
             monotonic=self._monotonic,
             preview=PREVIEW,
+            is_of_edge=lambda _: False,
         )
 
     @property

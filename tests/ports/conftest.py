@@ -36,7 +36,9 @@ def refusing_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse_one(client: BaseClient, operation: str, parameters: object) -> object:
         response = call(client, operation, parameters)
         if operation == "SendMessageBatch":
-            response["Failed"] = [{"Id": "0", "Code": "InternalError", "SenderFault": False}]
+            first, *response["Successful"] = response["Successful"]
+            refusal = {"Id": first["Id"], "Code": "InternalError", "SenderFault": False}
+            response["Failed"] = [refusal]
         return response
 
     monkeypatch.setattr(BaseClient, "_make_api_call", refuse_one)

@@ -72,15 +72,19 @@ def test_choices_are_no_alerts(ports: tuple[AlertRecords, AlertTimes]) -> None:
     assert records.settings(OTHER) == AlertSettings()
 
 
-def test_an_account_waits_once_for_its_minute(ports: tuple[AlertRecords, AlertTimes]) -> None:
-    """What is put several times into a minute is due once, in the first minute that begins then."""
+def test_an_account_waits_for_its_minute(ports: tuple[AlertRecords, AlertTimes]) -> None:
+    """It is due in the first minute that begins then; what comes during a pass is not removed."""
     _, times = ports
     for seconds in (1, 2):
         times.put(ACCOUNT, NOW + timedelta(seconds=seconds))
     times.put(OTHER, NOW + 2 * MINUTE)
     minute = NOW.replace(second=0, microsecond=0) + MINUTE
     assert [*times.due(minute - timedelta(seconds=1))] == []
-    assert [(due, [*ids]) for due, ids in times.due(minute)] == [(minute, [ACCOUNT])]
-    times.remove(minute, [ACCOUNT])
-    found = [one for _, ids in times.due(NOW + 4 * MINUTE) for one in ids]
+    ((due, tasks),) = times.due(minute)
+    assert (due, {*tasks.values()}) == (minute, {ACCOUNT})
+    times.put(ACCOUNT, NOW + timedelta(seconds=3))
+    times.remove(minute, tasks)
+    assert [[*left.values()] for _, left in times.due(minute)] == [[ACCOUNT]]
+    times.remove(minute, [*dict(times.due(minute))[minute]])
+    found = [one for _, tasks in times.due(NOW + 4 * MINUTE) for one in tasks.values()]
     assert found == [OTHER]

@@ -259,6 +259,24 @@ def test_a_pending_message_is_leased_once(ports: Ports) -> None:
         assert refusal == LeaseRefusal(leased)
 
 
+def test_a_lease_says_that_the_content_is_not_kept(ports: Ports) -> None:
+    """The record has it from then on, with its days, and no later lease takes it back."""
+    message = replace(builders.message(), keep=7)
+    ports.messages.commit(message)
+    for attempt, unkept in ((1, True), (2, False)):
+        leased = ports.messages.lease(
+            ACCOUNT, message.message_id, HASH, "one", at(attempt), unkept=unkept
+        )
+        assert isinstance(leased, Message)
+        assert (leased.keep, leased.unkept, leased.attempt) == (7, True, attempt)
+        assert ports.messages.save(replace(leased, lease=None))
+    other = replace(builders.message(), keep=7)
+    ports.messages.commit(other)
+    leased = ports.messages.lease(ACCOUNT, other.message_id, HASH, "one", at(1))
+    assert isinstance(leased, Message)
+    assert not leased.unkept
+
+
 def test_deaths_are_kept(ports: Ports) -> None:
     """The count of deaths is saved and read, and a lease does not change it."""
     message = builders.message()

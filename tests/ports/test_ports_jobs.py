@@ -10,9 +10,11 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from pillarbox.adapters.s3_uploads import S3Uploads
 from pillarbox.adapters.sqs.job_format import MAX_INLINE_BYTES
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import (
@@ -115,11 +117,15 @@ def test_a_discarded_job_empties_the_spool(ports: Ports) -> None:
 @pytest.mark.parametrize("code", ["AccessDenied", "InvalidObjectState", "KMS.DisabledException"])
 def test_a_body_that_s3_refuses_is_not_gone(aws: Aws, code: str) -> None:
     """An operator can repair a wrong policy; the email waits, and does not fail for good."""
-    jobs = SqsJobs(aws.queue_url, aws.urgent_queue_url, aws.bucket)
+    jobs, uploads = SqsJobs(aws.queue_url, aws.urgent_queue_url, aws.bucket), S3Uploads(aws.bucket)
     refusal = ClientError({"Error": {"Code": code, "Message": "refused"}}, "GetObject")
-    vars(jobs)["_s3"] = mock.Mock(get_object=mock.Mock(side_effect=refusal))
+    for adapter in (jobs, uploads):
+        vars(adapter)["_s3"] = mock.Mock(get_object=mock.Mock(side_effect=refusal))
     with pytest.raises(ClientError, match=code):
         jobs.load(replace(JOB, mail=None, spool_key="key"))
+    file = mock.Mock(upload_id=JOB.message_id, sha256="0")
+    with pytest.raises(ClientError, match=code):
+        uploads.load(JOB.account_id, file)
 
 
 def test_jobs_that_sqs_refuses_are_named(sqs_jobs: SqsJobs) -> None:
@@ -128,10 +134,23 @@ def test_jobs_that_sqs_refuses_are_named(sqs_jobs: SqsJobs) -> None:
     refused = {str(job.message_id) for job in jobs[3:11:4]}
 
     def send(*, Entries: list[dict[str, str]], **_: str) -> dict[str, Any]:  # noqa: N803
-        return {"Failed": [{"Id": one["Id"]} for one in Entries if one["Id"] in refused]}
+        ids = {one["Id"] for one in Entries}
+        return {
+            "Successful": [{"Id": name} for name in ids - refused],
+            "Failed": [{"Id": name, "Code": "InternalError"} for name in ids & refused],
+        }
 
     vars(sqs_jobs)["_sqs"] = mock.Mock(send_message_batch=send)
     assert {*map(str, sqs_jobs.put_all([(job, mail()) for job in jobs]))} == refused
+
+
+def test_jobs_that_an_answer_does_not_name_count_as_refused(sqs_jobs: SqsJobs) -> None:
+    """An answer that breaks off is empty to every client, and SQS may have refused the jobs."""
+    jobs = [replace(JOB, message_id=new_id(JOB.queued_at)) for _ in range(12)]
+    vars(sqs_jobs)["_sqs"] = mock.Mock(send_message_batch=mock.Mock(return_value={}))
+    assert sqs_jobs.put_all([(job, mail()) for job in jobs]) == {job.message_id for job in jobs}
+    with pytest.raises(Unavailable):
+        sqs_jobs.wake_all(jobs, JOB.queued_at)
 
 
 def test_each_try_has_its_own_spool_key(ports: Ports) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 
 from verification.faults.report import RunResult
-from verification.faults.wire import Fault, Site, Wire, faults_of
+from verification.faults.wire import Fault, Place, Site, Wire, faults_of, places_of
 
-#: The faults of a run, by the number of the call.
-type Plan = Mapping[int, Fault]
+#: The faults of a run, by the place of the call, or by its number.
+type Plan = Mapping[int | Place, Fault]
 #: One run under a plan.
 type Run = Callable[[Plan], RunResult]
 #: Returns the possible faults of a call, by its name.
@@ -44,24 +44,23 @@ def at_each_call(
     yield run(UNDISTURBED)
     known = set() if known is None else known
     known.update(wire.calls)
-    calls = [*enumerate(wire.calls)]
+    places = [*places_of(wire.calls)]
     if ends_only:
-        last = {site: number for number, site in calls}
-        first = {site: number for number, site in reversed(calls)}
-        calls = [(n, site) for n, site in calls if n in {first[site], last[site]}]
-    pending = deque((UNDISTURBED, *call) for call in calls)
+        last = dict(places)
+        places = [(site, nth) for site, nth in places if nth in {0, last[site]}]
+    pending: deque[tuple[Plan, Place]] = deque((UNDISTURBED, place) for place in places)
     turns = count()
     while pending:
-        earlier, position, site = pending.popleft()
-        for fault in faults(site.name):
+        earlier, place = pending.popleft()
+        for fault in faults(place[0].name):
             if next(turns) % every:
                 continue
-            plan = {**earlier, position: fault}
+            plan = {**earlier, place: fault}
             result = run(plan)
-            for number, reached in enumerate(wire.calls):
+            for reached, nth in places_of(wire.calls):
                 if reached not in known:
                     known.add(reached)
-                    pending.append((plan, number, reached))
+                    pending.append((plan, (reached, nth)))
             yield result
 
 

@@ -22,7 +22,7 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
-from pillarbox.adapters.sqs import event_queue
+from pillarbox.adapters.sqs import event_queue, jobs
 from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -283,6 +283,14 @@ def _ignore_refused_entries() -> AbstractContextManager[object]:
     return mock.patch.object(SqsJobs, "_send_batch", send_ignoring_failures)
 
 
+def _take_silence_for_acceptance() -> AbstractContextManager[object]:
+    def send(sqs: Any, queue_url: str, entries: Sequence[Any]) -> dict[str, str]:
+        response = sqs.send_message_batch(QueueUrl=queue_url, Entries=entries)
+        return {one["Id"]: one["Code"] for one in response.get("Failed", ())}
+
+    return mock.patch.object(jobs, "send_batch", send)
+
+
 def _forget_failed_records() -> AbstractContextManager[object]:
     apply = Aggregation.apply
 
@@ -471,6 +479,7 @@ BUGS: Final[Mapping[str, Bug]] = {
     "no refund": _no_refund,
     "forget the uncertain": _forget_uncertain_mail,
     "ignore what a queue refuses": _ignore_refused_entries,
+    "take silence for acceptance": _take_silence_for_acceptance,
     "forget what was not counted": _forget_failed_records,
     "delete waiting bodies": _delete_waiting_bodies,
     "hide retries at once": _hide_retries_at_once,
@@ -509,6 +518,7 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "no refund": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
     "forget the uncertain": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "ignore what a queue refuses": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),
+    "take silence for acceptance": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),
     "forget what was not counted": statistics_runs,
     "refund the next minute": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
     "drain a slow endpoint once": partial(refused_tasks, path=_SLOW),

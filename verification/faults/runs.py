@@ -140,7 +140,7 @@ def dying_event_workers(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path whose hand-over has no answer, and each event of which kills its worker often."""
     yield run(system, path, UNDISTURBED)
     names = [site.name for site in system.wire.calls]
-    lost_answer = {names.index("sesv2.SendEmail"): Fault(Kind.TIMEOUT, "after")}
+    lost_answer: Plan = {names.index("sesv2.SendEmail"): Fault(Kind.TIMEOUT, "after")}
     for deaths in (1, 3, 28):
         with system.disturbed(deaths_of=lambda _, deaths=deaths: deaths):
             yield run(system, path, lost_answer)

@@ -49,7 +49,7 @@ from verification.faults.processes import Process
 from verification.faults.report import RunResult
 from verification.faults.system import System
 from verification.faults.verdict import Verdict
-from verification.faults.wire import Fault, Kind, Site, body_of, faults_of
+from verification.faults.wire import FAULTS_OF_GROUPS, Fault, Kind, Site, body_of, faults_of
 
 _RESOURCES: Final = template.load()["Resources"]
 _VISIBILITY: Final[int] = _RESOURCES["WebhooksQueue"]["Properties"]["VisibilityTimeout"]
@@ -62,11 +62,7 @@ _FAULTS_OF_ANY_CALL: Final = (
     Fault(Kind.KILL, "before"),
     Fault(Kind.KILL, "after"),
 )
-_FAULTS: Final = (
-    *_FAULTS_OF_ANY_CALL,
-    Fault(Kind.PARTLY, "before"),
-    Fault(Kind.PARTLY, "after"),
-)
+_FAULTS: Final = (*_FAULTS_OF_ANY_CALL, *FAULTS_OF_GROUPS)
 _MINUTE: Final = timedelta(minutes=1)
 #: The timers of tasks and of alerts.
 _TIMERS: Final = ("DUE", "TELL")

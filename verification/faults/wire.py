@@ -9,7 +9,8 @@ import io
 import json
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -55,6 +56,8 @@ class Kind(StrEnum):
     KILL = "kill"
     #: The last entry of a group is refused; with "after" it is accepted but reported as refused.
     PARTLY = "partly refused"
+    #: As above, and the answer breaks off after its status.
+    CUT = "partly refused, half an answer"
     #: The call times out, and takes effect only later.
     LATE = "late"
 
@@ -79,7 +82,7 @@ class Fault:
 FAULTS: Final = tuple(
     Fault(kind, when, lasting)
     for kind in Kind
-    if kind not in {Kind.PARTLY, Kind.LATE}
+    if kind not in {Kind.PARTLY, Kind.CUT, Kind.LATE}
     for when in ("before", "after")
     for lasting in (False, True)
     if not (kind in {Kind.THROTTLE, Kind.REFUSED} and when == "after")
@@ -87,12 +90,17 @@ FAULTS: Final = tuple(
 )
 
 #: A queue answers for each entry of a group.
-_PARTLY: Final = (Fault(Kind.PARTLY, "before"), Fault(Kind.PARTLY, "after"))
+FAULTS_OF_GROUPS: Final = (
+    Fault(Kind.PARTLY, "before"),
+    Fault(Kind.PARTLY, "after"),
+    Fault(Kind.CUT, "before"),
+    Fault(Kind.CUT, "after"),
+)
 
 
 def faults_of(call: str) -> tuple[Fault, ...]:
     """Return every fault of a call with this name."""
-    return FAULTS + _PARTLY if call == "sqs.SendMessageBatch" else FAULTS
+    return FAULTS + FAULTS_OF_GROUPS if call == "sqs.SendMessageBatch" else FAULTS
 
 
 #: The status and error code of a throttled call, by service.
@@ -138,6 +146,19 @@ class Call:
         return self.name.partition(".")[0]
 
 
+#: A call of a run: from where, and how many came from there before it. Its number in the whole run
+#: changes with what came before: a timer reads more minutes if the last run was long ago.
+type Place = tuple[Site, int]
+
+
+def places_of(calls: Iterable[Site]) -> Iterator[Place]:
+    """Return the place of each call."""
+    seen: Counter[Site] = Counter()
+    for site in calls:
+        yield site, seen[site]
+        seen[site] += 1
+
+
 class _Current(threading.local):
     """The call that a thread makes, and what goes wrong with it."""
 
@@ -179,12 +200,17 @@ class Wire:
         self._pass_time = pass_time
         self._current = _Current()
 
-    def plant(self, faults: Mapping[int, Fault]) -> dict[int, tuple[Site, Fault]]:
-        """Let faults strike calls by their numbers; return the dict that records the strikes."""
+    def plant(self, faults: Mapping["int | Place", Fault]) -> dict[int, tuple[Site, Fault]]:
+        """Let faults strike calls by their places, or by their numbers in the whole run.
+
+        Returns the dict that records the strikes.
+        """
         struck: dict[int, tuple[Site, Fault]] = {}
+        seen: Counter[Site] = Counter()
 
         def plan(number: int, site: Site) -> Fault | None:
-            fault = faults.get(number)
+            fault = faults.get((site, seen[site])) or faults.get(number)
+            seen[site] += 1
             if fault is not None:
                 struck[number] = site, fault
             return fault
@@ -287,7 +313,7 @@ class Wire:
         if fault is None or not (first or fault.lasting):
             return self._let_through(call.name, request, send)
         self.strikes += 1
-        if fault.kind is Kind.PARTLY:
+        if fault.kind in {Kind.PARTLY, Kind.CUT}:
             return self._refuse_last(fault, request, send)
         if fault.kind is Kind.LATE:
             if first:
@@ -323,7 +349,10 @@ class Wire:
         result["Successful"] = accepted
         result["Failed"] = [{"Id": last["Id"], "Code": "InternalError", "SenderFault": False}]
         headers = {"content-type": "application/x-amz-json-1.0"}
-        return response(request.url, 200, json.dumps(result).encode(), headers)
+        octets = json.dumps(result).encode()
+        if fault.kind is Kind.CUT:
+            octets = octets[: len(octets) // 2]
+        return response(request.url, 200, octets, headers)
 
     def _strike(self, fault: Fault, service: str, url: str) -> AWSResponse:
         match fault.kind:
@@ -341,7 +370,7 @@ class Wire:
             case Kind.KILL:
                 self.die()
                 raise Killed
-            case Kind.PARTLY | Kind.LATE:
+            case Kind.PARTLY | Kind.CUT | Kind.LATE:
                 raise AssertionError  # `_exchange` handles them
 
 

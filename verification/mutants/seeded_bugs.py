@@ -195,9 +195,9 @@ BUGS: Final = (
     ),
     SeededBug(
         "a batch forgets the jobs that the queue refused",
-        f"{_LAYER}/adapters/sqs/jobs.py",
-        'return [failure["Id"] for failure in failures]',
-        "return []",
+        f"{_LAYER}/adapters/sqs/batches.py",
+        'return {name: codes.get(name, "NoAnswer") for name in sent if name not in accepted}',
+        "return {}",
         "tests/ports/test_ports_jobs.py",
     ),
     SeededBug(

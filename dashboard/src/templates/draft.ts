@@ -224,8 +224,8 @@ export async function saveAsNew(content: Content): Promise<TemplateDraft> {
   return call("PUT /v1/templates/{id}/draft", { path: { id }, body: { ...content, name }, ifMatch: revision });
 }
 
-export function contentOf({ name, subject, category, kind, source, text, locales, samples }: TemplateDraft): Content {
-  return { name, subject, category, kind, source, text: text ?? "", locales, samples };
+export function contentOf({ name, subject, category, kind, source, text, keepDays, locales, samples }: TemplateDraft): Content {
+  return { name, subject, category, kind, source, text: text ?? "", keepDays, locales, samples };
 }
 
 export function same(one: unknown, other: unknown): boolean {

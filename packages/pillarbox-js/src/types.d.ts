@@ -1007,6 +1007,8 @@ export interface SaveDraftRequest {
   source: string;
   /** The text part, with plain references as in the subject. An empty one removes it; without the field it stays. */
   text?: string | null;
+  /** For at most how many days to keep the content of its emails: never more than `keepDays` of the account. 90 is no limit of its own. Without the field they stay. */
+  keepDays?: number | null;
   /** Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else the fields above. */
   locales?: TemplateLocales | null;
   /** Values for previews, by the names of their sets: at most 64 KB. */
@@ -1039,6 +1041,8 @@ export interface SavedTemplateDetail {
   previewHtml: string;
   /** The locales that it has beside the default. */
   locales: Array<string>;
+  /** The most days to keep the content for. */
+  keepDays: number;
 }
 
 /** One page of a list. */
@@ -1260,6 +1264,8 @@ export interface TemplateDraft {
   source: string;
   /** The text part. Null makes one of the HTML at each send. */
   text: string | null;
+  /** For at most how many days to keep the content of its emails: never more than `keepDays` of the account. */
+  keepDays: number;
   /** By the language tag, in small letters. */
   locales: Record<string, LocaleItem>;
   /** Values for previews, by the names of their sets. */
@@ -1334,6 +1340,8 @@ export interface TemplateVersion {
   source: string;
   /** The text part. Null makes one of the HTML at each send. */
   text: string | null;
+  /** For at most how many days to keep the content of its emails: never more than `keepDays` of the account. */
+  keepDays: number;
   /** By the language tag, in small letters. */
   locales: Record<string, LocaleItem>;
   html: string;

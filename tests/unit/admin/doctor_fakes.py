@@ -141,8 +141,15 @@ class FakeApi:
     requests: list[tuple[str, str, str | None, Json]] = field(default_factory=list)
 
     def request(
-        self, method: str, path: str, *, key: str | None = None, body: Json = None
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[int, Json]:
+        assert headers is None
         self.requests.append((method, path, key, body))
         if key is None:
             return self.reply_without_key

@@ -19,6 +19,7 @@ from pillarbox.application.delivery.ports import (
     SendUncertain,
 )
 from pillarbox.application.ports import LeaseRefusal
+from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import HandOverResult, Job
 from pillarbox.domain.messages.message import Event, EventKind, Message
@@ -305,6 +306,22 @@ def test_an_uncertain_mail_without_event_is_resent_once(
 
 
 @pytest.mark.parametrize(
+    ("queued", "outcome"),
+    [(QueuedMail.HOLD, Outcome.WAITING), (QueuedMail.DROP, Outcome.FAILED)],
+)
+def test_an_uncertain_mail_of_a_suspended_account_is_not_resent(
+    world: World, job: Job, queued: QueuedMail, outcome: Outcome
+) -> None:
+    """What the operator holds or drops is not handed over a second time either."""
+    leave_uncertain(world, job)
+    end_event_wait(world)
+    world.set_account(builders.account(suspension=Suspension(NOW, None, queued)))
+    result = world.delivery.deliver(job)
+    assert (result.outcome, result.resent) == (outcome, False)
+    assert world.mailer.taken == []
+
+
+@pytest.mark.parametrize(
     ("error", "outcome"),
     [(SendThrottled(), Outcome.THROTTLED), (SendRejected("rejected", "No."), Outcome.FAILED)],
 )
@@ -321,6 +338,7 @@ def test_the_decision_to_resend_is_counted(
         "seen_events.find",
         "directory.look_up",
         "messages.save",
+        "directory.look_up",
     ]
     position = len(world.gate.calls) + len(first_calls + PREPARATION)
     world.gate.fault = Fault(position, "before", error)

@@ -8,6 +8,7 @@ import pytest
 
 from pillarbox.domain.messages.kept import CODES, KeptContent, days_to_keep, kept_until
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.rendering.starters import SLUGS, get_starter
 from tests.fakes import builders
 
@@ -23,6 +24,25 @@ def test_a_send_may_lower_the_days_and_never_raise_them(
 ) -> None:
     """The smaller of the account's days and those of the send is in force."""
     assert days_to_keep(builders.account(keep=account), asked, None) == days
+
+
+@pytest.mark.parametrize(
+    ("account", "template", "asked", "days"),
+    [
+        (30, 7, None, 7),
+        (7, 30, None, 7),
+        (30, 7, 1, 1),
+        (30, 7, 20, 7),
+        (30, 0, None, 0),
+        (0, 7, 7, 0),
+    ],
+)
+def test_the_smallest_of_account_template_and_send_is_in_force(
+    account: int, template: int, asked: int | None, days: int
+) -> None:
+    """A template cannot raise what its account allows, nor a send what its template does."""
+    saved = builders.template(ID, keep=template)
+    assert days_to_keep(builders.account(keep=account), asked, saved) == days
 
 
 def test_codes_and_links_are_never_kept() -> None:
@@ -41,14 +61,28 @@ def test_codes_and_links_are_never_kept() -> None:
 
 
 def test_the_days_begin_when_the_provider_took_the_email() -> None:
-    """Before that, without days or after an erasure, nothing is kept."""
-    message = replace(builders.message(), keep=7)
+    """Before that, without days, a write or a hand-over, and after an erasure, nothing is kept."""
+    message = replace(builders.message(), keep=7, attempt=1)
     at = message.created_at + timedelta(days=20)
     sent = message.with_events([Event(kind=EventKind.SENT, at=at)])
     assert kept_until(message) is None
     assert kept_until(sent) == at + timedelta(days=7)
-    assert kept_until(replace(sent, keep=0)) is None
+    for unkept in ({"keep": 0}, {"unkept": True}, {"attempt": 0}):
+        assert kept_until(replace(sent, **unkept)) is None
     assert kept_until(replace(sent, to=(ERASED_ADDRESS,))) is None
+
+
+@pytest.mark.parametrize("kind", [EventKind.FAILED, EventKind.UNCERTAIN])
+def test_the_days_of_an_email_that_was_not_taken_begin_when_it_was_due(kind: EventKind) -> None:
+    """The content is not older than that, so the bucket has it for as long as the record says."""
+    message = replace(builders.message(), keep=7, attempt=1)
+    schedule = Schedule(due_at=message.created_at + timedelta(days=3), life=timedelta(hours=1))
+    for tried, due_at in (
+        (message, message.created_at),
+        (replace(message, schedule=schedule), schedule.due_at),
+    ):
+        failed = tried.with_events([Event(kind=kind, at=due_at + timedelta(hours=20))])
+        assert kept_until(failed) == due_at + timedelta(days=7)
 
 
 @pytest.mark.parametrize(("keep", "days"), [(1, 1), (2, 7), (7, 7), (8, 30), (31, 90), (90, 90)])

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 #: The last part of the keys of uploads.
 NAME: Final = "upload"
-#: Without ListBucket, S3 answers AccessDenied for an object that does not exist.
-_ABSENT: Final = ("NoSuchKey", "AccessDenied")
+_NO_SUCH_KEY: Final = "NoSuchKey"
+#: What S3 answers for an object that does not exist; the second one without ListBucket, which
+#: functions that accept emails do not have.
+_ABSENT: Final = (_NO_SUCH_KEY, "AccessDenied")
 #: As many as tell a program from other files.
 _FIRST_OCTETS: Final = "bytes=0-5"
 #: The SDK's default for signed URLs is the global host name, which redirects other regions.
@@ -107,7 +109,8 @@ class S3Uploads:
         try:
             octets: bytes = self._get(account_id, file.upload_id)["octets"]
         except ClientError as error:
-            if code_of(error) in _ABSENT:
+            # AccessDenied is a wrong policy, since the worker has ListBucket: the email waits.
+            if code_of(error) == _NO_SUCH_KEY:
                 raise PayloadGone from error
             raise
         if sha256(octets).hexdigest() != file.sha256:

@@ -254,6 +254,7 @@ class Messages(Protocol):
         now: datetime,
         *,
         schedule: "Schedule | None" = None,
+        unkept: bool = False,
     ) -> "Message | LeaseRefusal":
         """Lease a pending message for one hand-over, unless its schedule is another by now."""
 

@@ -1268,6 +1268,10 @@ class SaveDraftRequest(TypedDict):
     """The text part, with plain references as in the subject. An empty one removes it; without the
     field it stays.
     """
+    keepDays: NotRequired[int | None]
+    """For at most how many days to keep the content of its emails: never more than `keepDays` of
+    the account. 90 is no limit of its own. Without the field they stay.
+    """
     locales: NotRequired[TemplateLocales | None]
     """Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else
     the fields above.
@@ -1304,6 +1308,8 @@ class SavedTemplateDetail(TypedDict):
     """The first 500 characters of the HTML, with names in place of values."""
     locales: list[str]
     """The locales that it has beside the default."""
+    keepDays: int
+    """The most days to keep the content for."""
 
 
 class SavedTemplatePage(TypedDict):
@@ -1456,6 +1462,10 @@ class TemplateDraft(TypedDict):
     source: str
     text: str | None
     """The text part. Null makes one of the HTML at each send."""
+    keepDays: int
+    """For at most how many days to keep the content of its emails: never more than `keepDays` of
+    the account.
+    """
     locales: dict[str, LocaleItem]
     """By the language tag, in small letters."""
     samples: dict[str, dict[str, Any]]
@@ -1532,6 +1542,10 @@ class TemplateVersion(TypedDict):
     source: str
     text: str | None
     """The text part. Null makes one of the HTML at each send."""
+    keepDays: int
+    """For at most how many days to keep the content of its emails: never more than `keepDays` of
+    the account.
+    """
     locales: dict[str, LocaleItem]
     """By the language tag, in small letters."""
     html: str

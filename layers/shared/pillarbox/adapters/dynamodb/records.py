@@ -29,6 +29,7 @@ from pillarbox.domain.accounts.account import (
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import (
@@ -120,6 +121,7 @@ _TEMPLATE_SOURCE: Final[Row[dict[str, Any]]] = Row(
     required=("required", TUPLE),
     updated_at=("updated", TIME),
     text="text?",
+    keep=Column("keep", absent=MAX_KEEP),
     locales=Column("locales", Codec(_write_locales, _read_locales), absent={}),
 )
 _TEMPLATE: Final = Row(
@@ -194,6 +196,7 @@ _MESSAGE: Final = Row(
     hashed_suppressions=Column("hashed", absent=False),
     announced=Column("announced", absent=False),  # what announce_events filters by
     keep=Column("keep", absent=0),
+    unkept=Column("unkept", absent=False),
 )
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"

@@ -9,10 +9,7 @@ from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import (
-        BatchResultErrorEntryTypeDef,
-        SendMessageBatchRequestEntryTypeDef,
-    )
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 _NAME: Final = "queue"
 #: SQS accepts ten messages in one request.
@@ -30,11 +27,18 @@ class SqsQueue:
 
 def send_batch(
     sqs: "SQSClient", queue_url: str, entries: Sequence["SendMessageBatchRequestEntryTypeDef"]
-) -> Sequence["BatchResultErrorEntryTypeDef"]:
-    """Send messages in one request, and return what SQS says about those it did not accept."""
+) -> dict[str, str]:
+    """Send messages in one request; return the ids of those that may be lost, with a code.
+
+    A message counts as accepted only if SQS names it among the successful ones. An answer that
+    breaks off has status 200 and nothing to read in it, and SQS has no checksum for it.
+    """
     with service_errors(_NAME):
         response = sqs.send_message_batch(QueueUrl=queue_url, Entries=entries)
-    return response.get("Failed", ())
+    accepted = {one["Id"] for one in response.get("Successful", ())}
+    codes = {one["Id"]: one["Code"] for one in response.get("Failed", ())}
+    sent = (entry["Id"] for entry in entries)
+    return {name: codes.get(name, "NoAnswer") for name in sent if name not in accepted}
 
 
 def send_all(
@@ -48,6 +52,6 @@ def send_all(
 
     def send(batch: Sequence["SendMessageBatchRequestEntryTypeDef"]) -> None:
         if failures := send_batch(sqs, queue_url, batch):
-            raise Unavailable(_NAME, aws_error=failures[0]["Code"])
+            raise Unavailable(_NAME, aws_error=next(iter(failures.values())))
 
     in_parallel(send, [*batched(entries, MAX_ENTRIES, strict=False)])

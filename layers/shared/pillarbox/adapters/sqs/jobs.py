@@ -118,7 +118,7 @@ class SqsJobs:
                 for entry in entries
             ],
         )
-        return [failure["Id"] for failure in failures]
+        return [*failures]
 
     def _text(self, job: Job, mail: Mail) -> str:
         payload = write_payload(mail)

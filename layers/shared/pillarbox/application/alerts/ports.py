@@ -3,7 +3,7 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,10 +41,10 @@ class AlertTimes(Protocol):
     """A timer: when the owners of which accounts are told, to the minute."""
 
     def put(self, account_id: str, due: datetime) -> None:
-        """Wake up for an account at a moment; once, if that is asked for several times."""
+        """Wake up for an account at a moment. Each call adds a task of its own."""
 
-    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[str]]]:
-        """Return the accounts that are due, in parts, with the minute of each."""
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Mapping[str, str]]]:
+        """Return what is due, in parts: the minute of each, and the accounts by their tasks."""
 
-    def remove(self, minute: datetime, account_ids: Sequence[str]) -> None:
-        """Remove what was done."""
+    def remove(self, minute: datetime, tasks: Iterable[str]) -> None:
+        """Remove the tasks that were done. What was added meanwhile stays."""

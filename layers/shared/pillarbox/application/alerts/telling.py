@@ -67,15 +67,15 @@ class AlertTelling:
         again, unless its records cannot be read.
         """
         count, errors = 0, list[Exception]()
-        for minute, account_ids in self.times.due(self.clock()):
-            for account_id in account_ids:
+        for minute, tasks in self.times.due(self.clock()):
+            for account_id in dict.fromkeys(tasks.values()):
                 try:
                     count += self.tell(account_id)
                 except Exception as error:  # noqa: BLE001  one account must not stop others
                     errors.append(error)
                     if isinstance(error, ServiceError):
                         self.times.put(account_id, self.clock() + _PAUSE)
-            self.times.remove(minute, account_ids)
+            self.times.remove(minute, tasks)
         if errors:
             raise errors[0]
         return count

@@ -76,8 +76,8 @@ class DeliveryResult:
     retry_after: timedelta | None = None
     #: No event showed the last hand-over, so the message was made ready for another one.
     resent: bool = False
-    #: The content could not be written to where it was to be kept.
-    unkept: bool = False
+    #: Why the content could not be kept, if so.
+    unkept: str | None = None
     #: From acceptance to the provider's response, if the message was sent.
     time_to_send: timedelta | None = field(default=None, compare=False)
     provider_error: str | None = field(default=None, compare=False)
@@ -219,7 +219,7 @@ class Delivery:
         if not self.messages.save(replace(message, lease=None)):
             return DeliveryResult(Outcome.WAITING, timedelta(0))
         released = replace(message, lease=None, revision=message.revision + 1)
-        return replace(self._hand_over(job, released), resent=True)
+        return self._held(job, released) or replace(self._hand_over(job, released), resent=True)
 
     def _is_quiet(self, due: datetime) -> bool:
         """Return whether no event is known to have been recorded from a moment on."""
@@ -250,15 +250,17 @@ class Delivery:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
             return self._refuse(message, "rendering_failed", error.message)
+        # Before the lease: whatever settles the message, its record says what is kept.
+        unkept = self.keep(message, raw)
         if not self.has_time():  # the preparation may load code for the first time
             return DeliveryResult(Outcome.WAITING, timedelta(0))
-        name, owner = (job.account_id, job.message_id, job.body_hash), self.new_owner()
-        leased = self.messages.lease(*name, owner, self.clock(), schedule=message.schedule)
+        terms = (job.account_id, job.message_id, job.body_hash, self.new_owner(), self.clock())
+        leased = self.messages.lease(*terms, schedule=message.schedule, unkept=bool(unkept))
         if isinstance(leased, Message):
             if leased.recipients != message.recipients:  # one was erased just now
                 self._settle(job, leased, HandOverResult(attempt=leased.attempt))
                 return DeliveryResult(Outcome.WAITING, timedelta(0))
-            return self._send(job, leased, recipients, refused, raw)
+            return replace(self._send(job, leased, recipients, refused, raw), unkept=unkept)
         decided = leased.message and self._without_hand_over(job, leased.message)
         return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
 
@@ -320,9 +322,7 @@ class Delivery:
         failed = (_failed_event(now, code, MEANINGS[code], to) for to, code in refused.items())
         events = [Event(kind=EventKind.SENT, at=now), *failed]
         self._settle(job, message, _result(message, events, provider_message_id))
-        unkept = self.keep(message, raw)  # never before the answer is saved
-        result = DeliveryResult(Outcome.SENT, unkept=unkept is not None, provider_error=unkept)
-        return replace(result, time_to_send=now - job.queued_at)
+        return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)
 
     def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
         return self._finish(message, Outcome.FAILED, [_failed_event(self.clock(), code, reason)])

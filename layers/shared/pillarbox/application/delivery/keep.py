@@ -1,4 +1,4 @@
-"""Keep what was handed over, for accounts that asked for it. The delivery never depends on it."""
+"""Keep what is handed over, for accounts that asked for it. The delivery never depends on it."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ def keeping(write: Callable[[Message, bytes], None]) -> Callable[[Message, bytes
     """Return what keeps a message that needs it, and returns why that failed, for the log."""
 
     def keep(message: Message, raw: bytes) -> str | None:
-        if not message.keep or message.is_erased:
+        if not message.keep or message.unkept or message.is_erased:
             return None
         try:
             write(message, raw)
-        except Exception as error:  # noqa: BLE001  the message is sent and saved; the caller logs it
+        except Exception as error:  # noqa: BLE001  the message is sent all the same; the caller logs it
             said = error.aws_error if isinstance(error, Unavailable) else None
             return said or type(error).__name__
         return None

@@ -93,7 +93,7 @@ class SendingPorts:
     monotonic: Callable[[], float]
     preview: PreviewSettings
     #: Returns whether a text is the edge's secret.
-    is_of_edge: Callable[[str], bool] = lambda _: False
+    is_of_edge: Callable[[str], bool]
 
     @property
     def key_check(self) -> KeyCheck:

@@ -1,7 +1,7 @@
-"""Kept content: the message that the provider took, for an account that asked for it.
+"""Kept content: the message that was handed over, for an account that asked for it.
 
-Nothing is kept unless the account has a number of days. An email may ask for fewer days, never for
-more. Codes and links by which people sign in are never kept.
+Nothing is kept unless the account has a number of days. A template and an email may ask for fewer
+days, never for more. Codes and links by which people sign in are never kept.
 """
 
 from dataclasses import dataclass
@@ -67,15 +67,20 @@ def days_to_keep(
     """Return for how many days to keep an email of which its request asks for some; 0: not."""
     if is_code(template):
         return 0
-    return account.keep if asked is None else min(account.keep, asked)
+    most = template.keep if isinstance(template, SavedTemplate) else MAX_KEEP
+    return min(account.keep, most, MAX_KEEP if asked is None else asked)
 
 
 def kept_until(message: Message) -> datetime | None:
     """Return until when the content of a message is there; None if it is not kept, or not yet.
 
-    The time begins when the provider took the message. An erased one is not there any more.
+    The content is written before each hand-over, which the lease counts. The time begins when the
+    provider took the message. If it did not, or nobody knows, it begins when the message was due,
+    which is not later than the content. An erased one is not there any more.
     """
-    sent_at = min((one.at for one in message.events if one.kind is EventKind.SENT), default=None)
-    if not message.keep or sent_at is None or message.is_erased:
+    was_written = message.keep and message.attempt and not message.unkept
+    if not was_written or message.pending or message.is_erased:
         return None
+    due_at = message.schedule.due_at if message.schedule else message.created_at
+    sent_at = min((one.at for one in message.events if one.kind is EventKind.SENT), default=due_at)
     return sent_at + timedelta(days=message.keep)

@@ -227,6 +227,8 @@ class Message:
     announced: bool = False
     #: For how many days to keep the content after the hand-over; 0: not at all.
     keep: int = 0
+    #: Whether it could not be kept, so that nobody looks for it. A part may be there.
+    unkept: bool = False
 
     @property
     def decisive(self) -> Event | None:

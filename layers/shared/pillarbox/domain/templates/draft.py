@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.template import nearest_locale
 
@@ -58,6 +59,8 @@ class TemplateContent:
     kind: SourceKind
     source: str
     text: str | None = None
+    #: For at most how many days to keep the content of its emails.
+    keep: int = MAX_KEEP
     #: By the locale, in small letters. The content above is for every other locale.
     locales: Mapping[str, LocaleContent] = field(default_factory=dict)
 

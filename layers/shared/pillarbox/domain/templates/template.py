@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 
@@ -83,6 +84,8 @@ class SavedTemplate:
     text: str | None = None
     #: What replaces subject, HTML and text for a locale, by its name in small letters.
     locales: "Mapping[str, LocaleVariant]" = field(default_factory=dict)
+    #: For at most how many days to keep the content of its emails.
+    keep: int = MAX_KEEP
     #: 1 for a new template; each change adds one.
     version: int = 1
     created_at: datetime

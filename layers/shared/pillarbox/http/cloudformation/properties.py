@@ -6,6 +6,7 @@ CloudFormation makes texts of numbers and switches.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: What CloudFormation itself reads.
@@ -45,6 +46,18 @@ def is_set(properties: Properties, name: str) -> bool:
     if value not in _FLAGS:
         raise ValidationFailed(FieldError(name, "must be true or false", "invalid"))
     return _FLAGS[value]
+
+
+def keep_days(properties: Properties) -> int:
+    """Return for at most how many days to keep content; without the property as many as can be.
+
+    Raises:
+        ValidationFailed: it is no whole number.
+    """
+    value = str(properties.get("KeepDays", MAX_KEEP))
+    if not (value.isascii() and value.isdecimal()):
+        raise ValidationFailed(FieldError("KeepDays", "must be a whole number", "invalid"))
+    return int(value)
 
 
 def records_of(domain: Mapping[str, Any]) -> dict[str, Any]:

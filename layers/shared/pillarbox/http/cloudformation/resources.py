@@ -11,7 +11,7 @@ from pillarbox.application.management import ManagementApi, RefusedCall, SecretV
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.webhooks.endpoint import WebhookFormat
-from pillarbox.http.cloudformation.properties import Properties, is_set, records_of
+from pillarbox.http.cloudformation.properties import Properties, is_set, keep_days, records_of
 
 #: Seconds between two looks at something that takes its time.
 _PAUSE: Final = 15.0
@@ -231,7 +231,7 @@ class TemplateResource(Resource):
     """A template, which is published at each change."""
 
     required = ("Name", "Subject", "Category", "Source")
-    optional = ("Account", "Kind", "Locales", "Text")
+    optional = ("Account", "KeepDays", "Kind", "Locales", "Text")
     identity = ("Account",)
 
     def create(self, target: ResourceTarget) -> dict[str, Any]:
@@ -265,6 +265,7 @@ class TemplateResource(Resource):
             "kind": given.get("Kind", "html"),
             "source": given["Source"],
             "text": given.get("Text", ""),
+            "keepDays": keep_days(given),
             "locales": locales,
             "samples": state["samples"],
         }

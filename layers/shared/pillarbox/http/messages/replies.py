@@ -317,6 +317,7 @@ def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.T
         **template_item(template),
         "previewHtml": preview_html,
         "locales": list(template.locales),
+        "keepDays": template.keep,
     }
 
 

@@ -397,3 +397,4 @@ class TemplateDetail(TemplateItem):
         ),
     ]
     locales: Annotated[list[str], Field(description="The locales that it has beside the default.")]
+    keepDays: Annotated[int, Field(ge=0, description="The most days to keep the content for.")]

@@ -35,6 +35,7 @@ def draft_item(state: DraftState) -> template_types.DraftItem:
         "publishedVersion": state.published,
         "source": draft.content.source,
         "text": draft.content.text,
+        "keepDays": draft.content.keep,
         "locales": locales_of(draft.content),
         "samples": {name: dict(values) for name, values in draft.samples.items()},
     }
@@ -68,6 +69,7 @@ def version_detail(version: TemplateVersion, published: int | None) -> template_
         **_version_item(version, published),
         "source": version.content.source,
         "text": version.content.text,
+        "keepDays": version.content.keep,
         "locales": locales_of(version.content),
         "html": version.html,
     }

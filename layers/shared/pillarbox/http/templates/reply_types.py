@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import Field
 
 from pillarbox.application.templates.rendered_source import Severity
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.http.messages.reply_types import NextCursor, Timestamp, Uuid
 
@@ -60,12 +61,24 @@ type Locales = Annotated[
 ]
 
 
+type KeepDays = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=MAX_KEEP,
+        description="For at most how many days to keep the content of its emails: never more than"
+        " `keepDays` of the account.",
+    ),
+]
+
+
 class DraftItem(DraftListItem):
     """A draft."""
 
     publishedVersion: Published
     source: str
     text: OwnText
+    keepDays: KeepDays
     locales: Locales
     samples: Annotated[
         dict[str, dict[str, object]],
@@ -108,6 +121,7 @@ class VersionDetail(VersionItem):
 
     source: str
     text: OwnText
+    keepDays: KeepDays
     locales: Locales
     html: str
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.application.templates.editing import DraftChanged, NewTemplate
 from pillarbox.application.validation import MAX_NAME
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.templates.draft import (
@@ -111,6 +112,7 @@ class SaveDraftRequest(WireModel):
     kind = required(_KIND)
     source = required(_SOURCE)
     own_text = optional(_SOURCE, name="text")
+    keep_days = optional(whole_number(least=0, most=MAX_KEEP))
     locales = optional(models_by_name(_LOCALE_NAME, LocaleModel, most=MAX_LOCALES))
     samples = with_default(after(json_object(), _check_samples), {})
 
@@ -160,7 +162,7 @@ def read_draft(
 ) -> tuple[Callable[[TemplateContent], TemplateContent], SampleSets]:
     """Read a change of a draft's content, and its samples.
 
-    Text part and locales stay as they are if the request has none.
+    Text part, days and locales stay as they are if the request has none.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
@@ -176,6 +178,7 @@ def read_draft(
             kind=body.kind,
             source=body.source,
             text=content.text if body.own_text is None else body.own_text or None,
+            keep=content.keep if body.keep_days is None else body.keep_days,
             locales=content.locales
             if locales is None
             else {name: part.to_domain() for name, part in locales.items()},

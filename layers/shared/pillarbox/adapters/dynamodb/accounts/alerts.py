@@ -17,6 +17,7 @@ from pillarbox.domain.accounts.alert import (
     ChatState,
     StoredAlert,
 )
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: Longer than a month, so that an alert about a month's quota is raised once.
@@ -90,23 +91,26 @@ class DynamoAlertTimes:
         self._timer = Timer(
             table,
             "TELL",
-            lambda item: str(item["sk"]),
+            lambda item: (str(item["sk"]), str(item["sk"]).partition("#")[0]),
             kept=timedelta(days=7),
             ahead=timedelta(0),
             closed_after=CLOCK_MARGIN + timedelta(seconds=90),
         )
 
     def put(self, account_id: str, due: datetime) -> None:
-        """Put the account into the first minute that begins when it is due."""
-        self._timer.put_all([(due, account_id, {})])
+        """Put an item into the first minute that begins when it is due.
 
-    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[str]]]:
-        """Read the accounts of each minute that is not over."""
-        return self._timer.due(now)
+        Its name is new: a pass that removes what it read must not remove an item that came later.
+        """
+        self._timer.put_all([(due, f"{account_id}#{new_token(9)}", {})])
 
-    def remove(self, minute: datetime, account_ids: Sequence[str]) -> None:
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Mapping[str, str]]]:
+        """Read the items of each minute that is not over."""
+        return ((minute, dict(items)) for minute, items in self._timer.due(now))
+
+    def remove(self, minute: datetime, tasks: Iterable[str]) -> None:
         """Delete the items; they may be absent."""
-        self._timer.remove([(minute, account_id) for account_id in account_ids])
+        self._timer.remove([(minute, task) for task in tasks])
 
 
 def _stored(item: Mapping[str, Any]) -> StoredAlert:

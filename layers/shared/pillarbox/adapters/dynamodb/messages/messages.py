@@ -92,16 +92,19 @@ class DynamoMessages(Store):
         now: datetime,
         *,
         schedule: "Schedule | None" = None,
+        unkept: bool = False,
     ) -> Message | LeaseRefusal:
         """Lease a message that is pending, has this hash, and has no lease and no provider's id."""
-        unchanged, values = "", dict[str, object]()
+        unchanged, is_unkept, values = "", "", dict[str, object]()
         if schedule is not None:
             unchanged, values = " AND schedule = :schedule", schedule_values(schedule)
+        if unkept:
+            is_unkept, values = ", unkept = :unkept", {**values, ":unkept": True}
         lease = lease_attribute(Lease(owner=owner, taken_at=now, expires_at=now + LEASE))
         try:
             item = self._table.update(
                 keys.message(account_id, message_id),
-                "SET lease = :lease, rev = rev + :one ADD attempt :one",
+                f"SET lease = :lease, rev = rev + :one{is_unkept} ADD attempt :one",
                 condition="#rank = :accepted AND #hash = :hash AND attribute_not_exists(lease)"
                 f" AND attribute_not_exists(provider_id){unchanged}",
                 values={

@@ -13,7 +13,8 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
-from pillarbox.adapters.rows import Row, one_of
+from pillarbox.adapters.rows import Column, Row, one_of
+from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.templates.draft import (
     LocaleContent,
@@ -28,7 +29,10 @@ _MAX_PACKED: Final = 390_000
 
 
 _CONTENT: Final = Row(
-    TemplateContent, *("name", "subject", "category"), kind=("kind", one_of(SourceKind))
+    TemplateContent,
+    *("name", "subject", "category"),
+    kind=("kind", one_of(SourceKind)),
+    keep=Column("keep", absent=MAX_KEEP),
 )
 #: What drafts and versions have in common.
 _WORK: Final[dict[str, Any]] = {"account_id": "account", "template_id": "id", "at": ("at", TIME)}

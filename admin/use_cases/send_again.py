@@ -1,0 +1,271 @@
+"""Send the kept content of many emails again, through the API, as a client does.
+
+Only the API's function may read kept content, so the operator's command makes a key, asks for each
+email, and revokes the key. Quota, sender and suppressions are checked there, and the account's log
+names the command's key.
+
+An email goes out a second time only if somebody asks for that. Its copies in the records say that
+it was sent again, also days later. While a copy is on its way into them, the Idempotency-Key
+refuses another one: it follows from the email and its last copy that counts, and from nothing that
+a second run could have otherwise.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, Self
+
+from admin.use_cases.ports import ApiProbe, MessageRecords
+from pillarbox.application.account_lookup import find_account
+from pillarbox.application.accounts.keys import KeyLimits, Keys
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.ports import Clock
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.messages.kept import kept_until
+from pillarbox.domain.messages.message import EventKind, Message, Status
+from pillarbox.domain.timing import milliseconds
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+#: How long a key works, if a killed run leaves it behind.
+KEY_LIFE: Final = timedelta(hours=1)
+_MINUTE: Final = timedelta(minutes=1)
+#: The pauses before an answer that may be another one soon is asked for again, in seconds.
+_PAUSES: Final = (1.0, 2.0, 4.0)
+_SOON: Final = frozenset({"service_unavailable", "idempotency_in_flight", "rate_limit_exceeded"})
+#: The refusals that every other email of the account would get too.
+_FINAL: Final = frozenset(
+    {
+        *("account_suspended", "daily_limit_exceeded", "monthly_limit_exceeded", "sending_paused"),
+        *("invalid_api_key", "rate_limit_exceeded", "service_unavailable"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResendSelection:
+    """Which emails to send again."""
+
+    status: Status
+    since: datetime
+    until: datetime
+    #: What was last sent again before this is sent again once more; None: nothing is.
+    again_since: datetime | None = None
+    #: Whether this includes emails of which nobody knows whether they were sent.
+    uncertain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCopy:
+    """An email to send again, and what keeps it from being sent twice."""
+
+    message: Message
+    idempotency_key: str
+
+
+@dataclass(slots=True)
+class ResendPlan:
+    """The emails to send again, oldest first in each account, and how many not, by reason."""
+
+    copies: list[PlannedCopy] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CopyOutcome:
+    """The id of the new email, or the code of the error for which there is none."""
+
+    message: Message
+    copy_id: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkResend:
+    """Plans and sends copies of failed emails, of one account or of all."""
+
+    messages: MessageRecords
+    accounts: AccountRecords
+    keys: Keys
+    api_probe: ApiProbe
+    clock: Clock
+    pause: Callable[[float], None]
+
+    def plan(
+        self, account_id: str | None, selection: ResendSelection, report: Callable[[int], None]
+    ) -> ResendPlan:
+        """Return what a run would send. `report` receives the number of messages read so far.
+
+        Raises:
+            ValidationFailed: on `since`, if the range is empty.
+            ServiceError: `account_not_found`.
+        """
+        if selection.since >= selection.until:
+            raise ValidationFailed(FieldError("since", "must be before until", "out_of_range"))
+        accounts: Iterable[Account] = (
+            self.accounts.all() if account_id is None else [find_account(self.accounts, account_id)]
+        )
+        plan = ResendPlan()
+        for account in accounts:
+            of_account = [*self._copies(account, selection, plan, report)]
+            plan.copies += reversed(of_account)
+        return plan
+
+    def run(
+        self, plan: ResendPlan, rate: float, report: Callable[[int], None]
+    ) -> Iterator[CopyOutcome]:
+        """Send the copies of a plan, at most `rate` in a second, and yield what became of each.
+
+        Raises:
+            ServiceError: of a key that cannot be made.
+        """
+        done = 0
+        for account_id, copies in groupby(plan.copies, key=lambda copy: copy.message.account_id):
+            final: str | None = None
+            with _Key(self, account_id) as key:
+                for copy in copies:
+                    outcome = CopyOutcome(copy.message, None, final)
+                    if final is None:
+                        outcome = self._send(copy, key)
+                        self.pause(1 / rate)
+                    final = outcome.error if outcome.error in _FINAL else None
+                    done += 1
+                    report(done)
+                    yield outcome
+
+    def _copies(
+        self,
+        account: Account,
+        selection: ResendSelection,
+        plan: ResendPlan,
+        report: Callable[[int], None],
+    ) -> Iterator[PlannedCopy]:
+        """Yield the copies to make for an account, newest first: a copy comes before its email."""
+        now = self.clock()
+        since, until = milliseconds(selection.since), milliseconds(now) + 1
+        earlier: defaultdict[UUID, list[Message]] = defaultdict(list)
+        records = self.messages.newest_first(account.account_id, since, until, account.shards)
+        for message in records:
+            plan.read += 1
+            report(plan.read)
+            if message.origin.resend_of:
+                earlier[message.origin.resend_of].append(message)
+            if message.status is not selection.status or message.created_at >= selection.until:
+                continue
+            copies = [
+                copy
+                for copy in earlier[message.message_id]
+                if {*copy.recipients} == {*message.recipients}
+            ]
+            reason = _reason(account, message, copies, selection, now)
+            if reason is None:
+                yield PlannedCopy(message, _idempotency_key(message, copies))
+            else:
+                plan.left_out[reason] += 1
+
+    def _send(self, copy: PlannedCopy, key: "_Key") -> CopyOutcome:
+        path = f"/v1/emails/{copy.message.message_id}/resend"
+        headers = {"Idempotency-Key": copy.idempotency_key}
+        pauses = iter(_PAUSES)
+        while True:
+            try:
+                status, reply = self.api_probe.request(
+                    "POST", path, key=key.text(), headers=headers
+                )
+            except ServiceError as error:
+                status, reply = HTTPStatus.SERVICE_UNAVAILABLE, {"error": {"code": error.code}}
+            if status == HTTPStatus.OK:
+                return CopyOutcome(copy.message, _text(reply, "messageId"), None)
+            code = _text(reply.get("error") if isinstance(reply, dict) else None, "code")
+            wait = next(pauses, None) if code in _SOON else None
+            if wait is None:
+                return CopyOutcome(copy.message, None, code or f"http_{int(status)}")
+            # The quota of a minute is there again at its end.
+            rest = _MINUTE - timedelta(seconds=self.clock().second)
+            self.pause(rest.total_seconds() if code == "rate_limit_exceeded" else wait)
+
+
+class _Key:
+    """A key of an account during a block, made at its first use, and again when it ends."""
+
+    def __init__(self, resend: BulkResend, account_id: str) -> None:
+        self._resend = resend
+        self._account_id = account_id
+        self._key_id = ""
+        self._text = ""
+        self._ends: datetime | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._revoke()
+
+    def text(self) -> str:
+        """Return the text of a key that works for some minutes yet."""
+        now = self._resend.clock()
+        if self._ends is None or now > self._ends - 5 * _MINUTE:
+            self._revoke()
+            self._ends = now + KEY_LIFE
+            issued = self._resend.keys.issue_live(
+                self._account_id,
+                "message resend",
+                Preset.SEND,
+                limits=KeyLimits(expires_at=self._ends),
+            )
+            self._key_id, self._text = issued.record.key_id, issued.text
+        return self._text
+
+    def _revoke(self) -> None:
+        if self._key_id:
+            self._resend.keys.revoke(self._key_id)
+            self._key_id = ""
+
+
+def _reason(
+    account: Account,
+    message: Message,
+    copies: list[Message],
+    selection: ResendSelection,
+    now: datetime,
+) -> str | None:
+    """Return why a message is not sent again; None if it is."""
+    if message.origin.resend_of:
+        return "is_copy"
+    again_since = selection.again_since
+    if any(again_since is None or copy.created_at >= again_since for copy in copies):
+        return "sent_again"
+    until = kept_until(replace(message, keep=min(message.keep, account.keep)))
+    if until is None or until <= now:
+        return "not_kept"
+    if not selection.uncertain and message.error and message.error.kind is EventKind.UNCERTAIN:
+        return "uncertain"
+    return "partly_sent" if _was_partly_sent(message) else None
+
+
+def _was_partly_sent(message: Message) -> bool:
+    """Return whether some of several recipients may have the email."""
+    failed = {EventKind.FAILED, EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT}
+    missed = {event.recipient for event in message.events if event.kind in failed}
+    was_sent = any(event.kind is EventKind.SENT for event in message.events)
+    return was_sent and None not in missed and not missed.issuperset(message.recipients)
+
+
+def _idempotency_key(message: Message, copies: list[Message]) -> str:
+    """Return what a second run derives too, unless it knows of another copy."""
+    last = max((str(copy.message_id) for copy in copies), default="")
+    digest = hashlib.sha256(f"{message.message_id}\n{last}".encode()).hexdigest()
+    return f"message-resend-{digest}"
+
+
+def _text(reply: Json, name: str) -> str:
+    value = reply.get(name) if isinstance(reply, dict) else None
+    return value if isinstance(value, str) else ""
