@@ -242,7 +242,8 @@ def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner
     text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     (link,) = re.findall(r"/app/sign-in#([0-9a-z]{32})", text)
     html = mail.get_body(("html",)).get_content()  # type: ignore[union-attr]
-    assert re.search(rf'>Pillarbox</td>.*<table class="button".*<a href="[^"]+#{link}"', html, re.S)
+    button = rf'>Pillarbox</td>.*<table class="button".*<a href="[^"]+#{link}"'
+    assert re.search(button, html, re.DOTALL)
     browser = Browser()
     boss = next(one for one in owner.items("/members") if one["current"])
     with service.at(start + timedelta(days=6, hours=23)):
