@@ -363,7 +363,7 @@ def _sign_in(service: Service) -> None:
     browser.request_code(address)
     assert service.mail_codes() == [{"code_accepted": 1}]
     link = wiring.services().team.new_link(address)
-    assert browser.post("/links", {"link": link}).json == {"email": address}
+    assert browser.post("/links", {"link": link}).json == {"email": address, "invitation": None}
     assert browser.post("", {"link": link}).status == 200
     tenant = Tenant(service, account, Api(service.key(account)).send(otp()).json["messageId"])
     service.pause(account)
