@@ -128,13 +128,13 @@ SESSIONS: Final = (
         id="look_at_link",
         route="POST /v1/session/links",
         summary="Look at a one-time link",
-        description="Returns whom the link would sign in, and leaves it unused. Only pages of this"
-        " origin can call it.",
+        description="Returns whom the link would sign in, and who invites the user to which"
+        " account, and leaves it unused. Only pages of this origin can call it.",
         security=(),
         body=LinkRequest,
         body_examples=example("link", "A link", {"link": "0" * 32}),
         response=LinkItem,
-        response_example={"email": "ada@shop.example"},
+        response_example={"email": "ada@shop.example", "invitation": None},
         errors=("invalid_code", "cross_site_request"),
     ),
     _operation(

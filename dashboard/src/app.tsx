@@ -47,9 +47,9 @@ export function App() {
       </Router>
     );
   }
-  // A page in which something was typed waits below the sign-in; another one is of no use to who signs in.
+  // A page in which something was typed, or a window is open, waits below the sign-in; another one is of no use to who signs in.
   const ended = farewell.value !== "" && path !== "/app/sign-in";
-  if (path === "/app/sign-in" || session.value === null || (ended && !typed.current)) {
+  if (path === "/app/sign-in" || session.value === null || (ended && !typed.current && !document.querySelector("dialog[open]"))) {
     return <SignIn />;
   }
   if (!session.value) {

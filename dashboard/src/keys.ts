@@ -9,7 +9,9 @@ export function useKeys(actions: Record<string, () => void>, inWindow = false): 
   useEffect(() => {
     function press(event: KeyboardEvent) {
       const action = latest.current[event.key];
-      const elsewhere = (event.target as Element).closest(`input, select, textarea, dialog${inWindow ? " dialog" : ""}`);
+      // An arrow scrolls what has the focus to be scrolled.
+      const scrolls = event.key.startsWith("Arrow") ? ", [tabindex='0']" : "";
+      const elsewhere = (event.target as Element).closest(`input, select, textarea, dialog${inWindow ? " dialog" : ""}${scrolls}`);
       if (!action || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       action();

@@ -24,3 +24,4 @@ export { default as Suppressions } from "./pages/suppressions";
 export { TemplatePage } from "./templates/editor";
 export { TemplateList } from "./templates/list";
 export { Waiting } from "./pages/waiting";
+export { default as Webhooks } from "./pages/webhooks";

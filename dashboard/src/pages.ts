@@ -4,7 +4,6 @@ import lazy from "preact-iso/lazy";
 
 import Activity from "./pages/activity";
 import Overview from "./pages/overview";
-import Webhooks from "./pages/webhooks";
 import { LoadFailed } from "./parts/notice";
 
 /** Return a page of the second file, which is loaded when one of its pages is opened. */
@@ -19,7 +18,7 @@ export const ROUTES = [
   { path: "/app/templates/:id", component: later("TemplatePage") },
   { path: "/app/domains", component: later("Domains") },
   { path: "/app/domains/:domain", component: later("DomainPage") },
-  { path: "/app/webhooks", component: Webhooks },
+  { path: "/app/webhooks", component: later("Webhooks") },
   { path: "/app/webhooks/:id", component: later("Endpoint") },
   { path: "/app/suppressions", component: later("Suppressions") },
   { path: "/app/keys", component: later("Keys") },

@@ -60,10 +60,8 @@ export function requestCode(email: string): Promise<RequestedCode> {
   return post("POST /v1/session/codes", { email });
 }
 
-/** Return the address of the user whom a link would sign in. */
-export async function ownerOf(link: string): Promise<string> {
-  return (await post("POST /v1/session/links", { link })).email;
-}
+/** Return whom a link would sign in, and who invites the user to which account. */
+export const ownerOf = (link: string) => post("POST /v1/session/links", { link });
 
 /** Sign in with a code, or with what follows the # of a link. */
 export async function signIn(proof: SignInRequest): Promise<void> {

@@ -1,12 +1,13 @@
 // The figures of the overview, its first steps and warnings, and how numbers and times are written.
 
 import { deepEqual, equal, match } from "node:assert/strict";
-import { beforeEach, test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 
 import { count, duration, percent, relative, roundUp } from "../src/format";
 import { isBroken, isNearlyUsed } from "../src/pages/attention";
-import { dayBefore, held, neighbour, rangeText, toQuery } from "../src/pages/emails";
-import { barsOf, windowOf } from "../src/pages/figures";
+import { dayBefore, neighbour, rangeText, toQuery } from "../src/pages/emails";
+import { barsOf, windowBefore, windowOf } from "../src/pages/figures";
+import { namesOf } from "../src/pages/origins";
 import { nameOf, reasonOf } from "../src/pages/pauses";
 import { stepsOf } from "../src/parts/steps";
 import type { Analytics, Message } from "../src/schema";
@@ -85,15 +86,18 @@ test("the button of a time says what it covers", () => {
   deepEqual([dayBefore(0), dayBefore(5)], ["2026-05-05", "2026-04-30"]);
 });
 
-test("the range before ends where the range begins", () => {
-  equal(windowOf("7d", 1).to, windowOf("7d").from);
+test("the range before ends as long ago as a range is, so that both have as much of an hour or day", () => {
+  mock.timers.tick(65 * 60_000); // 13:05
+  deepEqual(windowBefore("24h"), { from: "2026-05-03T14:00:00.000Z", to: "2026-05-04T13:00:00.000Z", bucket: "hour" });
+  deepEqual(windowBefore("31d"), { from: "2026-03-05T00:00:00.000Z", to: "2026-04-04T13:00:00.000Z", bucket: "day" });
+});
+
+test("each part of a bar leads to the emails of its status, and what is on the way to none", () => {
+  const [first] = barsOf(figures(24), "24h", { key: "k" });
+  deepEqual(first?.hrefs.map((href) => href && /status=(\w+)/.exec(href)?.[1]), ["delivered", undefined, "complained", "bounced", "failed"]);
 });
 
 const row = (messageId: string, status = "sent") => ({ messageId, status }) as Message;
-
-test("while a list is read its rows stay, with their new status, and others are counted", () => {
-  deepEqual(held([row("b"), row("a")], [row("c"), row("b", "delivered")]), { items: [row("b", "delivered"), row("a")], fresh: 1 });
-});
 
 test("the email before and after one is known, unless the list ends or lacks it", () => {
   const list = ["c", "b", "a"].map((id) => row(id));
@@ -111,8 +115,9 @@ test("a time is written as how long ago it was, and as a date after a week", () 
 });
 
 test("a pause says what it is about, what it does and why", () => {
-  equal(nameOf({ scope: "account", id: null }), "The account");
-  equal(nameOf({ scope: "key", id: "key_1" }), "The key key_1");
-  equal(nameOf({ scope: "template", id: "welcome" }), "The template welcome");
+  const names = namesOf([{ id: "key_1", name: "shop" }]);
+  equal(nameOf({ scope: "account", id: null }, names), "The account");
+  equal(nameOf({ scope: "key", id: "key_1" }, names), "The key shop");
+  equal(nameOf({ scope: "template", id: "deleted" }, names), "The template deleted");
   equal(reasonOf({ level: "stop", cause: "bounces" }), "sends nothing, because too many of its emails bounced.");
 });

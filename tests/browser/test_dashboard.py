@@ -19,7 +19,7 @@ from tests.browser.dashboard import (
     send_held,
     unreachable,
 )
-from tests.stack import operate
+from tests.stack import operate, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -159,7 +159,10 @@ def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
 
 
 def test_an_address_in_a_row_can_be_selected(user: User, emails: dict[str, str]) -> None:
-    """A selection with the mouse opens nothing; a click in the row opens the email."""
+    """A selection with the mouse opens nothing; a click in the row opens the email.
+
+    The arrows scroll the list, and it stays where it is when an email is opened and closed.
+    """
     page = user.go("/app/activity")
     row = page.get_by_text(ADDRESSES["delivered"])
     expect(row).to_be_visible()
@@ -172,8 +175,17 @@ def test_an_address_in_a_row_can_be_selected(user: User, emails: dict[str, str])
     assert page.evaluate("getSelection().toString()") in ADDRESSES["delivered"]
     assert page.evaluate("getSelection().toString().length") > len(RUN)
     expect(page).to_have_url(f"{user.base}/app/activity")
-    page.mouse.click(box["x"] - 20, box["y"] + box["height"] / 2)
+    page.set_viewport_size({"width": 1280, "height": 260})
+    page.keyboard.press("ArrowDown")
+    wait_for(lambda: page.evaluate("scrollY > 0"))
+    page.evaluate("scrollTo(0, 50)")
+    page.mouse.click(box["x"] - 20, box["y"] - 50 + box["height"] / 2)
     expect(page).to_have_url(re.compile(f"/app/activity/{emails['delivered']}$"))
+    expect(drawer(page)).to_contain_text("The delivered one")
+    assert page.evaluate("scrollY") == 50
+    page.keyboard.press("Escape")
+    expect(drawer(page)).to_have_count(0)
+    assert page.evaluate("scrollY") == 50
 
 
 def _hostile(value: Any, *, free: bool = False) -> Any:

@@ -76,16 +76,26 @@ def test_a_domain_from_its_first_record_to_its_removal(user: User, stack: dict[s
 def test_whoever_manages_the_dns_needs_no_account(
     user: User, browser: Browser, stack: dict[str, Any]
 ) -> None:
-    """The link shows the first record, then all that follow, until a member ends it."""
+    """The link shows the first record, then all that follow, until a member ends it.
+
+    It is shown only once: its window stays open, also while the member has to sign in again.
+    """
     name = f"d{uuid4().hex[:8]}.unverified.example"
     page = user.go("/app/domains")
     page.get_by_role("button", name="Add domain").click()
     page.get_by_role("dialog").get_by_label("Domain").fill(name)
     page.get_by_role("dialog").get_by_role("button", name="Add domain").click()
     page.get_by_role("button", name="Share records").click()
+    user.interfere = _ended
     page.get_by_role("button", name="Create a link").click()
+    expect(page.get_by_text("Your session has ended. Sign in again.")).to_be_visible()
+    user.interfere = lambda _route: False
+    page.evaluate("dispatchEvent(new StorageEvent('storage', {key: 'pillarbox.flow'}))")
+    expect(page.get_by_label("Email address")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.mouse.click(5, 5)
     link = page.get_by_role("dialog").locator("pre").inner_text()
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="I have copied it").click()
     stranger = User(browser, stack)
     shown = stranger.go(link.removeprefix(user.base))
     expect(shown.get_by_role("heading", name=f"DNS records of {name}")).to_be_visible()
@@ -101,6 +111,15 @@ def test_whoever_manages_the_dns_needs_no_account(
     expect(shown.get_by_role("alert")).to_contain_text("This link does not work")
     stranger.close()
     _remove(user, name)
+
+
+def _ended(route: Route) -> bool:
+    """Answer reads and the cookie as if the session had ended, until another tab begins one."""
+    if route.request.method == "POST" and not route.request.url.endswith("/v1/session/token"):
+        return False
+    error = {"code": "invalid_session", "message": "x", "type": "x"}
+    route.fulfill(status=401, json={"error": error})
+    return True
 
 
 def _publish(stack: dict[str, Any], domain: str) -> None:

@@ -224,7 +224,10 @@ def test_an_erased_person_is_a_hash(owner: Owner) -> None:
 
 
 def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner) -> None:
-    """The email has a link for one use within seven days, and the role counts from then on."""
+    """The email has a link for one use within seven days, and the role counts from then on.
+
+    The HTML has it in a button, below the name of the service. The link's page learns who invites.
+    """
     service.deliver()  # what other tests have sent
     start = wiring.utc_now()
     address = f"new-{owner.account}@shop.example"
@@ -238,14 +241,18 @@ def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner
     assert mail["to"] == address
     text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     (link,) = re.findall(r"/app/sign-in#([0-9a-z]{32})", text)
+    html = mail.get_body(("html",)).get_content()  # type: ignore[union-attr]
+    button = rf'>Pillarbox</td>.*<table class="button".*<a href="[^"]+#{link}"'
+    assert re.search(button, html, re.DOTALL)
     browser = Browser()
     boss = next(one for one in owner.items("/members") if one["current"])
     with service.at(start + timedelta(days=6, hours=23)):
-        assert browser.post("/links", {"link": link}).json == {"email": address}
+        looked = browser.post("/links", {"link": link}).json
         response = browser.post("", {"link": link})
         assert response.status == 200
         assert response.json["account"] is None
         (asked,) = response.json["invitations"]
+        assert looked == {"email": address, "invitation": asked}
         assert (asked["id"], asked["invitedBy"]) == (owner.account, boss["email"])
         api = Api(session=response.json["token"])
         assert api.raw("POST", f"/invitations/{owner.account}").json["pending"] is False
@@ -327,9 +334,10 @@ def test_a_member_is_not_invited_twice(owner: Owner) -> None:
 def test_who_has_not_agreed_is_invited_again_within_the_limits(
     service: Service, owner: Owner
 ) -> None:
-    """A week later: with a new link, role and time; sooner it is 429 and nothing changes."""
+    """Once at once, then a week later, each time with a new link, role and time; else it is 429."""
     start, address = wiring.utc_now(), f"again-{owner.account}@shop.example"
     with service.at(start):
+        assert owner.post("/members", {"email": address, "role": "owner"}).status == 201
         first = owner.post("/members", {"email": address, "role": "viewer"}).json
         early = owner.post("/members", {"email": address.upper(), "role": "owner"})
         assert (early.status, early.code) == (429, "rate_limit_exceeded")

@@ -1,6 +1,6 @@
 // The emails of the account: searched, filtered, and one of them in a drawer.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import lazy from "preact-iso/lazy";
 import { useLocation, useRoute } from "preact-iso/router";
 
@@ -15,7 +15,8 @@ import { Progress } from "../parts/notice";
 import { type Filters, useFilters } from "../query";
 import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
-import { held, isMessageId, isWaiting, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import { isMessageId, isWaiting, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import { useHeld } from "./held";
 import { MessageDrawer } from "./message";
 import { type Names, originOf } from "./origins";
 import { Range } from "./range";
@@ -35,11 +36,18 @@ export default function Activity() {
   const query = toQuery(filters, page);
   const list = useResource("GET /v1/emails", { query }, page === 1);
   const filtered = ["recipient", "status", "key", "template", "tag", "error", "from", "to"].some((name) => filters[name]);
-  const { items, fresh, release } = useHeld(list.data?.items ?? [], `${search(filters)} ${list.stale}`);
+  const { items, fresh, release } = useHeld(list.data?.items, `${search(filters)} ${list.stale}`);
   const { id } = params;
   const step = (by: 1 | -1) => (id ? neighbour(items, id, by) : undefined);
+  const older = () => show(step(1));
+  const newer = () => show(step(-1));
   const show = (next?: string) => next && route(`${LIST}/${next}${search(filters)}`, true);
-  useKeys({ j: () => show(step(1)), ArrowDown: () => show(step(1)), k: () => show(step(-1)), ArrowUp: () => show(step(-1)) }, id !== undefined);
+  useKeys(id ? { j: older, ArrowDown: older, k: newer, ArrowUp: newer } : {}, true);
+  useLayoutEffect(() => {
+    // The router scrolls to the top of what it takes for another page.
+    const place = scrollY;
+    if (id) queueMicrotask(() => scrollTo(0, place));
+  }, [id]);
   function close() {
     if (opened) back();
     else route(LIST + search(filters), true);
@@ -97,17 +105,6 @@ export default function Activity() {
       {id && <MessageDrawer id={id} names={names} newer={step(-1)} older={step(1)} onShow={show} onClose={close} />}
     </Page>
   );
-}
-
-/** Keep the rows where they are while the reader is among them; new ones wait. */
-function useHeld(now: Message[], of: string) {
-  const [shown, setShown] = useState<{ of: string; items: Message[] }>();
-  const reading = scrollY > 0 || document.querySelector("[data-held]:hover, dialog[open]");
-  const same = shown?.of === of && shown.items.length > 0;
-  useEffect(() => {
-    if (!same || !reading) setShown({ of, items: now });
-  }, [now, of]);
-  return { ...(same ? held(shown.items, now) : { items: now, fresh: 0 }), release: () => setShown({ of, items: now }) };
 }
 
 const ORDINARY: Status[] = ["pending", "sent", "delivered"];

@@ -164,9 +164,14 @@ function Share({ of: { domain, linkExpiresAt }, onDone }: { of: DomainDetail; on
         </Ask>
       )}
       {link && (
-        <Dialog title="Send this link" wide onClose={() => setLink(undefined)}>
+        <Dialog title="Send this link" wide>
           <p>Send it to the person who manages the DNS of {domain}. It is shown only once, and works until {minute(link.expiresAt)}.</p>
           <Code text={link.url} />
+          <p class="actions">
+            <button type="button" class="button primary" onClick={() => setLink(undefined)}>
+              I have copied it
+            </button>
+          </p>
         </Dialog>
       )}
     </>

@@ -73,11 +73,11 @@ export function DomainState({ of: { status } }: { of: Pick<Domain, "status"> }) 
 
 function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (domain: string) => void }) {
   const [name, setName] = useState("");
-  const add = async () => onAdded((await call("POST /v1/domains", { body: { domain: name } })).domain);
+  const add = async () => onAdded((await call("POST /v1/domains", { body: { domain: hostOf(name) } })).domain);
   return (
     <Ask title="Add a domain" answer="Add domain" action={add} onClose={onClose}>
       <Field label="Domain" hint="You need access to its DNS. Addresses of its subdomains need no domain of their own.">
-        <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(hostOf(event.currentTarget.value))} />
+        <input required autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="shop.example" value={name} onInput={(event) => setName(event.currentTarget.value)} onChange={() => setName(hostOf(name))} />
       </Field>
     </Ask>
   );

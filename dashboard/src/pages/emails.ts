@@ -23,13 +23,6 @@ export function pageOf(filters: Filters): number {
   return Math.max(1, Number.parseInt(filters["page"] ?? "1", 10) || 1);
 }
 
-/** Return what a list shows while it is read: the rows that it has, as they are now, and how many are new. */
-export function held(shown: Message[], now: Message[]): { items: Message[]; fresh: number } {
-  const known = new Set(shown.map(({ messageId }) => messageId));
-  const current = new Map(now.map((one) => [one.messageId, one]));
-  return { items: shown.map((one) => current.get(one.messageId) ?? one), fresh: now.filter(({ messageId }) => !known.has(messageId)).length };
-}
-
 /** Return the id of the email before or after one in a list. */
 export function neighbour(items: Message[], id: string, step: 1 | -1): string | undefined {
   const place = items.findIndex(({ messageId }) => messageId === id);

@@ -3,10 +3,11 @@
 import { clock } from "../format";
 import type { Bar } from "../parts/bars";
 import { type Chosen, emailsAt } from "../places";
-import type { Analytics, AnalyticsRow } from "../schema";
+import type { Analytics, AnalyticsRow, Status } from "../schema";
 
 const HOUR = 3_600_000; // milliseconds
 const DAY = 24 * HOUR;
+const STEP = HOUR / 6;
 /** The hours that a range covers, and those of one bar. */
 export const RANGES = { "24h": [24, 1], "7d": [7 * 24, 6], "31d": [31 * 24, 24] } as const;
 export type RangeName = keyof typeof RANGES;
@@ -14,6 +15,9 @@ export type RangeName = keyof typeof RANGES;
 /** What a bar shows of a row. */
 type Row = Pick<AnalyticsRow, "timestamp" | "statuses">;
 const STATUSES = ["pending", "sent", "delivered", "bounced", "complained", "failed"] as const;
+
+/** What the parts of a bar count: the emails of one status, or those on the way. */
+const PARTS: (Status | undefined)[] = ["delivered", undefined, "complained", "bounced", "failed"];
 
 export const SERIES = [
   { name: "Delivered", kind: "delivered" },
@@ -23,24 +27,40 @@ export const SERIES = [
   { name: "Failed", kind: "failed", bad: true },
 ];
 
-/** Return the range, or one before it, to the full hour, so that one hour has one answer. */
-export function windowOf(range: RangeName, before = 0): { from: string; to: string; bucket: "hour" | "day" } {
+interface Period {
+  from: string;
+  to: string;
+  bucket: "hour" | "day";
+}
+
+/** Return the range to the end of the hour or day that runs, so that one hour has one answer. */
+export function windowOf(range: RangeName): Period {
   const [hours, step] = RANGES[range];
   const size = step === 24 ? DAY : HOUR;
-  const to = Math.ceil((Date.now() + 1) / size) * size - before * hours * HOUR;
-  return {
-    from: new Date(to - hours * HOUR).toISOString(),
-    to: new Date(to).toISOString(),
-    bucket: step === 24 ? "day" : "hour",
-  };
+  const to = Math.ceil((Date.now() + 1) / size) * size;
+  return period(to - hours * HOUR, to, step);
 }
+
+/** Return the range before it, to the same point: as much of it as has passed now, in steps of ten minutes. */
+export function windowBefore(range: RangeName): Period {
+  const [hours, step] = RANGES[range];
+  const from = Date.parse(windowOf(range).from) - hours * HOUR;
+  return period(from, Math.floor(Date.now() / STEP) * STEP - hours * HOUR, step);
+}
+
+const period = (from: number, to: number, step: number): Period => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+  bucket: step === 24 ? "day" : "hour",
+});
 
 /** Return the bars of a range, each with the page of its emails. */
 export function barsOf(figures: Analytics, range: RangeName, chosen: Chosen = {}): Bar[] {
   const size = figures.bucket === "day" ? DAY : RANGES[range][1] * HOUR;
   return merge(figures, RANGES[range][1]).map((row) => {
     const end = new Date(Date.parse(row.timestamp) + size).toISOString();
-    return { ...bar(row, range), href: emailsAt(chosen, row.timestamp, end) };
+    const hrefs = PARTS.map((status) => status && emailsAt(chosen, row.timestamp, end, { status }));
+    return { ...bar(row, range), href: emailsAt(chosen, row.timestamp, end), hrefs };
   });
 }
 
@@ -57,7 +77,7 @@ function merge(figures: Analytics, step: number): Row[] {
 }
 
 /** Count each email once, by the status that it has now, as Activity lists it. */
-function bar({ timestamp, statuses }: Row, range: RangeName): Omit<Bar, "href"> {
+function bar({ timestamp, statuses }: Row, range: RangeName): Omit<Bar, "href" | "hrefs"> {
   const { pending, sent, delivered, complained, bounced, failed } = statuses;
   return { ...names(timestamp, range), parts: [delivered, pending + sent, complained, bounced, failed] };
 }

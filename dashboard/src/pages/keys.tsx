@@ -149,7 +149,7 @@ function Revoke({ of: key, onClose, onRevoked }: { of: Key; onClose: () => void;
 
 const ABOUT: Record<Preset, string> = {
   send: "Send emails, and look up those of the account.",
-  marketing: "Everything of the contract, with campaigns and contacts.",
+  marketing: "As “send”, with permissions for campaigns and contacts. This service has neither.",
   analytics: "Read only: emails, figures and templates.",
   custom: "The permissions that you choose.",
 };

@@ -154,7 +154,7 @@ function Resend({ to: { email, role }, onClose, onInvited }: { to: Member; onClo
   }
   return (
     <Ask title={`Invite ${email} again?`} answer="Send the invitation" action={resend} onDone={onInvited} onClose={onClose}>
-      <p>The email has a new link, which signs in once, within 7 days. An account can write to an address once in a calendar week.</p>
+      <p>The email has a new link, which signs in once, within 7 days. An account can write to an address twice in a calendar week.</p>
     </Ask>
   );
 }

@@ -1,6 +1,19 @@
 // What emails were made from and sent with, by the names that the account gave.
 
-import type { Message } from "../schema";
+import { call } from "../api";
+import type { Message, SavedTemplate } from "../schema";
+
+const PAGE = 100; // the most templates of one answer
+
+/** Return all published templates of the account. */
+export async function allPublished(signal: AbortSignal): Promise<SavedTemplate[]> {
+  const found: SavedTemplate[] = [];
+  for (;;) {
+    const page = await call("GET /v1/templates", { query: { skip: found.length, limit: PAGE }, signal });
+    found.push(...page.items);
+    if (!page.items.length || found.length >= page.total) return found;
+  }
+}
 
 /** The names of templates, also of starter templates, and of API keys, by their ids. */
 export type Names = ReadonlyMap<string, string>;

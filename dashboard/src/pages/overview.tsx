@@ -4,7 +4,7 @@ import { count, percent, zone } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Segments, Time } from "../parts/basics";
 import { useChecklist } from "../parts/checklist";
-import { TemplateChoice } from "../parts/choices";
+import { TemplateChoice, useNames } from "../parts/choices";
 import { Figures } from "../parts/figures";
 import { Icon } from "../parts/icon";
 import { Loading, Trouble } from "../parts/notice";
@@ -14,7 +14,7 @@ import { useFilters } from "../query";
 import { isSettled, useResource } from "../resource";
 import type { Analytics, LimitState, Webhook } from "../schema";
 import { isBroken, isNearlyUsed } from "./attention";
-import { barsOf, RANGES, type RangeName, SERIES, windowOf } from "./figures";
+import { barsOf, RANGES, type RangeName, SERIES, windowBefore, windowOf } from "./figures";
 
 export default function Overview() {
   const [filters, change] = useFilters();
@@ -22,7 +22,7 @@ export default function Overview() {
   const { template, key } = filters;
   const period = windowOf(range);
   const figures = useResource("GET /v1/emails/analytics", { query: { ...period, template, keyId: key } }, true);
-  const before = useResource("GET /v1/emails/analytics", { query: { ...windowOf(range, 1), template, keyId: key } });
+  const before = useResource("GET /v1/emails/analytics", { query: { ...windowBefore(range), template, keyId: key } });
   const attention = useAttention();
   const checklist = useChecklist();
   // What comes late would push down what is read already.
@@ -40,7 +40,7 @@ export default function Overview() {
       <Trouble of={figures} />
       {key && (
         <p class="chips">
-          <span class="tag">API key {key}</span>
+          <span class="tag">API key <KeyName of={key} /></span>
           <button type="button" class="link" onClick={() => change({ key: "" })}>
             Show all keys
           </button>
@@ -68,6 +68,10 @@ export default function Overview() {
       )}
     </Page>
   );
+}
+
+function KeyName({ of: id }: { of: string }) {
+  return <>{useNames().get(id) ?? id}</>;
 }
 
 function summary(figures: Analytics): string {

@@ -1,6 +1,7 @@
 // What an account, a key or a template may not send, in words.
 
 import type { PauseItem } from "../schema";
+import type { Names } from "./origins";
 
 const CAUSES: Record<PauseItem["cause"], string> = {
   bounces: "too many of its emails bounced",
@@ -14,9 +15,8 @@ const LEVELS: Record<PauseItem["level"], string> = {
 };
 
 /** Name what a pause is about. */
-export function nameOf({ scope, id }: Pick<PauseItem, "scope" | "id">): string {
-  if (id === null) return "The account";
-  return scope === "key" ? `The key ${id}` : `The template ${id}`;
+export function nameOf({ scope, id }: Pick<PauseItem, "scope" | "id">, names: Names): string {
+  return id === null ? "The account" : `The ${scope} ${names.get(id) ?? id}`;
 }
 
 /** Say what a pause does, and why. */

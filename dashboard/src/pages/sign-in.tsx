@@ -10,7 +10,7 @@ import { keep as keepText, recall } from "../kept";
 import { minute } from "../format";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
-import type { RequestedCode } from "../schema";
+import type { RequestedCode, SignInLink } from "../schema";
 import { farewell, ownerOf, renew, requestCode, signIn, signInWithPasskey, supported } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
@@ -189,7 +189,8 @@ interface LinkProperties {
 
 /** Ask before a link is used, and say whom it signs in: it may be somebody else's, who has sent it. */
 function WithLink({ link, email, onUse, onLeave }: LinkProperties) {
-  const [owner, setOwner] = useState(email);
+  const [owner, setOwner] = useState<Partial<SignInLink> | undefined>(email ? { email } : undefined);
+  const invitation = owner?.invitation;
   const { busy, error, run } = useAction(async () => {
     try {
       if (owner) await onUse();
@@ -203,9 +204,14 @@ function WithLink({ link, email, onUse, onLeave }: LinkProperties) {
   }, []);
   return (
     <form onSubmit={run}>
+      {invitation && (
+        <p>
+          <b>{invitation.invitedBy ?? "The operator"}</b> invites you to the account <b>{invitation.name}</b>, with the role {invitation.role}. You are asked again before you join.
+        </p>
+      )}
       {owner && (
         <p>
-          This link signs you in as <b>{owner}</b>, once. Do not use it if that is somebody else.
+          This link signs you in as <b>{owner.email}</b>, once. Do not use it if that is somebody else.
         </p>
       )}
       {error && <Notice kind="bad">{error}</Notice>}

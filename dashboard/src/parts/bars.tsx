@@ -11,8 +11,9 @@ export interface Bar {
   /** The text below the axis; empty for most bars. */
   tick: string;
   parts: number[];
-  /** The page with what the bar counts. */
+  /** The page with what the bar counts, and with what each part does, if there is one. */
   href: string;
+  hrefs: (string | undefined)[];
 }
 
 interface Properties {
@@ -39,13 +40,13 @@ export function Bars({ summary, series, bars }: Properties) {
   const bar = shown === undefined ? undefined : bars[shown];
   const bad = series.flatMap((one, which) => (one.bad ? [which] : []));
   const worst = Math.max(...bars.map(({ parts }) => bad.reduce((sum, which) => sum + (parts[which] ?? 0), 0)));
-  const stack = (parts: number[], of: number[], left: number, bottom: number, unit: number) => {
+  const stack = ({ parts, hrefs }: Bar, of: number[], left: number, bottom: number, unit: number) => {
     let y = bottom;
     return of.map((which) => {
       const height = (parts[which] ?? 0) * unit;
       const kind = series[which]?.kind;
       y -= height;
-      return height > 0 ? <rect key={kind} class={`fill-${kind}`} x={`${left}%`} y={y} width={`${width * (1 - GAP)}%`} height={height} /> : null;
+      return height > 0 ? <rect key={kind} class={`fill-${kind}`} x={`${left}%`} y={y} width={`${width * (1 - GAP)}%`} height={height} onClick={() => route(hrefs[which] ?? "")} /> : null;
     });
   };
   return (
@@ -73,9 +74,8 @@ export function Bars({ summary, series, bars }: Properties) {
           {bars.map((bar, index) => {
             const left = width * (index + GAP / 2);
             return (
-              <g key={bar.label} class={index === shown ? "shown" : undefined}>
-                {stack(bar.parts, [...series.keys()], left, HEIGHT - FOOT, unit)}
-                {worst > 0 && stack(bar.parts, bad, left, HEIGHT + STRIP, STRIP / worst)}
+              <g key={bar.label} class={index === shown ? "shown" : undefined} onPointerEnter={() => setShown(index)}>
+                {stack(bar, [...series.keys()], left, HEIGHT - FOOT, unit)}
                 {bar.tick && (
                   <text class="axis" x={`${width * (index + 0.5)}%`} y={HEIGHT - 6} text-anchor="middle">
                     {bar.tick}
@@ -87,9 +87,9 @@ export function Bars({ summary, series, bars }: Properties) {
                   y="0"
                   width={`${width}%`}
                   height={worst > 0 ? HEIGHT + STRIP : HEIGHT - FOOT}
-                  onPointerEnter={() => setShown(index)}
                   onClick={() => route(bar.href)}
                 />
+                {worst > 0 && stack(bar, bad, left, HEIGHT + STRIP, STRIP / worst)}
               </g>
             );
           })}
@@ -139,7 +139,7 @@ export function Bars({ summary, series, bars }: Properties) {
                   </th>
                   {bar.parts.map((part, which) => (
                     <td class="number" key={series[which]?.kind}>
-                      {count(part)}
+                      {part && bar.hrefs[which] ? <a href={bar.hrefs[which]}>{count(part)}</a> : count(part)}
                     </td>
                   ))}
                 </tr>

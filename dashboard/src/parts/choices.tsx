@@ -1,8 +1,10 @@
 // Menus of the account's templates and API keys.
 
-import { type Names, namesOf } from "../pages/origins";
-import { useResource } from "../resource";
+import { keepAnswers } from "../answers";
+import { allPublished, type Names, namesOf } from "../pages/origins";
+import { shared, useAnswers, useResource } from "../resource";
 import { may } from "../rights";
+import type { SavedTemplate } from "../schema";
 
 interface Props {
   /** The id that is chosen; it may be that of a template or key which the lists lack. */
@@ -17,10 +19,12 @@ interface Group {
   items: { id: string; name: string }[];
 }
 
+const published = keepAnswers<SavedTemplate[]>();
+
 function useLists() {
   const starters = useResource("GET /v1/starter-templates");
-  const saved = useResource("GET /v1/templates", { query: { limit: 100 } });
-  return { saved: saved.data?.items ?? [], starters: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) };
+  const saved = useAnswers(published, "published", (signal) => shared("published", signal, allPublished));
+  return { saved: saved.data ?? [], starters: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) };
 }
 
 /** Return the names of templates and of keys that the user may list. */

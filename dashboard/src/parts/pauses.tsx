@@ -8,30 +8,45 @@ import { may } from "../rights";
 import type { Account, PauseItem } from "../schema";
 import { Ask } from "./ask";
 import { Field, Time } from "./basics";
+import { useNames } from "./choices";
 import { Notice } from "./notice";
 
-export function Pauses({ of: account, onResumed }: { of: Account | undefined; onResumed: (account: Account) => void }) {
-  const [ending, setEnding] = useState<PauseItem>();
+interface Properties<T> {
+  of: T;
+  onResumed: (account: Account) => void;
+}
+
+export function Pauses({ of: account, onResumed }: Properties<Account | undefined>) {
   return (
     <>
       {account?.pauses.map((pause) => (
-        <Notice kind={pause.level === "warn" ? "note" : "bad"} key={`${pause.scope} ${pause.id}`}>
-          <b>{nameOf(pause)}</b> {reasonOf(pause)}{" "}
-          {pause.level !== "warn" && (pause.until ? <>It ends <Time at={pause.until} />. </> : "It ends only when somebody ends it. ")}
-          {pause.resumable && may("account") && (
-            <button type="button" class="link" onClick={() => setEnding(pause)}>
-              End the pause
-            </button>
-          )}
-          {pause.level !== "warn" && !pause.resumable && "Ask the operator of the service."}
-        </Notice>
+        <Banner of={pause} onResumed={onResumed} key={`${pause.scope} ${pause.id}`} />
       ))}
-      {ending && <End pause={ending} onResumed={onResumed} onClose={() => setEnding(undefined)} />}
     </>
   );
 }
 
-function End({ pause, onResumed, onClose }: { pause: PauseItem; onResumed: (account: Account) => void; onClose: () => void }) {
+function Banner({ of: pause, onResumed }: Properties<PauseItem>) {
+  const [ending, setEnding] = useState(false);
+  const name = nameOf(pause, useNames());
+  return (
+    <>
+      <Notice kind={pause.level === "warn" ? "note" : "bad"}>
+        <b>{name}</b> {reasonOf(pause)}{" "}
+        {pause.level !== "warn" && (pause.until ? <>It ends <Time at={pause.until} />. </> : "It ends only when somebody ends it. ")}
+        {pause.resumable && may("account") && (
+          <button type="button" class="link" onClick={() => setEnding(true)}>
+            End the pause
+          </button>
+        )}
+        {pause.level !== "warn" && !pause.resumable && "Ask the operator of the service."}
+      </Notice>
+      {ending && <End pause={pause} name={name} onResumed={onResumed} onClose={() => setEnding(false)} />}
+    </>
+  );
+}
+
+function End({ pause, name, onResumed, onClose }: { pause: PauseItem; name: string; onResumed: (account: Account) => void; onClose: () => void }) {
   const [cause, setCause] = useState("");
   return (
     <Ask
@@ -42,7 +57,7 @@ function End({ pause, onResumed, onClose }: { pause: PauseItem; onResumed: (acco
         const text = cause.trim().replace(/\s+/g, " ");
         const body = { scope: pause.scope, cause: text, ...(pause.id !== null && { id: pause.id }) };
         onResumed(await call("POST /v1/account/resume", { body }));
-        return `${nameOf(pause)} sends again.`;
+        return `${name} sends again.`;
       }}
       onClose={onClose}
     >

@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso/router";
 
 import { keepAnswers } from "../answers";
 import { call } from "../api";
+import { allPublished } from "../pages/origins";
 import { Ask } from "../parts/ask";
 import { Badge, Choice, Empty, Field, Page, Time } from "../parts/basics";
 import { Icon } from "../parts/icon";
@@ -29,7 +30,6 @@ interface Item {
 
 const lists = keepAnswers<Item[]>();
 const pictures = keepAnswers<string>();
-const PAGE = 100;
 const MJML = `<mjml>
   <mj-head><mj-preview>What inboxes show after the subject</mj-preview></mj-head>
   <mj-body>
@@ -96,15 +96,6 @@ export function TemplateList() {
 async function load(signal: AbortSignal): Promise<Item[]> {
   const [published, drafts] = await Promise.all([allPublished(signal), call("GET /v1/templates/drafts", { signal })]);
   return merge(published, drafts.items);
-}
-
-async function allPublished(signal: AbortSignal): Promise<SavedTemplate[]> {
-  const found: SavedTemplate[] = [];
-  for (;;) {
-    const page = await call("GET /v1/templates", { query: { skip: found.length, limit: PAGE }, signal });
-    found.push(...page.items);
-    if (!page.items.length || found.length >= page.total) return found;
-  }
 }
 
 function merge(published: SavedTemplate[], drafts: TemplateDraftSummary[]): Item[] {

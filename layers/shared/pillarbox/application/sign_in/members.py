@@ -45,9 +45,10 @@ _DAY: Final = timedelta(days=1)
 #: The most invitations of one account in a day: the emails come from the service's own address.
 PER_DAY: Final = 50
 #: The most invitations that one address gets in a day, from all accounts. From one account it gets
-#: one in a week: its reader may not have asked for any.
+#: two in a week, since the first may be lost: its reader may not have asked for any.
 PER_ADDRESS_AND_DAY: Final = 3
 _WEEK: Final = timedelta(days=7)
+_PER_WEEK: Final = 2
 #: How often a change is tried that other changes of the members prevent.
 _TRIES: Final = 5
 
@@ -145,7 +146,7 @@ class AccountMembers:
         domain = domain_of(address)
         refuse_domain(self.domains().look_up([domain])[domain], "email")
         limits = [
-            (f"{subject}#{mailbox}", _WEEK, 1),
+            (f"{subject}#{mailbox}", _WEEK, _PER_WEEK),
             (f"invitations#to#{mailbox}", _DAY, PER_ADDRESS_AND_DAY),
         ]
         counted = all(self.counts.count(name, window, most, now) for name, window, most in limits)

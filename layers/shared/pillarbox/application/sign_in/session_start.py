@@ -11,6 +11,7 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
+    Member,
     Session,
     SignInMethod,
     User,
@@ -82,6 +83,11 @@ class SessionStart:
             and session.method is not SignInMethod.PASSKEY
         )
 
+    def invitations_of(self, member: Member) -> Sequence[AccountInvitation]:
+        """Return what a member is asked to join, if it has not joined and the account exists."""
+        account = self.accounts.get(member.account_id) if member.pending else None
+        return [AccountInvitation(account, member.role, member.invited_by)] if account else []
+
     def issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
         """Issue an access token for one of the user's accounts.
 
@@ -91,10 +97,9 @@ class SessionStart:
         needs_passkey = self.needs_passkey(user, session)
         choices, invitations = list[AccountAccess](), list[AccountInvitation]()
         for member in () if needs_passkey else self.members.of_user(user.user_id):
-            account = self.accounts.get(member.account_id)
-            if account and member.pending:
-                invitations.append(AccountInvitation(account, member.role, member.invited_by))
-            elif account:
+            if member.pending:
+                invitations.extend(self.invitations_of(member))
+            elif account := self.accounts.get(member.account_id):
                 choices.append(AccountAccess(account, member.role))
         chosen = next(
             (one for one in choices if account_id in {None, one.account.account_id}), None

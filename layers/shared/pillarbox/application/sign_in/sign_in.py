@@ -21,6 +21,7 @@ from pillarbox.application.sign_in.ports import (
     Users,
 )
 from pillarbox.application.sign_in.session_start import (
+    AccountInvitation,
     IssuedAccess,
     IssuedSession,
     SessionStart,
@@ -41,6 +42,7 @@ from pillarbox.domain.sign_in.codes import (
 )
 from pillarbox.domain.sign_in.session import (
     TOKENS_PER_MINUTE,
+    Member,
     Session,
     SessionPrincipal,
     SessionToken,
@@ -60,6 +62,14 @@ from pillarbox.domain.sign_in.sign_up import (
     SignUpPolicy,
 )
 from pillarbox.domain.sign_in.strangers import next_day
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOwner:
+    """Whom a one-time link signs in, and the invitations that its page names: one at most."""
+
+    address: str
+    invitations: Sequence[AccountInvitation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,17 +133,17 @@ class SignIn:
             raise invalid_code()
         return self._begin(flow.address, flow.at, agent, SignInMethod.CODE)
 
-    def owner_of_link(self, text: str) -> str:
-        """Return the address of the user whom a one-time link would sign in.
+    def owner_of_link(self, text: str) -> LinkOwner:
+        """Return whom a one-time link would sign in, and what it invites the user to.
 
-        Its page asks with it. Otherwise somebody who mails a link of their own would have its
+        Its page asks with both. Otherwise somebody who mails a link of their own would have its
         reader work in their account.
 
         Raises:
             ServiceError: `invalid_code`.
         """
-        link = self._checked(self.flows.get_link(digest_of(text), self.clock()))
-        return link.address
+        link, member = self._checked(self.flows.get_link(digest_of(text), self.clock()))
+        return LinkOwner(link.address, self.start.invitations_of(member) if member else ())
 
     def with_link(self, text: str, agent: str) -> IssuedSession:
         """Sign in with a one-time link, of an invitation or of the operator's command.
@@ -144,14 +154,16 @@ class SignIn:
         Raises:
             ServiceError: `invalid_code`.
         """
-        link = self._checked(self.flows.redeem_link(digest_of(text), self.clock()))
+        link, _ = self._checked(self.flows.redeem_link(digest_of(text), self.clock()))
         method = SignInMethod.LINK if link.account_id is None else SignInMethod.CODE
         return self._begin(link.address, link.at, agent, method)
 
-    def _checked(self, link: Link | None) -> Link:
-        if link is None or (link.account_id is not None and not self._is_invited(link)):
+    def _checked(self, link: Link | None) -> tuple[Link, Member | None]:
+        """Return a link that works, and for that of an invitation what its user is."""
+        member = self._invited(link) if link and link.account_id is not None else None
+        if link is None or (link.account_id is not None and member is None):
             raise invalid_code()
-        return link
+        return link, member
 
     def exchange(self, cookie: SessionToken, account_id: str | None) -> IssuedAccess:
         """Issue an access token for a cookie, and note that the session was used.
@@ -200,12 +212,13 @@ class SignIn:
         self.users.end_proofs(principal.session.address, self.clock())
         self.sessions.remove_all(principal.session.user_id)
 
-    def _is_invited(self, link: Link) -> bool:
+    def _invited(self, link: Link) -> Member | None:
         user = self.users.get(link.address)
         if user is None or user.operator:
-            return False
-        places = [(one.account_id, one.added_at) for one in self.members.of_user(user.user_id)]
-        return places == [(link.account_id, link.at)]
+            return None
+        members = self.members.of_user(user.user_id)
+        places = [(one.account_id, one.added_at) for one in members]
+        return members[0] if places == [(link.account_id, link.at)] else None
 
     def _begin(
         self, address: str, proved_at: datetime, agent: str, method: SignInMethod

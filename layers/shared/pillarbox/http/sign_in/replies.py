@@ -12,7 +12,8 @@ from pillarbox.http.messages.replies import timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pillarbox.application.sign_in.session_start import IssuedAccess
+    from pillarbox.application.sign_in.session_start import AccountInvitation, IssuedAccess
+    from pillarbox.application.sign_in.sign_in import LinkOwner
     from pillarbox.application.sign_in.sign_up import SignUpOffer
     from pillarbox.domain.accounts.account import Account
     from pillarbox.domain.accounts.issued_key import IssuedKey
@@ -52,21 +53,25 @@ def access_item(access: IssuedAccess) -> session_types.AccessItem:
             {"id": one.account.account_id, "name": one.account.name, "role": one.role}
             for one in access.accounts
         ],
-        "invitations": [
-            {
-                "id": one.account.account_id,
-                "name": one.account.name,
-                "role": one.role,
-                "invitedBy": one.invited_by,
-            }
-            for one in access.invitations
-        ],
+        "invitations": [_invitation_item(one) for one in access.invitations],
     }
 
 
-def link_item(address: str) -> session_types.LinkItem:
+def link_item(owner: LinkOwner) -> session_types.LinkItem:
     """Return whom a link signs in."""
-    return {"email": address}
+    return {
+        "email": owner.address,
+        "invitation": next(map(_invitation_item, owner.invitations), None),
+    }
+
+
+def _invitation_item(invitation: AccountInvitation) -> session_types.AccountInvitationItem:
+    return {
+        "id": invitation.account.account_id,
+        "name": invitation.account.name,
+        "role": invitation.role,
+        "invitedBy": invitation.invited_by,
+    }
 
 
 def session_list(sessions: Sequence[Session], current: str) -> session_types.SessionList:

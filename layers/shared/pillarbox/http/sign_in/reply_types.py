@@ -28,12 +28,6 @@ class FlowItem(TypedDict):
     ]
 
 
-class LinkItem(TypedDict):
-    """A one-time link that works."""
-
-    email: Annotated[str, Field(description="The address of the user whom it signs in.")]
-
-
 class NewcomersItem(TypedDict):
     """What holds for every address that belongs to no user."""
 
@@ -85,6 +79,16 @@ class AccountInvitationItem(AccountChoice):
     """An account that the user is invited to: it has no rights there until it agrees."""
 
     invitedBy: Annotated[str | None, Field(description="The address of the member who did.")]
+
+
+class LinkItem(TypedDict):
+    """A one-time link that works."""
+
+    email: Annotated[str, Field(description="The address of the user whom it signs in.")]
+    invitation: Annotated[
+        AccountInvitationItem | None,
+        Field(description="What the user is asked to join, if an invitation had the link."),
+    ]
 
 
 class AccessItem(TypedDict):
