@@ -107,12 +107,10 @@ class SameOrigin:
             await _refuse(scope, send)
 
     def _passes(self, scope: Scope) -> bool:
-        use = (*_values(scope, "sec-fetch-mode"), *_values(scope, "sec-fetch-dest"))
-        if scope["method"] == "GET":
-            if use == ("navigate", "document"):
-                return True
-            if use == ("no-cors", "image") and self._images.fullmatch(scope["path"]):
-                return True
+        if _is_opening(scope):
+            return True
+        if _use(scope) == ("GET", "no-cors", "image") and self._images.fullmatch(scope["path"]):
+            return True
         host = next(_values(scope, "host"), "")
         return all(origin == f"http://{host}" for origin in _values(scope, "origin")) and all(
             site in {"same-origin", "none"} for site in _values(scope, "sec-fetch-site")
@@ -120,7 +118,10 @@ class SameOrigin:
 
 
 class SignedRequests:
-    """Passes requests that carry this run's access key id and that no browser has sent.
+    """Passes requests that carry this run's access key id and that no page has sent.
+
+    It also passes the opening of a signed link, such as that to the file of an email, because the
+    page that the link is on cannot read what opens.
 
     The id is random and so takes the place of a password: the engine does not check the signatures
     of its root user. The access key ids of the functions' roles begin with it.
@@ -148,7 +149,7 @@ class SignedRequests:
 
     def _passes(self, scope: Scope) -> bool:
         from_browser = any(_BROWSER.fullmatch(name) for name, _ in _fields(scope))
-        if from_browser or scope["method"] == "OPTIONS":
+        if scope["method"] == "OPTIONS" or (from_browser and not _is_opening(scope)):
             return False
         size = len(self._access_key_id)
         return any(
@@ -172,6 +173,16 @@ class JsonBodies:
                 await _refuse(scope, send)
                 return
         await self._app(scope, receive, send)
+
+
+def _is_opening(scope: Scope) -> bool:
+    """Return whether a browser opens a page or a file, as by a click on a link."""
+    return _use(scope) == ("GET", "navigate", "document")
+
+
+def _use(scope: Scope) -> tuple[str, ...]:
+    fetch = (*_values(scope, "sec-fetch-mode"), *_values(scope, "sec-fetch-dest"))
+    return (scope["method"], *fetch)
 
 
 def _access_key_ids(scope: Scope) -> Iterator[str]:

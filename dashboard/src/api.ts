@@ -16,6 +16,8 @@ export interface Parameters<N extends Name> extends Place<N> {
   body?: Operations[N]["body"];
   /** The revision that the request replaces. */
   ifMatch?: number;
+  /** Requests with the same one have one effect. */
+  idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
@@ -26,11 +28,15 @@ export async function call<N extends Name>(
 ): Promise<Operations[N]["response"]> {
   const [method = ""] = name.split(" ");
   const target = placeOf(name, parameters);
-  const condition = parameters.ifMatch === undefined ? undefined : { "If-Match": `"${parameters.ifMatch}"` };
+  const { ifMatch, idempotencyKey } = parameters;
+  const conditions = {
+    ...(ifMatch !== undefined && { "If-Match": `"${ifMatch}"` }),
+    ...(idempotencyKey && { "Idempotency-Key": idempotencyKey }),
+  };
   const send = (token: string | null) =>
     exchange<Operations[N]["response"]>(method, target, {
       body: parameters.body,
-      headers: { Authorization: `Bearer ${token ?? ""}`, ...condition },
+      headers: { Authorization: `Bearer ${token ?? ""}`, ...conditions },
       signal: parameters.signal,
     });
   try {

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 
-/** Run an action when its key is pressed alone; in a window only if the page says so. */
+/** Run an action when its key is pressed alone; in a window only if the page says so, and never in one above it. */
 export function useKeys(actions: Record<string, () => void>, inWindow = false): void {
   const latest = useRef(actions);
   latest.current = actions;
@@ -10,7 +10,7 @@ export function useKeys(actions: Record<string, () => void>, inWindow = false): 
     function press(event: KeyboardEvent) {
       const action = latest.current[event.key];
       // An arrow scrolls what has the focus to be scrolled.
-      const others = `input, select, textarea${inWindow ? "" : ", dialog"}${event.key.startsWith("Arrow") ? ", [tabindex='0']" : ""}`;
+      const others = `input, select, textarea, dialog${inWindow ? " dialog" : ""}${event.key.startsWith("Arrow") ? ", [tabindex='0']" : ""}`;
       if (!action || (event.target as Element).closest(others) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       action();

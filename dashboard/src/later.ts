@@ -12,6 +12,7 @@ export { default as Domains } from "./pages/domains";
 export { default as Endpoint } from "./pages/endpoint";
 export { ExportWindow } from "./pages/export-window";
 export { default as Guide } from "./pages/guide";
+export { KeptContent } from "./pages/kept-content";
 export { default as Keys } from "./pages/keys";
 export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";

@@ -11,6 +11,7 @@ const RIGHTS = {
   account: ["owner"],
   agents: ["owner"],
   waiting: ["owner", "developer"],
+  content: ["owner", "developer"],
   webhooks: ["owner", "developer"],
   templates: ["owner", "developer", "author"],
 } satisfies Record<string, Role[]>;

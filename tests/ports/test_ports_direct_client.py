@@ -15,7 +15,7 @@ from botocore.retries.standard import ThrottledRetryableChecker, TransientRetrya
 
 from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES, CallLimits
 from pillarbox.adapters.direct import client as direct
-from tests.examples import examples
+from tests.examples import DEEP
 from tests.loops import for_each
 from tests.ports.direct_oracle import (
     GET,
@@ -108,7 +108,7 @@ def pairs() -> Iterator[dict[str, Pair]]:
 def test_any_request_is_that_of_botocore(pairs: dict[str, Pair]) -> None:
     """Bodies, headers, signatures and results are the same for generated requests and responses."""
     every = operations()
-    for seed in range(examples(200)):
+    for seed in range(10_000 if DEEP else 200):
         service, method, operation = every[seed % len(every)]
         rng = random.Random(seed)  # noqa: S311  no secret
         parameters = value(operation.input_shape, rng)

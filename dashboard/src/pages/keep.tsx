@@ -42,7 +42,7 @@ function KeepWindow({ of: account, onSaved, onClose }: { of: Account; onSaved: (
       <Field label="Days" hint="From 1 to 90. 0 keeps nothing.">
         <input type="number" required min={0} max={90} step={1} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </Field>
-      <ul>
+      <ul class="points">
         <li>
           <b>Who can read it:</b> owners and developers of this account, and API keys with the permission <code>emails:content</code>. Each reading is in the log.
         </li>

@@ -13,6 +13,7 @@ import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schem
 import { isWaiting } from "./emails";
 import { type Names, originOf } from "./origins";
 
+const KeptContent = lazy(() => import("../later").then((pages) => pages.KeptContent));
 const Waiting = lazy(() => import("../later").then((pages) => pages.Waiting));
 
 const EVENTS: Record<EventKind, string> = {
@@ -51,7 +52,7 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
   return (
     <Dialog drawer title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
       {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={{ ...message, data: shown }} />}
-      {shown && <Detail of={shown} names={names} onChanged={message.reload} />}
+      {shown && <Detail key={id} of={shown} names={names} onShow={onShow} onChanged={message.reload} />}
       {(newer || older) && (
         <p class="actions">
           <button type="button" class="button small" disabled={!newer} title="K or ↑" onClick={() => onShow(newer ?? "")}>
@@ -66,8 +67,8 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
   );
 }
 
-function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: Names; onChanged: () => void }) {
-  const { messageId, status, events } = message;
+function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "names" | "onShow"> & { of: MessageDetail; onChanged: () => void }) {
+  const { messageId, status, events, kept, resendOf } = message;
   const { template, key } = originOf(message, names);
   const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
   const facts = {
@@ -88,6 +89,11 @@ function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: N
       </>
     ),
     Tags: Object.keys(message.tags).length > 0 && <Tags tags={message.tags} />,
+    Repeats: resendOf && (
+      <button type="button" class="link" onClick={() => onShow(resendOf)}>
+        {resendOf}
+      </button>
+    ),
     "Message id": messageId,
     "Provider’s id": message.providerMessageId,
     "Request id": message.requestId,
@@ -99,6 +105,7 @@ function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: N
         {message.errorMessage && <span>{message.errorMessage}</span>}
       </p>
       {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
+      {kept && <KeptContent of={message} onShow={onShow} />}
       <h3>What happened</h3>
       <ol class="timeline">
         {events.map((event, index) => (
@@ -107,7 +114,12 @@ function Detail({ of: message, names, onChanged }: { of: MessageDetail; names: N
       </ol>
       <h3>Email</h3>
       <Facts of={facts} />
-      <p class="hint">The service does not keep the content of an email after it is sent.</p>
+      {!kept && (
+        <p class="hint">
+          {status === "pending" ? "The content can be read once it is sent, if the account keeps it." : "The content is not kept, so it cannot be read or sent again."}{" "}
+          <a href="/app/guides/content">How to keep it</a>
+        </p>
+      )}
       <p class="actions">
         <Copy text={messageId}>Copy the id</Copy>
         <Copy text={command}>Copy as curl</Copy>

@@ -32,7 +32,8 @@ export function Ask({ title, wide, answer, danger, disabled, action, onDone, onC
   });
   return (
     <Dialog title={title} wide={wide} onClose={onClose}>
-      <form onSubmit={run}>
+      {/* The key that opened the window may still be down. */}
+      <form onSubmit={run} onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}>
         {children}
         {error && <Notice kind="bad">{error}</Notice>}
         <Buttons onClose={onClose} answer={answer} danger={danger} disabled={busy || disabled} />

@@ -58,7 +58,7 @@ export function Log({ of: entries }: { of: Entry[] }) {
     <ol class="timeline">
       {entries.map(({ id, at, action, subject, changes, by, reason }) => (
         <li key={id} class={`is-${ACTIONS[action][1]}`}>
-          <b>{ACTIONS[action][0]}</b> {subject && `${subject} `}
+          <b>{ACTIONS[action][0]}</b> {subject && (action.startsWith("content.") ? <a href={`/app/activity/${subject}`}>{subject}</a> : subject)}{" "}
           {by && `by ${by} `}
           <Time at={at} />
           {changes.map(({ name, before, after }) => (

@@ -53,8 +53,8 @@ export function Preview({ of: { answer, email, error, waiting } }: { of: Renderi
   );
 }
 
-/** An email in a frame that runs no script of it. */
-export function Frame({ html, scheme, device, images }: { html: string; scheme: Scheme; device: Device; images: boolean }) {
+/** An email in a frame that runs no script of it. Without `links` they lead nowhere. */
+export function Frame({ html, scheme, device, images, links = true }: { html: string; scheme: Scheme; device: Device; images: boolean; links?: boolean }) {
   const place = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLIFrameElement>(null);
   const [ready, setReady] = useState(false);
@@ -71,8 +71,8 @@ export function Frame({ html, scheme, device, images }: { html: string; scheme: 
   }, []);
   useEffect(() => {
     // The frame has an origin of its own, which no name means; its policy keeps other pages out of it.
-    if (ready) frame.current?.contentWindow?.postMessage({ html, scheme }, "*");
-  }, [ready, html, scheme]);
+    if (ready) frame.current?.contentWindow?.postMessage({ html, scheme, links }, "*");
+  }, [ready, html, scheme, links]);
   const width = device === "desktop" ? Math.max(WIDTHS.desktop, room.width) : WIDTHS.phone;
   const scale = Math.min(1, room.width / width || 1);
   return (
@@ -81,14 +81,14 @@ export function Frame({ html, scheme, device, images }: { html: string; scheme: 
         ref={frame}
         title="Preview of the email"
         src={`/app/preview.html${images ? "?images" : ""}`}
-        sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"
+        sandbox={`allow-scripts${links ? " allow-popups allow-popups-to-escape-sandbox" : ""}`}
         style={{ width: `${width}px`, height: `${room.height / scale}px`, transform: `scale(${scale})` }}
       />
     </div>
   );
 }
 
-function Output({ name, text }: { name: string; text: string }) {
+export function Output({ name, text }: { name: string; text: string }) {
   return (
     <div class="code output">
       <pre tabIndex={0} role="region" aria-label={name}>
@@ -103,6 +103,6 @@ function sizes({ bytes, text }: RenderedTemplate): string {
   return `HTML ${size(bytes)} · text ${size(new TextEncoder().encode(text ?? "").length)}`;
 }
 
-function size(bytes: number): string {
+export function size(bytes: number): string {
   return bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toLocaleString("en-GB", { maximumFractionDigits: 1 })} KB`;
 }

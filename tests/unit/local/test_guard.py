@@ -159,6 +159,18 @@ def test_the_engine_takes_only_signed_requests(
     assert passes(SignedRequests(echo, KEY), headers, "POST", path) is passed
 
 
+def test_a_signed_link_can_be_opened() -> None:
+    """A browser may follow one, as a page or a download; a page reads nothing of the engine."""
+    guard, link = SignedRequests(echo, KEY), f"/?X-Amz-Credential={KEY}%2Fx"
+    opening = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    opening |= {"Sec-Fetch-Dest": "document"}
+    assert passes(guard, opening, path=link)
+    assert not passes(guard, opening, "POST", link)
+    assert not passes(guard, opening, path="/?X-Amz-Credential=test%2Fx")
+    for changed in ({"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Mode": "cors"}):
+        assert not passes(guard, opening | changed, path=link)
+
+
 def test_the_engine_answers_no_preflight() -> None:
     """OPTIONS is refused, also with the access key id."""
     assert not passes(SignedRequests(echo, KEY), {"Authorization": SIGNED}, "OPTIONS")

@@ -1,0 +1,114 @@
+// The content of an email, if it is kept and the reader may see it; who asks for it is noted in the log.
+
+import { useState } from "preact/hooks";
+
+import { useAction } from "../action";
+import { minute } from "../format";
+import { Facts, Segments } from "../parts/basics";
+import { Notice } from "../parts/notice";
+import { may } from "../rights";
+import type { MessageContent, MessageDetail } from "../schema";
+import { Frame, Output, size } from "../templates/preview";
+import { type ContentState, copiesOf, type Reading, read, stateOf } from "./kept-email";
+import { SendAgain } from "./send-again";
+
+const VIEWS = ["email", "text", "HTML"] as const;
+const NAMES = { text: "Text part", HTML: "HTML of the email" };
+
+const TEXTS: Record<ContentState, (until: string) => string> = {
+  kept: (until) => `The content is kept until ${until}, for owners and developers of this account. Each reading is in the account’s log.`,
+  others: (until) => `The content is kept until ${until}. Only owners and developers of this account read it, and send it again.`,
+  over: (until) => `The content was kept until ${until}. It cannot be read or sent again any more.`,
+};
+
+interface Properties {
+  of: MessageDetail;
+  onShow: (id: string) => void;
+}
+
+export function KeptContent({ of: message, onShow }: Properties) {
+  const { messageId } = message;
+  const kept = message.kept ?? "";
+  const [reading, setReading] = useState<Reading>();
+  const [open, setOpen] = useState(false);
+  const [sending, setSending] = useState(false);
+  const { busy, error, run } = useAction(async () => {
+    if (!reading) setReading(await read(messageId));
+    setOpen(!open);
+  });
+  const copies = copiesOf(messageId);
+  const state = stateOf(kept, may("content"));
+  return (
+    <section class="content" aria-label="Content">
+      {state === "kept" && (
+        // Neither loses the focus while it works.
+        <p class="actions">
+          <button type="button" class="button small" aria-expanded={open} aria-disabled={busy} onClick={(event) => busy || run(event)}>
+            {open ? "Hide the content" : "Read the content"}
+          </button>
+          <button type="button" class="button small" onClick={() => setSending(true)}>
+            Send again…
+          </button>
+        </p>
+      )}
+      <p class="hint">{TEXTS[state](minute(kept))}</p>
+      {error && <Notice kind="bad">{error}</Notice>}
+      {open && reading && <View of={reading} onReading={setReading} />}
+      {copies.length > 0 && (
+        <p>
+          Sent again as{" "}
+          {copies.map((id) => (
+            <button type="button" class="link" key={id} onClick={() => onShow(id)}>
+              {id}
+            </button>
+          ))}
+        </p>
+      )}
+      {sending && <SendAgain of={message} onSent={onShow} onClose={() => setSending(false)} />}
+    </section>
+  );
+}
+
+function View({ of: { content, linkUntil }, onReading }: { of: Reading; onReading: (reading: Reading) => void }) {
+  const parts = { email: content.html, text: content.text, HTML: content.html };
+  const views = VIEWS.filter((view) => parts[view] !== null);
+  const [view, setView] = useState(views[0]);
+  const [images, setImages] = useState(false);
+  const [phone] = useState(() => matchMedia("(max-width: 760px)").matches);
+  const download = useAction(async () => {
+    const now = await read(content.messageId);
+    onReading(now);
+    location.assign(now.content.eml.url);
+  });
+  function follow(event: Event) {
+    if (Date.now() < linkUntil) return;
+    event.preventDefault();
+    download.run();
+  }
+  return (
+    <>
+      {content.attachments.length > 0 && <Facts of={{ Files: filesOf(content) }} />}
+      <div class="bar">
+        {view && <Segments name="Part of the email" of={views} value={view} onChange={setView} />}
+        {view === "email" && (
+          <button type="button" class="button small" aria-pressed={images} onClick={() => setImages(!images)}>
+            {images ? "Hide images" : "Load images"}
+          </button>
+        )}
+      </div>
+      {download.error && <Notice kind="bad">{download.error}</Notice>}
+      {!view && <Notice kind="note">The email has no part that can be shown here. The file has all of it.</Notice>}
+      {view === "email" && <Frame key={String(images)} html={content.html ?? ""} scheme="light" device={phone ? "phone" : "desktop"} images={images} links={false} />}
+      {view && view !== "email" && <Output name={NAMES[view]} text={parts[view] ?? ""} />}
+      <p class="actions">
+        <a class="button small" href={content.eml.url} rel="noreferrer" onClick={follow}>
+          Download .eml ({size(content.size)})
+        </a>
+      </p>
+    </>
+  );
+}
+
+function filesOf({ attachments }: MessageContent): string {
+  return attachments.map(({ filename, contentType, size: octets }) => `${filename ?? contentType} (${size(octets)})`).join(", ");
+}

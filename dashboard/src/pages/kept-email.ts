@@ -1,0 +1,59 @@
+// What can be done with an email whose content is kept: read it, and send it again.
+
+import { call } from "../api";
+import type { MessageContent } from "../schema";
+
+/** `others`: not for this role; `over`: not any more. */
+export type ContentState = "kept" | "others" | "over";
+
+/** Return whether content that is kept until a time can be read. */
+export function stateOf(kept: string, readable: boolean, now = Date.now()): ContentState {
+  if (Date.parse(kept) <= now) return "over";
+  return readable ? "kept" : "others";
+}
+
+/** The content as the service returned it, and until when the link to the whole message works. */
+export interface Reading {
+  content: MessageContent;
+  linkUntil: number;
+}
+
+/** The service's links work for five minutes. Its clock may differ from this one. */
+const LINK = 4 * 60_000; // milliseconds
+
+/** Read the content. The log of the account has an entry for each time. */
+export async function read(id: string): Promise<Reading> {
+  const linkUntil = Date.now() + LINK;
+  return { content: await call("GET /v1/emails/{message_id}/kept", { path: { message_id: id } }), linkUntil };
+}
+
+/** The keys of requests that have no good answer yet, by the email and the address. */
+const keys = new Map<string, string>();
+/** The emails that this tab sent again, which their records do not know. */
+const copies = new Map<string, Set<string>>();
+
+/** Send an email again, to one address or to the same recipients; return the id of the new one.
+ *
+ * Until an answer has come, a further try for the same address repeats the request, also in another
+ * window, so it sends nothing twice.
+ */
+export async function sendAgain(id: string, to?: string): Promise<string> {
+  const what = `${id} ${to ?? ""}`;
+  const idempotencyKey = keys.get(what) ?? crypto.randomUUID();
+  keys.set(what, idempotencyKey);
+  const path = { message_id: id };
+  const { messageId } = await call("POST /v1/emails/{message_id}/resend", { path, body: { to }, idempotencyKey });
+  keys.delete(what);
+  copies.set(id, new Set([...copiesOf(id), messageId]));
+  return messageId;
+}
+
+/** Return the emails that this tab made from one, the oldest first. */
+export const copiesOf = (id: string): string[] => [...(copies.get(id) ?? [])];
+
+/** Return addresses as text, and of many the first three and how many more there are. */
+export function shortList(addresses: string[]): string {
+  const shown = addresses.length > 4 ? addresses.slice(0, 3) : addresses;
+  const more = addresses.length - shown.length;
+  return shown.join(", ") + (more ? ` and ${more} more` : "");
+}
