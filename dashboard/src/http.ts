@@ -55,11 +55,17 @@ export async function exchange<T>(method: string, path: string, options: Options
   throw new ApiError(response.status, error.code, explain(error), error.details);
 }
 
-/** Return the message with what is wrong with each field. */
+/** Return what is wrong with each field, in sentences. Most messages go on from the name of the field. */
 function explain(error: ErrorBody): string {
   const fields = error.details?.["errors"];
   if (!Array.isArray(fields)) return error.message;
-  return fields.map(({ field, message }) => `${field}: ${message}`).join(" ");
+  return fields
+    .map(({ field, message }) => {
+      const name = field.replace(/[A-Z]/g, (letter: string) => ` ${letter.toLowerCase()}`);
+      const text: string = /^(must|is|has|cannot|needs)\b/.test(message) ? `${name} ${message}` : message;
+      return `${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+    })
+    .join(" ");
 }
 
 function deadline(signal?: AbortSignal): AbortSignal {

@@ -4,8 +4,9 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 
 import { type AskPage, Export } from "../src/pages/export";
-import { namesOf, originOf } from "../src/pages/origins";
+import { allPublished, namesOf, originOf } from "../src/pages/origins";
 import type { Message } from "../src/schema";
+import { anew, answering } from "./browser";
 
 const BEGIN = Date.parse("2026-03-20T12:00:00.000Z");
 const email = (number: number, age: number, changes: Partial<Message> = {}) =>
@@ -63,4 +64,16 @@ test("an origin has its name, or its id if the name is not known", () => {
   const of = (changes: object) => originOf({ starterTemplate: null, templateId: null, keyId: null, ...changes }, names);
   deepEqual(of({ starterTemplate: "otp", keyId: "k" }), { template: { id: "otp", name: "One-time code" }, key: { id: "k", name: "web" } });
   deepEqual(of({ templateId: "t" }), { template: { id: "t", name: "t" }, key: undefined });
+});
+
+test("the names of all templates are known, also of those after the first hundred", async () => {
+  const ids = Array.from({ length: 150 }, (_, place) => String(place));
+  anew();
+  const asked = answering(({ path }) => {
+    if (!path.startsWith("templates")) return [200, { token: "t", expiresIn: 900, user: { id: "u" }, account: null }];
+    const skip = Number(new URLSearchParams(path.split("?")[1]).get("skip"));
+    return [200, { items: ids.slice(skip, skip + 100).map((id) => ({ id, name: `Name ${id}` })), total: ids.length }];
+  });
+  const names = namesOf(await allPublished(new AbortController().signal));
+  deepEqual([names.size, names.get("149"), asked.filter(({ path }) => path.startsWith("templates")).length], [150, "Name 149", 2]);
 });

@@ -34,10 +34,10 @@ test("an id differs from an address, and a page from other text", () => {
   deepEqual(["3", "0", "-2", "x"].map((page) => pageOf({ page })), [3, 1, 1, 1]);
 });
 
-test("a refusal has its message and what is wrong with each field", async () => {
-  const errors = [{ field: "domain", message: "is no domain" }, { field: "name", message: "is too long" }];
+test("a refusal has its message, or says in sentences what is wrong with each field", async () => {
+  const errors = [{ field: "domain", message: "the domain is not valid" }, { field: "fromName", message: "must not be empty." }];
   answering(() => [400, refusal("validation_failed", { errors })]);
-  await rejects(exchange("GET", "/v1/x"), /^Error: domain: is no domain name: is too long$/);
+  await rejects(exchange("GET", "/v1/x"), /^Error: The domain is not valid. From name must not be empty.$/);
   answering(() => [403, refusal("client_blocked")]);
   await rejects(exchange("GET", "/v1/x"), /client_blocked\./);
 });

@@ -19,7 +19,7 @@ from tests.browser.dashboard import (
     send_held,
     unreachable,
 )
-from tests.stack import operate, wait_for
+from tests.stack import operate
 
 pytestmark = pytest.mark.stack
 
@@ -29,6 +29,19 @@ FREE: Final = {
     *("recipientEmail", "from", "to", "cc", "bcc", "url", "name", "starterTemplate", "requestId"),
     *("providerMessageId", "tags", "types"),
 }
+
+
+#: Waits until the page has scrolled and stands still; returns how far.
+_SCROLLED: Final = """() => new Promise((done) => {
+  let last = 0, frames = 0;
+  const look = () => {
+    frames = scrollY > 0 && scrollY === last ? frames + 1 : 0;
+    last = scrollY;
+    if (frames > 20) done(last);
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
 
 
 def rows(page: Page) -> Locator:
@@ -64,9 +77,9 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     expect(drawer(page)).to_contain_text(ADDRESSES["delivered"])
     page.keyboard.press("Escape")
     expect(page).to_have_url(f"{user.base}/app/activity")
+    assert not [name for name in loaded if name.startswith(("later-", "codemirror"))]
     page.get_by_role("navigation").get_by_role("link", name="Webhooks").click()
     expect(rows(page).first).to_be_visible()
-    assert not [name for name in loaded if name.startswith(("later-", "codemirror"))]
     page.get_by_role("navigation").get_by_role("link", name="Templates").click()
     # The rows of the page before stay until the new one is there.
     expect(page.get_by_role("heading", name="Templates")).to_be_visible()
@@ -177,15 +190,14 @@ def test_an_address_in_a_row_can_be_selected(user: User, emails: dict[str, str])
     expect(page).to_have_url(f"{user.base}/app/activity")
     page.set_viewport_size({"width": 1280, "height": 260})
     page.keyboard.press("ArrowDown")
-    wait_for(lambda: page.evaluate("scrollY > 0"))
-    page.evaluate("scrollTo(0, 50)")
-    page.mouse.click(box["x"] - 20, box["y"] - 50 + box["height"] / 2)
+    place = page.evaluate(_SCROLLED)
+    page.mouse.click(box["x"] - 20, box["y"] - place + box["height"] / 2)
     expect(page).to_have_url(re.compile(f"/app/activity/{emails['delivered']}$"))
     expect(drawer(page)).to_contain_text("The delivered one")
-    assert page.evaluate("scrollY") == 50
+    assert page.evaluate("scrollY") == place
     page.keyboard.press("Escape")
     expect(drawer(page)).to_have_count(0)
-    assert page.evaluate("scrollY") == 50
+    assert page.evaluate("scrollY") == place
 
 
 def _hostile(value: Any, *, free: bool = False) -> Any:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import httpx
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, Route, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.dashboard import RUN, User, session
+from tests.browser.engines import PATIENCE
+from tests.stack import AGENT
 
 pytestmark = pytest.mark.stack
 
@@ -40,8 +43,40 @@ def authenticator(page: Page) -> tuple[CDPSession, str]:
     return devtools, added["authenticatorId"]
 
 
+def _without_rights(route: Route) -> bool:
+    """Answer the cookie as for an operator who has signed in without a passkey."""
+    if not route.request.url.endswith("/v1/session/token"):
+        return False
+    answer = httpx.post(
+        route.request.url,
+        json={},
+        headers=AGENT | route.request.all_headers() | {"Sec-Fetch-Site": "same-origin"},
+        cookies={one["name"]: one["value"] for one in route.request.frame.page.context.cookies()},
+        timeout=PATIENCE / 1000,
+    )
+    session = answer.json()
+    session["user"]["passkeyNeeded"] = True
+    route.fulfill(json=session | {"account": None, "role": None, "accounts": []})
+    return True
+
+
+def _sign_in_as_operator(user: User) -> None:
+    user.interfere = _without_rights
+    page = user.go("/app/activity")
+    expect(page.get_by_text("You operate this service")).to_be_visible()
+    expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(0)
+    assert violations(page) == []
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("heading", name="Activity")).to_be_visible()
+    user.interfere = lambda _route: False
+    user.go("/app/passkeys")
+
+
 def test_a_passkey_from_its_first_day_to_its_last(user: User) -> None:
-    """It is added, signs in without an address, is removed, and then signs in no more."""
+    """It is added, signs in without an address, is removed, and then signs in no more.
+
+    An operator who has to sign in with one sees only this page, until it is used.
+    """
     page = user.page
     devtools, device = authenticator(page)
     user.go("/app/")
@@ -64,6 +99,7 @@ def test_a_passkey_from_its_first_day_to_its_last(user: User) -> None:
     page.get_by_role("button", name="Cancel").click()
     assert violations(page) == []
 
+    _sign_in_as_operator(user)
     page.locator("button.account").click()
     page.get_by_role("button", name="Sign out").first.click()
     button = page.get_by_role("button", name="Sign in with a passkey")

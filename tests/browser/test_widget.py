@@ -31,7 +31,8 @@ FLOW: Final = "the flow"
 USER: Final = "0" * 64
 KEY: Final = "bx_preview_qh4ybvcvbqzk" + "0" * 40
 HOST: Final = """<!doctype html><html lang="en"><head><title>Shop</title></head><body><h1>Shop</h1>
-<p id="before">secret</p><script src="{}/widget.js" async data-pillarbox></script></body></html>"""
+<p id="before">secret</p>
+<script src="{}/widget.js" async data-pillarbox data-theme="dark"></script></body></html>"""
 #: Records each height that the loader gives the frame.
 _RECORD_HEIGHTS: Final = """() => {
   const frame = document.querySelector("iframe");
@@ -228,12 +229,16 @@ def check_command(frame: FrameLocator, service: str) -> None:
 
 @pytest.mark.both_browsers
 def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
-    """Address, work, code, key: each step moves the focus, and an error is next to its field."""
+    """Address, work, code, key: each step moves the focus, and an error is next to its field.
+
+    The frame has the colours that the site's script asks for.
+    """
     frame = visitor.frame()
     email, digits = frame.get_by_label("Email address"), frame.get_by_label("Code", exact=True)
     alert, status = frame.get_by_role("alert"), frame.get_by_role("status")
     expect(email).to_be_visible()
     expect(email).not_to_be_focused()  # the site's own page keeps it
+    expect(frame.locator("html")).to_have_css("color-scheme", "dark")
     check(visitor, "address")
 
     email.fill("ada")

@@ -100,7 +100,9 @@ function Senders({ domains }: { domains: Domain[] }) {
       <Progress of={senders} />
       {senders.data?.items.length === 0 && (
         <Empty icon="activity" title="No senders yet">
-          <p>{ready.length > 0 ? "Add the address that your emails come from." : "Verify a domain first. Then add one of its addresses here."}</p>
+          <p>
+            {ready.length > 0 ? "Add the address that your emails come from." : "Verify a domain first. Then add one of its addresses here."} <a href="/app/guides/domains">Domains and senders</a>
+          </p>
         </Empty>
       )}
       {!!senders.data?.items.length && (

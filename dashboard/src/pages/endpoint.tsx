@@ -41,7 +41,9 @@ export default function Endpoint() {
       {!isSettled(deliveries) && <Loading />}
       {deliveries.data?.items.length === 0 && (
         <Empty icon="webhooks" title="No deliveries">
-          <p>{may("webhooks") ? "Send a test event to see one here." : "Events appear here when they are sent."}</p>
+          <p>
+            {may("webhooks") ? "Send a test event to see one here." : "Events appear here when they are sent."} <a href="/app/guides/webhooks">What events say</a>
+          </p>
         </Empty>
       )}
       <ul class="deliveries">

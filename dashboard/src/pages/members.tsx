@@ -14,7 +14,7 @@ import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Member, Role } from "../schema";
 import { renew } from "../session";
-import { hasExpired, removal } from "./invited";
+import { article, demotion, hasExpired, removal } from "./invited";
 
 const ROLES: Record<Role, string> = {
   owner: "Everything, also members and the account.",
@@ -96,7 +96,7 @@ function RoleOf({ member, onChanged }: { member: Member; onChanged: (member: Mem
     if (member.current) await renew();
   }
   const { busy, error, run } = useAction(change);
-  const who = member.current ? "You" : member.email;
+  const question = demotion(member, role);
   return (
     <div class="role">
       <select aria-label={`Role of ${member.email}`} disabled={!may("members") || busy} value={role} onChange={(event) => setChosen(event.currentTarget.value as Role)}>
@@ -105,24 +105,20 @@ function RoleOf({ member, onChanged }: { member: Member; onChanged: (member: Mem
         ))}
       </select>
       {role !== member.role && (
-        <button type="button" class="button small primary" disabled={busy} aria-label={`Save the role of ${member.email}`} onClick={member.role === "owner" ? () => setAsking(true) : run}>
+        <button type="button" class="button small primary" disabled={busy} aria-label={`Save the role of ${member.email}`} onClick={question ? () => setAsking(true) : run}>
           Save
         </button>
       )}
       {error && <Notice kind="bad">{error}</Notice>}
-      {asking && (
-        <Ask danger title={member.current ? "Give up the rights of an owner?" : `Take the rights of an owner from ${member.email}?`} answer={`Make ${member.current ? "me" : "the member"} ${article(role)}`} action={change} onClose={() => setAsking(false)}>
+      {asking && question && (
+        <Ask danger title={question.title} answer={question.answer} action={change} onClose={() => setAsking(false)}>
           <Notice kind="bad">
-            {who} can no longer change members and the account. What is left: {ROLES[role]}
+            {question.who} can no longer change members and the account. What is left: {ROLES[role]}
           </Notice>
         </Ask>
       )}
     </div>
   );
-}
-
-function article(role: Role): string {
-  return /^[ao]/.test(role) ? `an ${role}` : `a ${role}`;
 }
 
 function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: () => void }) {

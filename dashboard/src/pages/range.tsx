@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 
+import { zone } from "../format";
 import { Icon } from "../parts/icon";
 import { dayBefore, isTime, rangeText } from "./emails";
 
@@ -53,6 +54,7 @@ export function Range({ from, to, onChange }: Properties) {
           <span>To</span>
           <input type="date" min={day(from)} value={day(to)} onChange={(event) => onChange({ from: day(from), to: event.currentTarget.value })} />
         </label>
+        <p class="hint">Days are those of {zone()}.</p>
       </div>
     </details>
   );

@@ -50,7 +50,13 @@ export default function Suppressions() {
       <Progress of={list} />
       {list.data && items.length === 0 && (
         <Empty icon="suppressions" title={search ? "No address begins like this" : "No suppressed addresses"}>
-          <p>{search ? "Search for the beginning of an address." : "Import the list of your former service, so that you do not send to those addresses again."}</p>
+          {search ? (
+            <p>Search for the beginning of an address.</p>
+          ) : (
+            <p>
+              Import the list of your former service, so that you do not send to those addresses again. <a href="/app/guides">Coming from another service</a>
+            </p>
+          )}
         </Empty>
       )}
       {items.length > 0 && (

@@ -175,6 +175,8 @@ function startReport(): void {
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", (event) => void copy(event));
 }
+const theme = new URLSearchParams(location.search).get("theme");
+if (theme) document.documentElement.dataset["theme"] = theme;
 if (location.pathname === "/widget/report") startReport();
 else startKey();
 

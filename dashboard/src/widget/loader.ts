@@ -18,10 +18,12 @@ Object.assign(frame.style, {
   border: "1px solid #8d867d",
   borderRadius: "12px",
 });
-frame.src = `${origin}/widget`;
+// The page may be light or dark whatever the system is.
+const { theme } = script.dataset;
+frame.src = `${origin}/widget${theme ? `?theme=${encodeURIComponent(theme)}` : ""}`;
 
 const link = document.createElement("a");
-link.href = frame.src;
+link.href = `${origin}/widget`;
 link.target = "_blank";
 link.rel = "noopener";
 link.textContent = "Get a preview key";
