@@ -27,6 +27,7 @@ from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -367,6 +368,7 @@ def _check(table: Table, engine: Metered) -> float:
         audit=DynamoLedgerAudit(table),
         marks=DynamoRebuildMarks(table),
         index=DynamoSearchIndex(table),
+        accounts=DynamoAccounts(table),
         clock=lambda: NOW,
     )
     if check.check_ended_hours(ACCOUNT, NOW).repaired:

@@ -102,7 +102,8 @@ def main() -> None:
     dynamodb._tokenize = lambda expression: [*tokens_of(expression)]  # noqa: SLF001
     dynamodb._condition_syntax_error = lru_cache(maxsize=1000)(dynamodb._condition_syntax_error)  # noqa: SLF001
     lambda_runtime.execution_credentials = execution_credentials
-    # Each process would import botocore to count the functions that its function calls: none.
+    # Each process would import botocore to count calls of functions by functions and end circles of
+    # them. The service has one such call, of mail_code, which calls none.
     lambda_runtime._PYTHON_WORKER_SCRIPT = lambda_runtime._PYTHON_WORKER_SCRIPT.replace(  # noqa: SLF001
         "\n    _ms_install_invoke_depth()\n", "\n"
     )

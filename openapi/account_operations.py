@@ -120,6 +120,7 @@ ACCOUNT_EXAMPLE: Final = {
     "defaultSender": "post@shop.example",
     "contact": "ada@shop.example",
     "keepDays": 0,
+    "recordDays": 0,
     "pauses": [
         {
             "scope": "template",

@@ -243,7 +243,7 @@ OPERATIONS: Final = (
         route="GET /v1/emails/{message_id}/kept",
         scope=EMAILS_CONTENT,
         summary="Read the content of a message",
-        description="What the provider took, if the account keeps it: the HTML, the text, the names"
+        description="What was handed over, if the account keeps it: the HTML, the text, the names"
         " of the files, and a link to the whole message. The log of the account has an entry for"
         " each reading. The answer for another account's message, and for content whose days are"
         " over, is that for an unknown id.",

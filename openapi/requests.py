@@ -12,7 +12,7 @@ from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.alert import AlertKind
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.limits import MAX_KEEP, MIN_RECORD_DAYS
 from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.messages.custom_headers import MAX_HEADERS, MAX_HEADERS_BYTES
 from pillarbox.domain.messages.custom_headers import NAMES as HEADER_NAMES
@@ -626,6 +626,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "For how many days to keep the content of emails from now on, for"
             " owners, developers and keys with `emails:content`; 0: not at all. A lower number is"
             " in force for older emails too."
+        },
+        "recordDays": {
+            "description": "After how many days to delete the records of emails for good, with"
+            f" addresses, subjects and tags: {MIN_RECORD_DAYS} or more; 0: never. Figures stay."
         },
     },
     VersionsQuery: {

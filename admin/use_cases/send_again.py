@@ -44,7 +44,7 @@ _SOON: Final = frozenset({"service_unavailable", "idempotency_in_flight", "rate_
 _FINAL: Final = frozenset(
     {
         *("account_suspended", "daily_limit_exceeded", "monthly_limit_exceeded", "sending_paused"),
-        *("invalid_api_key", "rate_limit_exceeded", "service_unavailable"),
+        *("invalid_api_key", "key_limit_exceeded", "rate_limit_exceeded", "service_unavailable"),
     }
 )
 

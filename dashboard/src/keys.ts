@@ -10,8 +10,9 @@ export function useKeys(actions: Record<string, () => void>, inWindow = false): 
     function press(event: KeyboardEvent) {
       const action = latest.current[event.key];
       // An arrow scrolls what has the focus to be scrolled.
-      const others = `input, select, textarea, dialog${inWindow ? " dialog" : ""}${event.key.startsWith("Arrow") ? ", [tabindex='0']" : ""}`;
-      if (!action || (event.target as Element).closest(others) || event.ctrlKey || event.metaKey || event.altKey) return;
+      const scrolls = event.key.startsWith("Arrow") ? ", [tabindex='0']" : "";
+      const elsewhere = (event.target as Element).closest(`input, select, textarea, dialog${inWindow ? " dialog" : ""}${scrolls}`);
+      if (!action || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       action();
     }

@@ -19,7 +19,8 @@ def list_messages() -> Reply:
     )
     query = read_query(app.current_event, MessagesQuery)
     account = principal.account
-    page = services().history_queries.page(account.account_id, query.to_request(), account.shards)
+    request = query.to_request().of(account)
+    page = services().history_queries.page(account.account_id, request, account.shards)
     return reply_page(
         map(message_list_item, page.items), page.total, skip=query.skip, limit=query.limit
     )

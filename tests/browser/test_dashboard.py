@@ -129,6 +129,10 @@ def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> No
     search.fill(RUN)
     search.press("Enter")
     expect(page.locator(".emails .who")).to_have_text([ADDRESSES["delivered"]])
+    search.fill("The bounced one")  # a subject is refused with the reason
+    search.press("Enter")
+    expect(page.locator("input:invalid[title*='Ctrl+K finds']")).to_be_focused()
+    expect(page).to_have_url(re.compile(f"recipient={RUN}$"))
     search.fill(emails["bounced"])
     search.press("Enter")
     expect(drawer(page)).to_contain_text("The bounced one")

@@ -65,6 +65,7 @@ REASONS: Final = {
     "application/delivery/poison_jobs.py: set_aside: waited < RECORD_WAIT": _SLACK,
     "application/delivery/poison_jobs.py: set_aside: waited < VERSION_WAIT": _SLACK,
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",
+    "application/delivery/sweep_records.py: delete_page: account.records_from < until": _STORED,
     "application/kept.py: find: self.clock() >= until": _SOON,
     "application/webhooks/attempts.py: is_slow: self._ports.clock() - started >= _PATIENCE": (
         _ONE_CLOCK
@@ -103,7 +104,7 @@ OF_A_PACKAGE: Final = {
     "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (1, "`QUEUED_AHEAD` has minutes of slack"),
-    "application/history": (12, _STORED),
+    "application/history": (13, _STORED),
     "application/operator/ranking.py": (1, _STORED),
     "application/sending/acceptance.py": (1, _ONE_CLOCK),
     "application/sending/changes.py": (2, _SOON),

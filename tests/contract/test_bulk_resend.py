@@ -10,9 +10,11 @@ import pytest
 
 from admin.use_cases.send_again import BulkResend, CopyOutcome, ResendPlan, ResendSelection
 from pillarbox import wiring
+from pillarbox.application.accounts.keys import Keys
 from pillarbox.domain.accounts.account import NO_LIMITS
 from pillarbox.domain.accounts.key import SCOPES
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Event, EventKind, Status
 from tests.contract.bodies import raw_html
 from tests.contract.client import Api
@@ -198,6 +200,26 @@ def test_refusals_are_counted_and_end_an_account(service: Service) -> None:
     ]
     assert bulk.probe.calls == 3
     assert len(bulk.copies) == 1
+
+
+def test_an_account_that_can_have_no_key_stops_no_other(
+    service: Service, bulk: Bulk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its emails are refused with the reason, without a request."""
+    full = Bulk(service)
+    plans = [each.plan() for each in (full, bulk) if each.failed()]
+    issue = Keys.issue_live
+
+    def issue_live(keys: Keys, account_id: str, *arguments: Any, **options: Any) -> Any:
+        if account_id == full.account_id:
+            raise ServiceError("key_limit_exceeded", "No.")
+        return issue(keys, account_id, *arguments, **options)
+
+    monkeypatch.setattr(Keys, "issue_live", issue_live)
+    plan = ResendPlan([*plans[0].copies * 2, *plans[1].copies])
+    outcomes = [one.error for one in bulk.use_case.run(plan, 5, lambda _: None)]
+    assert outcomes == ["key_limit_exceeded", "key_limit_exceeded", None]
+    assert bulk.probe.calls == 1
 
 
 def test_a_full_minute_is_waited_for(service: Service) -> None:

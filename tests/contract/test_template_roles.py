@@ -643,6 +643,10 @@ def _wait(service: Service, recorded: Calls) -> None:
     morning = (now + timedelta(hours=48)).replace(hour=KEYS_HOUR)
     counts = {window_name(window, morning): 10**6 for window in WINDOWS}
     services.table.put(keys.quota(account) | to_item(counts))
+    services.account_store.change(account, AccountChanges(record_days=90))
+    old = message(account, new_id(now - timedelta(days=100)), keep=1, attempt=1)
+    settled = old.with_events([Event(kind=EventKind.SENT, at=old.created_at)])
+    services.table.put(message_item(settled))
     with service.at(morning):
         recorded.handler("sweep_messages")({}, Invocation())
         tasks = service.sweep_tasks()

@@ -7,9 +7,11 @@ from typing import Any
 import boto3
 import pytest
 
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.history import message_log
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import sweep_tasks
 from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks, read_task, write_task
@@ -20,7 +22,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
 from tests.aws import Aws
-from tests.fakes.builders import ACCOUNT, event, message
+from tests.fakes.builders import ACCOUNT, account, event, message
 
 AT = datetime(2026, 11, 22, 4, 30, tzinfo=UTC)
 TASK = SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.OVERDUE)
@@ -37,6 +39,48 @@ def pending(table: Table, since: datetime, until: datetime) -> tuple[list[Messag
         messages += page.items
         pages += 1
     return messages, pages
+
+
+def test_the_oldest_records_are_read_and_deleted_page_by_page(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is in each shard, and neither younger ones, other accounts' nor what stays stop it."""
+    monkeypatch.setattr(message_log, "_OLD", 3)
+    hour = timedelta(hours=1)
+    table.put(account_item(account(ACCOUNT, shards=2)))
+    old = [
+        message(ACCOUNT, new_id(AT - hour * n, shards)) for n in range(1, 8) for shards in (1, 2)
+    ]
+    others = [message(ACCOUNT, new_id(AT)), message("acct00000002", new_id(AT - hour))]
+    for each in (*old, *others):
+        table.put(message_item(each))
+    log, cursor, pages, stays = DynamoMessageLog(table), None, 0, {old[0].message_id}
+    while True:
+        page = log.oldest(ACCOUNT, milliseconds(AT), cursor)
+        pages += 1
+        ids = [each.message_id for each in page.items if each.message_id not in stays]
+        for _ in range(2):
+            log.delete(ACCOUNT, ids)
+        cursor = page.next
+        if cursor is None:
+            break
+    assert pages <= 12
+    left = log.newest_first(ACCOUNT, 0, milliseconds(AT + hour))
+    assert {each.message_id for each in left} == stays | {others[0].message_id}
+    assert log.get_all("acct00000002", [others[1].message_id])
+
+
+def test_the_time_of_an_accounts_records_never_falls(table: Table) -> None:
+    """A task that is late does not take back what another one stored; no account is made."""
+    accounts = DynamoAccounts(table)
+    table.put(account_item(account(ACCOUNT)))
+    for days, stored in ((2, 2), (3, 2), (1, 1)):
+        accounts.set_records_from(ACCOUNT, AT - timedelta(days=days))
+        found = accounts.get(ACCOUNT)
+        assert found
+        assert found.records_from == AT - timedelta(days=stored)
+    accounts.set_records_from("acct00000002", AT)
+    assert accounts.get("acct00000002") is None
 
 
 def test_only_pending_messages_of_the_range_are_returned(table: Table) -> None:

@@ -178,7 +178,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       <label class="search">
         <span class="hidden">Recipient or message id</span>
         <Icon name="search" />
-        <input ref={field} type="search" placeholder="Recipient or message id" autocomplete="off" spellcheck={false} value={text} onInput={(event) => type(event.currentTarget.value)} />
+        <input ref={field} type="search" placeholder="Recipient or message id" pattern="\s*\S*\s*" title="The beginning of an address, or a message id. Ctrl+K finds the newest emails by their subjects." autocomplete="off" spellcheck={false} value={text} onInput={(event) => type(event.currentTarget.value)} />
         <kbd aria-hidden="true">/</kbd>
       </label>
       <button class="hidden" tabIndex={-1}>Search</button>

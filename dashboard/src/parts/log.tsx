@@ -18,6 +18,7 @@ const SETTINGS: Record<string, string> = {
   fromName: "Sender's display name",
   shards: "Partitions",
   keepDays: "Days to keep content",
+  recordDays: "Days to keep records",
   role: "Role",
 };
 const LIMITS = ["perMinute", "perDay", "perMonth", "recipientsPerDay"];
@@ -46,6 +47,7 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "content.read": ["Content of an email read", "note"],
   "content.resent": ["Email sent again", "sent"],
   "keep.changed": ["Days to keep content changed", "sent"],
+  "records.changed": ["Days to keep records changed", "sent"],
   "domain.shared": ["Link to DNS records created", "note"],
   "domain.lost": ["The record OWNERSHIP is gone, and with it the domain", "failed"],
 };

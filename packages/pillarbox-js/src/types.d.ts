@@ -19,12 +19,14 @@ export interface Account {
   contact: string | null;
   /** How long the content of emails is kept; 0: not. */
   keepDays: number;
+  /** When records are deleted; 0: never. */
+  recordDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "content.read" | "content.resent" | "keep.changed";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "content.read" | "content.resent" | "keep.changed" | "records.changed";
 
 /** The last 50 entries of the account's log, the newest first. */
 export interface AccountLog {
@@ -202,6 +204,8 @@ export interface ChangeAccountRequest {
   fromName?: string | null;
   /** For how many days to keep the content of emails from now on, for owners, developers and keys with `emails:content`; 0: not at all. A lower number is in force for older emails too. */
   keepDays?: number | null;
+  /** After how many days to delete the records of emails for good, with addresses, subjects and tags: 90 or more; 0: never. Figures stay. */
+  recordDays?: number | null;
 }
 
 /** Another role. */
@@ -761,6 +765,8 @@ export interface OperatedAccount {
   contact: string | null;
   /** How long the content of emails is kept; 0: not. */
   keepDays: number;
+  /** When records are deleted; 0: never. */
+  recordDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
   /** Null if it is not suspended. */

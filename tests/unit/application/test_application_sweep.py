@@ -45,6 +45,9 @@ class Case:
         self.accounts = [ACCOUNT]
         #: The accounts whose sender domains were looked at.
         self.looked_at: list[str] = []
+        #: After how many days to delete records, and the pages that were deleted.
+        self.record_days = 0
+        self.deleted: list[tuple[datetime, str | None]] = []
 
     def message(self, age: timedelta, **changes: Any) -> Message:
         message = builders.message(message_id=new_id(NOW - age), **changes)
@@ -81,6 +84,7 @@ class Case:
                 messages=stores.FakeMessages(self.store),
                 queue=stores.FakeJobs(self.store),
             ),
+            retention=ports,
             accounts=ports,
             looks=[lambda account: self.looked_at.append(account.account_id)],
             tasks=ports,
@@ -94,7 +98,13 @@ class Case:
     # Methods of the ports
 
     def get(self, account_id: str) -> Account | None:
-        return builders.account(account_id=account_id) if account_id in self.accounts else None
+        account = builders.account(account_id=account_id, record_days=self.record_days)
+        return account if account_id in self.accounts else None
+
+    def delete_page(self, account: Account, now: datetime, cursor: str | None) -> str | None:
+        assert account.record_days
+        self.deleted.append((now, cursor))
+        return "2" if cursor is None else None
 
     def all_ids(self) -> Iterable[str]:
         return self.accounts
@@ -239,6 +249,20 @@ def test_each_pass_looks_at_the_sender_domains_of_an_account(case: Case) -> None
     case.begin()
     case.do(case.queued[0], pages=3)
     assert case.looked_at == [ACCOUNT]
+
+
+def test_old_records_are_deleted_in_each_sixth_hour(case: Case) -> None:
+    """That is page by page, last of all, and only of an account that does not want them."""
+    noon = NOW.replace(hour=12)
+    for days, at, pages in ((0, noon, []), (90, NOW, []), (90, noon, [None, "2"])):
+        case.record_days, case.deleted, case.looked_at = days, [], []
+        case.do(SweepTask(account_id=ACCOUNT, pass_at=at, step=SweepStep.DOMAINS))
+        assert case.looked_at == [ACCOUNT]
+        assert case.deleted == [(at, cursor) for cursor in pages]
+    case.deleted = []
+    case.do(SweepTask(account_id=ACCOUNT, pass_at=noon, step=SweepStep.DOMAINS), pages=2)
+    (rest,) = case.queued
+    assert (rest.step, rest.cursor) == (SweepStep.RECORDS, "2")
 
 
 @pytest.mark.parametrize("pages", [1, 2, 3])

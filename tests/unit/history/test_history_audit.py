@@ -4,18 +4,27 @@
 
 import random
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.delivery.sweep_records import RecordRetention
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.page import PageRequest
+from pillarbox.application.history.ports import RebuildMark
+from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.messages.message import Event, EventKind, Status
+from pillarbox.domain.messages.statistics import END_OF_TIME, Granularity
+from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import account
 from tests.refusals import refusal
+from tests.unit.history.test_history_check import check_of
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
@@ -75,6 +84,61 @@ def test_entries_of_messages_that_do_not_exist_are_removed(audited: AuditedWorld
     audited.audit.rebuild(world.account_id)
     assert audited.audit.verify(world.account_id).is_correct
     assert world.page(PageRequest()).total == len(world.messages)
+
+
+def forget(world: World, moment: datetime) -> None:
+    """Delete the records from before a moment, as the sweep does for an account of some days."""
+    accounts, log = DynamoAccounts(world.table), DynamoMessageLog(world.table)
+    accounts.change(world.account_id, AccountChanges(record_days=90))
+    stored = accounts.get(world.account_id)
+    assert stored
+    retention = RecordRetention(
+        records=log,
+        set_records_from=accounts.set_records_from,
+        remove_kept=lambda content: pytest.fail(str(content)),
+    )
+    cursor = None
+    while True:
+        cursor = retention.delete_page(stored, moment + timedelta(days=90), cursor)
+        if cursor is None:
+            return
+
+
+def test_what_was_deleted_for_its_age_is_no_difference(audited: AuditedWorld) -> None:
+    """Its figures stay as they were, also after a rebuild; lists have what has a record."""
+    world, accounts = audited.world, DynamoAccounts(audited.world.table)
+    moments = sorted(message.created_at for message in world.messages.values())
+    cut = moments[len(moments) // 2].replace(hour=0, minute=0, second=0, microsecond=0)
+    old = {m.message_id for m in world.messages.values() if m.created_at < cut and not m.pending}
+    assert len(old) > 9
+    window = (milliseconds(moments[0]), milliseconds(world.now), Bucket.DAY)
+    figures = world.queries.analytics(world.account_id, *window)
+    forget(world, cut)
+    left = {
+        m.message_id
+        for m in DynamoMessageLog(world.table).newest_first(world.account_id, 0, END_OF_TIME)
+    }
+    assert left == world.messages.keys() - old
+    for _ in range(2):
+        report = audited.audit.verify(world.account_id)
+        assert (report.is_correct, report.lagging_messages) == (True, 0)
+        assert world.queries.analytics(world.account_id, *window) == figures
+        audited.audit.rebuild(world.account_id)
+    stored = accounts.get(world.account_id)
+    assert stored
+    assert stored.records_from == cut
+    page = world.page(PageRequest(limit=1000).of(stored))
+    young = [m for m in world.messages.values() if m.created_at >= cut]
+    assert page.total == len(page.items) == len(young)
+    mark = RebuildMark(
+        world.account_id, Granularity.HOUR.start(milliseconds(moments[0])), world.now
+    )
+    world.marks.put(mark)
+    assert check_of(world).rebuild_hour(mark).repaired == 0
+    assert [*world.marks.all()] == []
+    assert world.queries.analytics(world.account_id, *window) == figures
+    world.lose("C#")
+    assert not audited.audit.verify(world.account_id).is_correct
 
 
 def test_a_change_still_in_the_stream_is_lagging_and_not_wrong(audited: AuditedWorld) -> None:

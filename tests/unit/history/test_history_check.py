@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.history import cost_of_sweeping
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.application.history.ledger_check import LedgerCheck
@@ -36,6 +37,7 @@ def check_of(world: World, tuning: Tuning | None = None) -> LedgerCheck:
         audit=DynamoLedgerAudit(world.table),
         marks=world.marks,
         index=DynamoSearchIndex(world.table),
+        accounts=DynamoAccounts(world.table),
         clock=lambda: world.now,
         tuning=tuning or world.tuning,
     )

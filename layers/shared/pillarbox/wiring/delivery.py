@@ -185,6 +185,7 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.accounts.usage import AccountUsage
         from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.delivery.sweep import Sweep
+        from pillarbox.application.delivery.sweep_records import RecordRetention
         from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 
         raise_alert = self.alerts.raise_alert
@@ -211,6 +212,11 @@ class DeliveryWiring(HistoryWiring):
             statistics=self.ledger_check,
             waiting=WaitingSweep(
                 contents=self.waiting_contents, messages=self.message_store, queue=self.jobs
+            ),
+            retention=RecordRetention(
+                records=self.message_log,
+                set_records_from=self.account_store.set_records_from,
+                remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             ),
             accounts=self.account_store,
             looks=(domains.look, self.tenant_pauses.look, quotas.look, keys.look),

@@ -30,6 +30,7 @@ class HistoryWiring(Stores):
             audit=self.ledger_audit,
             marks=self.rebuild_marks,
             index=self.search_index,
+            accounts=self.account_store,
             clock=utc_now,
         )
 

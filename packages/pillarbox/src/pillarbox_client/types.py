@@ -34,6 +34,7 @@ AccountAction: TypeAlias = Literal[
     "content.read",
     "content.resent",
     "keep.changed",
+    "records.changed",
 ]
 """What was done to an account, or to what it has."""
 
@@ -201,6 +202,8 @@ class Account(TypedDict):
     """
     keepDays: int
     """How long the content of emails is kept; 0: not."""
+    recordDays: int
+    """When records are deleted; 0: never."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
 
@@ -388,6 +391,10 @@ class ChangeAccountRequest(TypedDict):
     keepDays: NotRequired[int | None]
     """For how many days to keep the content of emails from now on, for owners, developers and keys
     with `emails:content`; 0: not at all. A lower number is in force for older emails too.
+    """
+    recordDays: NotRequired[int | None]
+    """After how many days to delete the records of emails for good, with addresses, subjects and
+    tags: 90 or more; 0: never. Figures stay.
     """
 
 
@@ -1022,6 +1029,8 @@ class OperatedAccount(TypedDict):
     """Where the service writes to its owner."""
     keepDays: int
     """How long the content of emails is kept; 0: not."""
+    recordDays: int
+    """When records are deleted; 0: never."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
     suspendedAt: str | None

@@ -73,6 +73,8 @@ _ACCOUNT: Final = Row(
     sharded_from=("sharded_from?", TIME),
     hashed_suppressions=Column("hashed_suppressions", absent=False),
     has_webhooks=Column("has_webhooks", absent=False),
+    record_days=Column("record_days", absent=0),
+    records_from=("records_from?", TIME),
     operates=Column("operates", absent=False),
     keep=Column("keep", absent=0),
     isolation=Column("isolation", one_of(Isolation), absent=Isolation.NONE),

@@ -109,11 +109,15 @@ class Accounts:
             return account
         after = changes.applied_to(account)
         entry = self._change_entry(account, after, by)
-        if member is not None and after.keep != account.keep:
-            entry = replace(
-                self._entry(member, AccountAction.KEEP_CHANGED),
-                changes={"keepDays": (account.keep, after.keep)},
-            )
+        days = {
+            name: change
+            for name, change in differences(account, after).items()
+            if name in {"keepDays", "recordDays"}
+        }
+        if member is not None and days:
+            is_kept = "keepDays" in days
+            action = AccountAction.KEEP_CHANGED if is_kept else AccountAction.RECORDS_CHANGED
+            entry = replace(self._entry(member, action), changes=days)
         changed = self.records.change(account_id, changes, entry)
         if changed is None:
             raise account_not_found()

@@ -37,6 +37,7 @@ class AccountChanges:
     brand: Brand = NO_BRAND
     contact: str | None = None
     keep: int | None = None
+    record_days: int | None = None
 
     def applied_to(self, account: Account) -> Account:
         """Return the state of an account after the changes."""
@@ -54,6 +55,7 @@ class AccountChanges:
             else self.hold_uncertain,
             operates=account.operates if self.operates is None else self.operates,
             keep=account.keep if self.keep is None else self.keep,
+            record_days=account.record_days if self.record_days is None else self.record_days,
             contact=account.contact if self.contact is None else self.contact or None,
             brand=replace(account.brand, **{name: value or None for name, value in brand.items()}),
         )

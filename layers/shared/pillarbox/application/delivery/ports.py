@@ -44,13 +44,15 @@ class AccountIds(Protocol):
 
 
 class SweepStep(StrEnum):
-    """A step of a sweep task. The first five belong together, in this order."""
+    """A step of a sweep task. The first six belong together, in this order."""
 
     OVERDUE = "overdue"
     HOPELESS = "hopeless"
     WAITING = "waiting"
     STATISTICS = "statistics"
     DOMAINS = "domains"
+    #: Only for accounts that do not want their records for ever.
+    RECORDS = "records"
     #: Only for accounts that have objects in the spool.
     SPOOL = "spool"
     #: Only for hours that are marked.

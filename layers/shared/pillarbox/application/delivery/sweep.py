@@ -1,7 +1,7 @@
 """Find messages, spool objects and statistics that got stuck; report and repair them.
 
-The last step of an account looks at its sender domains, whether SES still pauses it, and what its
-owners want to hear of.
+The last steps of an account look at its sender domains, whether SES still pauses it, and what its
+owners want to hear of, and delete the records that are too old for it.
 
 There is no index for this, because every message would pay for it. Message ids sort by time,
 so one pass reads the messages of a few short time ranges and nothing else. Each account is a task
@@ -17,6 +17,7 @@ from typing import Final
 from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
+from pillarbox.application.delivery.sweep_records import RecordRetention
 from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.message_log import MessageLog, ScanPage
@@ -91,6 +92,7 @@ class Sweep:
     statistics: StatisticsCheck
     #: Looks after emails that wait.
     waiting: WaitingSweep
+    retention: RecordRetention
     accounts: AccountReader
     #: `SenderDomains.look`, `TenantPauses.look`, and those of `alerts.looks`: what nothing reports.
     looks: Sequence[Callable[[Account], None]]
@@ -132,13 +134,21 @@ class Sweep:
                 return SweepReport(overdue=found.overdue), _rest(task, found.next)
             case SweepStep.STATISTICS | SweepStep.REBUILD:
                 return self._check_statistics(task)
-            case SweepStep.DOMAINS:
-                if account := self.accounts.get(task.account_id):
-                    for look in self.looks:
-                        look(account)
-                return SweepReport(), None
+            case SweepStep.DOMAINS | SweepStep.RECORDS:
+                account = self.accounts.get(task.account_id)
+                return SweepReport(), self._look_after(account, task) if account else None
             case SweepStep.SPOOL:
                 return self._clear_spool(task)
+
+    def _look_after(self, account: Account, task: SweepTask) -> SweepTask | None:
+        """Look at an account, or delete a page of its old records; return what remains."""
+        if task.step is SweepStep.RECORDS:
+            return _rest(task, self.retention.delete_page(account, task.pass_at, task.cursor))
+        for look in self.looks:
+            look(account)
+        # Few hours bring another day.
+        has_old = account.record_days and not task.pass_at.hour % ZERO_HOURS
+        return replace(task, step=SweepStep.RECORDS) if has_old else None
 
     def _pending(self, task: SweepTask, age: timedelta) -> ScanPage[Message]:
         until = task.pass_at - age

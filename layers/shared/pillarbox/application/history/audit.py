@@ -82,15 +82,18 @@ class Audit:
     def _read(self, account_id: str) -> tuple[dict[UUID, IndexEntry], dict[UUID, IndexEntry]]:
         """Return the entries that the records make, and those of the ledger.
 
-        Entries that differ only in the revision are made equal.
+        Entries that differ only in the revision are made equal. Of messages whose records were
+        deleted for their age the ledger's entries are right: figures are made of them.
         """
-        find_account(self.accounts, account_id)
+        account = find_account(self.accounts, account_id)
+        first = milliseconds(account.records_from) if account.records_from else 0
         log = self.log.newest_first(account_id, 0, END_OF_TIME)
         actual = {message.message_id: index_entry(message) for message in log}
         indexed = {entry.message_id: entry for entry in self.ledger.entries(account_id)}
         for message_id, entry in indexed.items():
             recorded = actual.get(message_id)
             # A lease makes a new revision, but the ledger does not store it.
-            if recorded is not None and replace(recorded, revision=entry.revision) == entry:
+            is_deleted = recorded is None and entry.created < first
+            if is_deleted or (recorded and replace(recorded, revision=entry.revision) == entry):
                 actual[message_id] = entry
         return actual, indexed

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.history.aggregate import roll_up_ended
 from pillarbox.application.history.ports import (
     CheckResult,
@@ -40,6 +41,7 @@ class LedgerCheck:
     audit: LedgerAudit
     marks: RebuildMarks
     index: SearchIndex
+    accounts: AccountReader
     clock: Clock
     tuning: Tuning = STANDARD
 
@@ -65,11 +67,15 @@ class LedgerCheck:
         """Check a marked hour, or its part before `until`, and remove the mark at the end.
 
         The mark stays if the stream may still deliver a change of the hour: then the next pass
-        checks it again.
+        checks it again. Of an hour whose records may be deleted the entries are right.
 
         Raises:
             ServiceError: `service_unavailable`.
         """
+        account = self.accounts.get(mark.account_id)
+        if account and account.records_from and mark.hour < milliseconds(account.records_from):
+            self.marks.remove(mark)
+            return CheckResult(0, None)
         end = Granularity.HOUR.end(mark.hour) if until is None else until
         result, has_lagging = self._check(mark.account_id, TimeRange(mark.hour, end))
         since = mark.hour if result.rest is None else result.rest

@@ -1,12 +1,14 @@
 """Pages of messages: what to list, and the result."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
 from pillarbox.domain.messages.statistics import Subset, SubsetKind, index_entry
+from pillarbox.domain.timing import milliseconds
 
 
 class SortBy(StrEnum):
@@ -33,6 +35,12 @@ class PageRequest:
     template: str | None = None
     #: The code of the current failure.
     error: str | None = None
+
+    def of(self, account: Account) -> "PageRequest":
+        """Return the request for what an account still has records of."""
+        if account.records_from is None:
+            return self
+        return replace(self, since=max(self.since or 0, milliseconds(account.records_from)))
 
     @property
     def terms(self) -> tuple[SearchTerm, ...]:

@@ -119,7 +119,7 @@ class AccountDeletion:
         return DeletionResult(items=deleted, done=True)
 
     def _count(self, account: Account, request: PageRequest) -> int:
-        return self.queries.page(account.account_id, request, account.shards).total
+        return self.queries.page(account.account_id, request.of(account), account.shards).total
 
 
 def _refusal(message: str) -> ValidationFailed:

@@ -132,6 +132,10 @@ class Account:
     tenant: str | None = None
     #: For how many days to keep the content of its emails; 0: not at all (`messages/kept.py`).
     keep: int = 0
+    #: After how many days to delete the records of its emails; 0: never.
+    record_days: int = 0
+    #: From when on no record was deleted for its age. Older emails are in figures only.
+    records_from: datetime | None = None
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

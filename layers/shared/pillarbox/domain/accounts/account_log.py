@@ -46,6 +46,7 @@ class AccountAction(StrEnum):
     CONTENT_READ = "content.read"
     CONTENT_RESENT = "content.resent"
     KEEP_CHANGED = "keep.changed"
+    RECORDS_CHANGED = "records.changed"
 
     @property
     def of_operators(self) -> bool:
@@ -90,6 +91,7 @@ def settings_of(account: Account) -> Mapping[str, SettingValue]:
         "shards": account.shards,
         "operates": account.operates,
         "keepDays": account.keep,
+        "recordDays": account.record_days,
     }
 
 

@@ -25,6 +25,9 @@ MAX_ADDED_DOMAINS: Final = 20
 MAX_ENDPOINTS: Final = 10
 #: Days for which the content of emails may be kept.
 MAX_KEEP: Final = 90
+#: After how many days the records of emails can be deleted. No email waits for so long.
+MIN_RECORD_DAYS: Final = 90
+MAX_RECORD_DAYS: Final = 3_650
 
 
 def limit_exceeded(code: str, limit: int, things: str) -> ServiceError:

@@ -182,6 +182,7 @@ def account_detail(account: Account, quota: QuotaState) -> account_types.Account
         "defaultSender": account.default_sender,
         "contact": account.contact,
         "keepDays": account.keep,
+        "recordDays": account.record_days,
         "pauses": [pause_item(one, now) for one in account.pauses if one.is_current(now)],
     }
 

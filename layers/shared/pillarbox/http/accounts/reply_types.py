@@ -231,6 +231,7 @@ class AccountDetail(TypedDict):
         ),
     ]
     keepDays: Annotated[int, Field(description="How long the content of emails is kept; 0: not.")]
+    recordDays: Annotated[int, Field(description="When records are deleted; 0: never.")]
     pauses: Annotated[
         list[PauseItem], Field(description="What sends less or nothing now, and warnings.")
     ]

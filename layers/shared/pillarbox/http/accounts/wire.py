@@ -11,7 +11,7 @@ from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.limits import MAX_KEEP, MAX_RECORD_DAYS, MIN_RECORD_DAYS
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.webhooks.url import MAX_URL
@@ -19,6 +19,7 @@ from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of
 from pillarbox.http.validation import MAX_NAME, read_body
 from pillarbox.http.wire import (
     WireModel,
+    after,
     before,
     boolean,
     invalid,
@@ -122,6 +123,12 @@ class ChangeMemberRequest(WireModel):
     role = required(one_of(Role))
 
 
+def _check_record_days(days: int) -> int:
+    if 0 < days < MIN_RECORD_DAYS:
+        raise invalid("out_of_range", f"must be 0, or at least {MIN_RECORD_DAYS}")
+    return days
+
+
 class ChangeAccountRequest(WireModel):
     """Changes to the account. Null changes nothing, and an empty text removes it."""
 
@@ -131,6 +138,7 @@ class ChangeAccountRequest(WireModel):
     accent = optional(text(most=MAX_NAME))
     from_name = optional(text(most=MAX_FROM_NAME))
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
+    record_days = optional(after(whole_number(least=0, most=MAX_RECORD_DAYS), _check_record_days))
 
 
 class ChangeAlertsRequest(WireModel):
@@ -180,6 +188,7 @@ def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
     return AccountChanges(
         name=body.name,
         keep=body.keep_days,
+        record_days=body.record_days,
         brand=Brand(
             name=body.brand_name,
             logo_url=body.logo_url,

@@ -122,7 +122,7 @@ def _list_emails(call: ToolCall) -> dict[str, Json]:
     arguments = {"limit": _EMAILS, **call.arguments}
     query, account = validate(MessagesQuery, arguments), call.principal.account
     page = call.services.history_queries.page(
-        account.account_id, query.to_request(), account.shards
+        account.account_id, query.to_request().of(account), account.shards
     )
     return _page([*map(message_list_item, page.items)], page.total, query.skip, query.limit)
 

@@ -39,7 +39,7 @@ def page_of_emails(
 
     def read(since: int | None, until: int | None, skip: int, limit: int) -> Page:
         request = PageRequest(since=since, until=until, skip=skip, limit=limit)
-        return queries.page(account.account_id, request, account.shards)
+        return queries.page(account.account_id, request.of(account), account.shards)
 
     def place(cursor: UUID) -> tuple[int, int]:
         """Return the millisecond of an id, and how many emails of it are newer than the id's."""

@@ -76,6 +76,7 @@ class DynamoAccounts(Store):
             "hold_uncertain": changes.hold_uncertain,
             "operates": changes.operates,
             "keep": changes.keep,
+            "record_days": changes.record_days,
         }
         texts = {"contact": changes.contact} | brand_attributes(changes.brand)
         limits = limit_attributes(changes.limits)
@@ -107,6 +108,15 @@ class DynamoAccounts(Store):
             account_id,
             "SET hashed_suppressions = :true",
             values={":true": True},
+        )
+
+    def set_records_from(self, account_id: str, moment: datetime) -> None:
+        """Set the time, unless a later one is set."""
+        self._update(
+            account_id,
+            "SET records_from = :from",
+            condition=f"{EXISTS} AND (attribute_not_exists(records_from) OR records_from < :from)",
+            values={":from": to_text(moment)},
         )
 
     def suspend(

@@ -1,7 +1,7 @@
 """The records of messages: read in order of creation, and from the table's stream."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import chain, islice
@@ -24,6 +24,8 @@ from pillarbox.domain.messages.statistics import creation_time
 #: Readers mostly stop early, and a hundred records cost about 20 read units. Of several shards
 #: each gives its part.
 _PAGE: Final = 100
+#: The old records of a page, which are deleted together.
+_OLD: Final = 500
 #: The attributes of a message that the search index depends on.
 _SEARCHED: Final = ("to", "cc", "bcc", "tags")
 
@@ -80,6 +82,27 @@ class DynamoMessageLog(Store):
             return ScanPage(messages, f"{shard}:{following}")
         is_last = shard + 1 >= count_shards(self._table, account_id)
         return ScanPage(messages, None if is_last else f"{shard + 1}:")
+
+    def oldest(self, account_id: str, until: int, cursor: str | None) -> ScanPage[Message]:
+        """Read the first records of a shard, or those from the last one of a page on.
+
+        The shards follow one another. A cursor is the shard and the id of that record.
+        """
+        text, _, place = (cursor or "").partition(":")
+        shard = int(text or 0)
+        start = keys.messages_from(account_id, shard, 0)
+        first = keys.message(account_id, UUID(place)) if place else start
+        last = keys.messages_before(account_id, shard, until)
+        items = [*self._table.query(first, last, limit=_OLD)]
+        messages = [*_messages_in(items)]
+        if len(items) == _OLD:
+            return ScanPage(messages, f"{shard}:{items[-1]['sk']}")
+        is_last = shard + 1 >= count_shards(self._table, account_id)
+        return ScanPage(messages, None if is_last else f"{shard + 1}:")
+
+    def delete(self, account_id: str, message_ids: Sequence[UUID]) -> None:
+        """Delete records one by one, several at a time: so the role needs no right to put any."""
+        in_parallel(lambda one: self._table.delete(keys.message(account_id, one)), message_ids)
 
 
 def _messages_in(items: Iterable[Mapping[str, Any]]) -> Iterable[Message]:
