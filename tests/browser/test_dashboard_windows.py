@@ -99,6 +99,7 @@ def test_a_window_keeps_what_is_entered(user: User, name: str) -> None:
     expect(field).to_be_focused()
     user.interfere = _refuse
     page.keyboard.type(text)
+    expect(field).to_have_value(text)  # nothing changes while one types
     page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("Refused for this test.")
     user.interfere = lambda _route: False
