@@ -213,7 +213,7 @@ class FakeWebhookQueue:
         return [task for task, _ in self.tasks if isinstance(task, WebhookEvent)]
 
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
-        assert delay <= timedelta(minutes=15), "SQS hides a message for at most 15 minutes"
+        assert timedelta(0) <= delay <= timedelta(minutes=15), "SQS hides no message so long"
         self.tasks += [(task, delay) for task in tasks]
 
 

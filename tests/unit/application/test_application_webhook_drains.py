@@ -217,6 +217,23 @@ def test_a_circuit_that_opens_while_a_drain_ends_stays_open() -> None:
     assert health_of(world).open_since == NOW
 
 
+@pytest.mark.parametrize(("probe_at", "wait"), [(NOW + SECOND, SECOND), (NOW - MINUTE, 0 * SECOND)])
+def test_a_drain_that_sees_the_circuit_open_plans_the_probe(
+    probe_at: datetime, wait: timedelta
+) -> None:
+    """Another worker's probe of this time was refused. A time that is over means now."""
+    world, endpoint, _ = waiting_world(EndpointHealth())
+    key = (endpoint.account_id, endpoint.endpoint_id)
+
+    def open_circuit(_url: str, _id: str) -> PostResult:
+        world.healths.healths[key] = replace(OPEN, probe_at=probe_at, drain_until=LEASED)
+        return PostResult(status_code=503)
+
+    world.answer = open_circuit
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    assert world.queue.tasks[-1] == (drain_of(endpoint), wait)
+
+
 @pytest.mark.parametrize("slow_posts", [4, 5])
 def test_five_slow_posts_make_an_endpoint_slow(slow_posts: int) -> None:
     """A drain comes at once, and one for later in case the worker dies; a slow one gets no more."""
