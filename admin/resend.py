@@ -19,6 +19,7 @@ from pillarbox.wiring import utc_now
 #: Why an email is not sent again, for people. Programs get the name.
 REASONS: Final = {
     "is_copy": "copies of other emails",
+    "stopped": "that were canceled, or stopped with their key or account",
     "sent_again": "sent again before",
     "not_kept": "whose content is not kept, or not any more",
     "uncertain": "of which nobody knows whether they were sent (--uncertain sends them)",
@@ -97,9 +98,11 @@ def resend(  # noqa: PLR0913  one parameter for each option
         return
     confirm(connection, f"Send {_count(len(plan.copies), 'email')} again?", yes=yes)
     outcomes: list[CopyOutcome] = []
-    with progress("Sending", "emails", total=len(plan.copies)) as report:
-        outcomes.extend(connection.wiring.bulk_resend.run(plan, rate, report))
-    _show(connection, plan, [_outcome(one) for one in outcomes], outcomes)
+    try:
+        with progress("Sending", "emails", total=len(plan.copies)) as report:
+            outcomes.extend(connection.wiring.bulk_resend.run(plan, rate, report))
+    finally:
+        _show(connection, plan, [_outcome(one) for one in outcomes], outcomes)
     if any(one.error for one in outcomes):
         raise typer.Exit(1)
 

@@ -149,7 +149,7 @@ class SignedRequests:
 
     def _passes(self, scope: Scope) -> bool:
         from_browser = any(_BROWSER.fullmatch(name) for name, _ in _fields(scope))
-        if scope["method"] == "OPTIONS" or (from_browser and not _is_opening(scope)):
+        if scope["method"] == "OPTIONS" or (from_browser and not _is_opening_content(scope)):
             return False
         size = len(self._access_key_id)
         return any(
@@ -178,6 +178,12 @@ class JsonBodies:
 def _is_opening(scope: Scope) -> bool:
     """Return whether a browser opens a page or a file, as by a click on a link."""
     return _use(scope) == ("GET", "navigate", "document")
+
+
+def _is_opening_content(scope: Scope) -> bool:
+    """Return whether it opens a link to kept content, and asks for no action of a service."""
+    is_action = b"Action=" in scope["query_string"]
+    return "/kept/" in scope["path"] and not is_action and _is_opening(scope)
 
 
 def _use(scope: Scope) -> tuple[str, ...]:

@@ -36,13 +36,20 @@ if TYPE_CHECKING:
 
 #: How long a key works, if a killed run leaves it behind.
 KEY_LIFE: Final = timedelta(hours=1)
+#: How long a plan holds. The Idempotency-Keys of another run last for 24 hours.
+_PLAN_LIFE: Final = timedelta(hours=23)
 _MINUTE: Final = timedelta(minutes=1)
 #: The pauses before an answer that may be another one soon is asked for again, in seconds.
 _PAUSES: Final = (1.0, 2.0, 4.0)
 _SOON: Final = frozenset({"service_unavailable", "idempotency_in_flight", "rate_limit_exceeded"})
+#: The codes of emails that somebody kept from being sent.
+_STOPPED: Final = frozenset(
+    {"account_suspended", "canceled", "key_revoked", "not_released", "sending_paused"}
+)
 #: The refusals that every other email of the account would get too.
 _FINAL: Final = frozenset(
     {
+        "plan_too_old",
         *("account_suspended", "daily_limit_exceeded", "monthly_limit_exceeded", "sending_paused"),
         *("invalid_api_key", "key_limit_exceeded", "rate_limit_exceeded", "service_unavailable"),
     }
@@ -74,6 +81,7 @@ class PlannedCopy:
 class ResendPlan:
     """The emails to send again, oldest first in each account, and how many not, by reason."""
 
+    made_at: datetime
     copies: list[PlannedCopy] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     read: int = 0
@@ -113,7 +121,7 @@ class BulkResend:
         accounts: Iterable[Account] = (
             self.accounts.all() if account_id is None else [find_account(self.accounts, account_id)]
         )
-        plan = ResendPlan()
+        plan = ResendPlan(self.clock())
         for account in accounts:
             of_account = [*self._copies(account, selection, plan, report)]
             plan.copies += reversed(of_account)
@@ -124,22 +132,28 @@ class BulkResend:
     ) -> Iterator[CopyOutcome]:
         """Send the copies of a plan, at most `rate` in a second, and yield what became of each.
 
+        An email that has changed since the plan is not sent, and none after a plan's life.
+
         Raises:
-            ServiceError: of a key that cannot be made.
+            ServiceError: after all others, of a key that cannot be revoked; it ends in an hour.
         """
         done = 0
+        errors: list[ServiceError] = []
         for account_id, copies in groupby(plan.copies, key=lambda copy: copy.message.account_id):
             final: str | None = None
-            with _Key(self, account_id) as key:
+            with _Key(self, account_id, errors) as key:
                 for copy in copies:
-                    outcome = CopyOutcome(copy.message, None, final)
-                    if final is None:
+                    error = final or self._change(copy, plan.made_at)
+                    outcome = CopyOutcome(copy.message, None, error)
+                    if error is None:
                         outcome = self._send(copy, key)
                         self.pause(1 / rate)
                     final = outcome.error if outcome.error in _FINAL else None
                     done += 1
                     report(done)
                     yield outcome
+        if errors:
+            raise errors[0]
 
     def _copies(
         self,
@@ -171,6 +185,14 @@ class BulkResend:
             else:
                 plan.left_out[reason] += 1
 
+    def _change(self, copy: PlannedCopy, made_at: datetime) -> str | None:
+        """Return the code for what a plan did not know of an email; None if it still holds."""
+        if self.clock() - made_at > _PLAN_LIFE:
+            return "plan_too_old"
+        message = copy.message
+        present = self.messages.in_accounts([message.account_id], message.message_id)
+        return None if message.revision in {one.revision for one in present} else "changed"
+
     def _send(self, copy: PlannedCopy, key: "_Key") -> CopyOutcome:
         path = f"/v1/emails/{copy.message.message_id}/resend"
         headers = {"Idempotency-Key": copy.idempotency_key}
@@ -196,8 +218,10 @@ class BulkResend:
 class _Key:
     """A key of an account during a block, made at its first use, and again when it ends."""
 
-    def __init__(self, resend: BulkResend, account_id: str) -> None:
+    def __init__(self, resend: BulkResend, account_id: str, errors: list[ServiceError]) -> None:
         self._resend = resend
+        #: Those of keys that could not be revoked.
+        self._errors = errors
         self._account_id = account_id
         self._key_id = ""
         self._text = ""
@@ -214,19 +238,22 @@ class _Key:
         now = self._resend.clock()
         if self._ends is None or now > self._ends - 5 * _MINUTE:
             self._revoke()
-            self._ends = now + KEY_LIFE
+            ends = now + KEY_LIFE
             issued = self._resend.keys.issue_live(
                 self._account_id,
                 "message resend",
                 Preset.SEND,
-                limits=KeyLimits(expires_at=self._ends),
+                limits=KeyLimits(expires_at=ends),
             )
-            self._key_id, self._text = issued.record.key_id, issued.text
+            self._key_id, self._text, self._ends = issued.record.key_id, issued.text, ends
         return self._text
 
     def _revoke(self) -> None:
         if self._key_id:
-            self._resend.keys.revoke(self._key_id)
+            try:
+                self._resend.keys.revoke(self._key_id)
+            except ServiceError as error:
+                self._errors.append(error)
             self._key_id = ""
 
 
@@ -240,6 +267,8 @@ def _reason(
     """Return why a message is not sent again; None if it is."""
     if message.origin.resend_of:
         return "is_copy"
+    if message.error and message.error.code in _STOPPED:
+        return "stopped"
     again_since = selection.again_since
     if any(again_since is None or copy.created_at >= again_since for copy in copies):
         return "sent_again"
@@ -252,11 +281,19 @@ def _reason(
 
 
 def _was_partly_sent(message: Message) -> bool:
-    """Return whether some of several recipients may have the email."""
-    failed = {EventKind.FAILED, EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT}
-    missed = {event.recipient for event in message.events if event.kind in failed}
-    was_sent = any(event.kind is EventKind.SENT for event in message.events)
-    return was_sent and None not in missed and not missed.issuperset(message.recipients)
+    """Return whether some of several recipients may have the email.
+
+    A report of a bounce that names nobody of them says nothing about the others.
+    """
+    named: defaultdict[EventKind, set[str | None]] = defaultdict(set)
+    for event in message.events:
+        named[event.kind].add(event.recipient)
+    if None in named[EventKind.FAILED] or not named[EventKind.SENT]:
+        return False
+    bounced = named[EventKind.BOUNCED] | named[EventKind.BOUNCED_TRANSIENT]
+    missed = (named[EventKind.FAILED] | bounced) - named[EventKind.DELIVERED]
+    alone = len(message.recipients) == 1 and None in bounced
+    return not alone and not missed.issuperset(message.recipients)
 
 
 def _idempotency_key(message: Message, copies: list[Message]) -> str:

@@ -52,6 +52,15 @@ test("a second press and a try after a lost answer repeat the request, a later d
   deepEqual(copiesOf("one"), ["copy", "another"]);
 });
 
+test("a page that is loaded again after a lost answer repeats the request", async () => {
+  const asked = resending("lost", accepted("copy"));
+  await rejects(sendAgain("reloaded"), /does not answer/);
+  const address = "../src/pages/kept-email.ts?again";
+  const reloaded = (await import(address)) as { sendAgain: typeof sendAgain };
+  equal(await reloaded.sendAgain("reloaded"), "copy");
+  equal(new Set(keysOf(asked)).size, 1);
+});
+
 test("another address and another email are other requests", async () => {
   const asked = resending("lost", [400, refusal("recipient_suppressed")], accepted("c"), accepted("d"));
   await rejects(sendAgain("two"), /does not answer/);

@@ -175,6 +175,85 @@ def test_what_is_left_out_has_a_reason(service: Service, bulk: Bulk) -> None:
         assert bulk.plan().left_out["not_kept"] == 4
 
 
+def change(bulk: Bulk, message_id: str, *events: Event) -> None:
+    """Give a message other events, each at the present time."""
+    messages = wiring.services().message_store
+    message = messages.get(bulk.account_id, UUID(message_id))
+    assert message
+    assert messages.save(replace(message, events=events))
+
+
+def test_what_somebody_stopped_is_not_sent_again(bulk: Bulk) -> None:
+    """An email that was canceled, or stopped with its key or account, stays unsent."""
+    codes = ("canceled", "key_revoked", "account_suspended", "sending_paused", "not_released")
+    for code in codes:
+        change(bulk, bulk.failed(), Event(kind=EventKind.FAILED, at=wiring.utc_now(), code=code))
+    assert bulk.run() == []
+    assert bulk.plan().left_out == {"stopped": len(codes)}
+
+
+def test_a_bounce_that_names_nobody_sends_nothing_to_those_who_have_the_email(bulk: Bulk) -> None:
+    """A server may name an address of its own; of one recipient it is clear whose it is."""
+    now = wiring.utc_now()
+    sent = Event(kind=EventKind.SENT, at=now)
+    bounced, soft = (
+        Event(kind=kind, at=now, code="x")
+        for kind in (EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT)
+    )
+    several, late, alone = (bulk.failed(to=to) for to in ([ANN, BOB], [ANN, BOB], ANN))
+    delivered = [Event(kind=EventKind.DELIVERED, at=now, recipient=one) for one in (ANN, BOB)]
+    change(bulk, several, sent, delivered[1], bounced)
+    change(
+        bulk,
+        late,
+        sent,
+        replace(soft, recipient=ANN),
+        delivered[0],
+        replace(bounced, recipient=BOB),
+    )
+    change(bulk, alone, sent, bounced)
+    plan = bulk.plan(Status.BOUNCED)
+    assert [str(one.message.message_id) for one in plan.copies] == [alone]
+    assert plan.left_out == {"partly_sent": 2}
+
+
+def test_a_plan_that_does_not_hold_sends_nothing(bulk: Bulk) -> None:
+    """What has changed since, and all after 23 hours: the keys of another run end after 24."""
+    changed, _ = bulk.failed(), bulk.failed()
+    plan = bulk.plan()
+    change(bulk, changed, Event(kind=EventKind.SENT, at=wiring.utc_now()))
+    errors = sorted(str(one.error) for one in bulk.use_case.run(plan, 5, lambda _: None))
+    assert errors == ["None", "changed"]
+    with bulk.service.at(wiring.utc_now() + 23 * HOUR + timedelta(seconds=1)):
+        errors = [str(one.error) for one in bulk.use_case.run(plan, 5, lambda _: None)]
+    assert errors == ["plan_too_old"] * 2
+
+
+@pytest.mark.parametrize("method", ["issue_live", "revoke"])
+def test_a_failure_of_a_key_loses_no_email_and_no_result(
+    bulk: Bulk, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """A key that could not be made is made at the next try; one that is left is told at the end."""
+    failed = bulk.failed()
+    real, errors = getattr(Keys, method), [ServiceError("service_unavailable", "planted")]
+
+    def fail_once(keys: Keys, *arguments: Any, **options: Any) -> Any:
+        if errors:
+            raise errors.pop()
+        return real(keys, *arguments, **options)
+
+    monkeypatch.setattr(Keys, method, fail_once)
+    outcomes: list[CopyOutcome] = []
+    run = bulk.use_case.run(bulk.plan(), 5, lambda _: None)
+    if method == "revoke":
+        with pytest.raises(ServiceError, match="planted"):
+            outcomes.extend(run)
+    else:
+        outcomes.extend(run)
+    assert [one.error for one in outcomes] == [None]
+    assert bulk.copies == [failed]
+
+
 def test_a_copy_for_somebody_else_does_not_count(bulk: Bulk) -> None:
     """What support sent to another address did not reach the recipient."""
     failed = bulk.failed()
@@ -216,7 +295,7 @@ def test_an_account_that_can_have_no_key_stops_no_other(
         return issue(keys, account_id, *arguments, **options)
 
     monkeypatch.setattr(Keys, "issue_live", issue_live)
-    plan = ResendPlan([*plans[0].copies * 2, *plans[1].copies])
+    plan = ResendPlan(wiring.utc_now(), [*plans[0].copies * 2, *plans[1].copies])
     outcomes = [one.error for one in bulk.use_case.run(plan, 5, lambda _: None)]
     assert outcomes == ["key_limit_exceeded", "key_limit_exceeded", None]
     assert bulk.probe.calls == 1

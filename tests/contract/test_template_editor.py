@@ -178,6 +178,15 @@ def test_versions_are_kept_and_restored(user: Api) -> None:
     assert call(user, "POST", f"/{template_id}/publish", None, 6).json["version"] == 3
 
 
+def test_a_restored_version_does_not_bring_its_days_back(user: Api) -> None:
+    """Who keeps nothing of a template's emails any more gets old words, and not the old days."""
+    template_id = begin(user)["id"]
+    publish(user, template_id, content("v1"), 1)
+    call(user, "PUT", f"/{template_id}/draft", content("v2") | {"keepDays": 0}, 2)
+    restored = call(user, "POST", f"/{template_id}/restore", {"version": 1}, 3).json
+    assert (restored["source"], restored["keepDays"], restored["changed"]) == ("v1", 0, True)
+
+
 def test_what_the_command_publishes_is_the_next_draft(account: str, user: Api) -> None:
     """A version of the operator's command shows as the draft, unless somebody works on another."""
     template_id = begin(user)["id"]

@@ -1,6 +1,7 @@
 // What can be done with an email whose content is kept: read it, and send it again.
 
 import { call } from "../api";
+import { keep, recall } from "../kept";
 import type { MessageContent } from "../schema";
 
 /** `others`: not for this role; `over`: not any more. */
@@ -38,12 +39,14 @@ const copies = new Map<string, Set<string>>();
  * window, so it sends nothing twice.
  */
 export async function sendAgain(id: string, to?: string): Promise<string> {
-  const what = `${id} ${to ?? ""}`;
-  const idempotencyKey = keys.get(what) ?? crypto.randomUUID();
+  const what = `resend ${id} ${to ?? ""}`;
+  const idempotencyKey = keys.get(what) ?? recall(what, "sessionStorage") ?? crypto.randomUUID();
   keys.set(what, idempotencyKey);
+  keep(what, idempotencyKey, "sessionStorage"); // who gets no answer loads the page again
   const path = { message_id: id };
   const { messageId } = await call("POST /v1/emails/{message_id}/resend", { path, body: { to }, idempotencyKey });
   keys.delete(what);
+  keep(what, null, "sessionStorage");
   copies.set(id, new Set([...copiesOf(id), messageId]));
   return messageId;
 }

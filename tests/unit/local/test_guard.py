@@ -160,13 +160,16 @@ def test_the_engine_takes_only_signed_requests(
 
 
 def test_a_signed_link_can_be_opened() -> None:
-    """A browser may follow one, as a page or a download; a page reads nothing of the engine."""
-    guard, link = SignedRequests(echo, KEY), f"/?X-Amz-Credential={KEY}%2Fx"
+    """A browser may follow one to kept content, and to nothing else that the engine does."""
+    guard, signed = SignedRequests(echo, KEY), f"?X-Amz-Credential={KEY}%2Fx"
+    link = f"/spool/kept/7/a/m.eml{signed}"
     opening = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     opening |= {"Sec-Fetch-Dest": "document"}
     assert passes(guard, opening, path=link)
     assert not passes(guard, opening, "POST", link)
-    assert not passes(guard, opening, path="/?X-Amz-Credential=test%2Fx")
+    assert not passes(guard, opening, path="/spool/kept/7/a/m.eml?X-Amz-Credential=test%2Fx")
+    for other in (f"/{signed}", f"/kept/{signed}&Action=DeleteQueue"):
+        assert not passes(guard, opening, path=other)
     for changed in ({"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Mode": "cors"}):
         assert not passes(guard, opening | changed, path=link)
 

@@ -193,7 +193,7 @@ class TemplateEditing:
     def restore(
         self, account_id: str, template_id: UUID, number: int, *, revision: int, by: str
     ) -> DraftState:
-        """Replace a revision of a draft by what was published once; the samples stay.
+        """Replace a revision of a draft by what was published once; samples and days stay.
 
         Raises:
             ServiceError: `template_not_found`, `version_not_found`; `DraftChanged`.
@@ -201,10 +201,11 @@ class TemplateEditing:
         state = self.draft(account_id, template_id)
         version = self._version(account_id, template_id, number)
         _check_revision(state, revision)
-        is_current = number == state.published
+        content = replace(version.content, keep=state.draft.content.keep)
+        is_current = number == state.published and content == version.content
         draft = replace(
             state.draft,
-            content=version.content,
+            content=content,
             version=number if is_current else state.draft.version,
             version_revision=revision + 1 if is_current else state.draft.version_revision,
         )

@@ -6,7 +6,6 @@ CloudFormation makes texts of numbers and switches.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: What CloudFormation itself reads.
@@ -48,16 +47,18 @@ def is_set(properties: Properties, name: str) -> bool:
     return _FLAGS[value]
 
 
-def keep_days(properties: Properties) -> int:
-    """Return for at most how many days to keep content; without the property as many as can be.
+def keep_days(properties: Properties) -> dict[str, int]:
+    """Return for at most how many days to keep content; without the property they stay.
 
     Raises:
         ValidationFailed: it is no whole number.
     """
-    value = str(properties.get("KeepDays", MAX_KEEP))
+    if "KeepDays" not in properties:
+        return {}
+    value = str(properties["KeepDays"])
     if not (value.isascii() and value.isdecimal()):
         raise ValidationFailed(FieldError("KeepDays", "must be a whole number", "invalid"))
-    return int(value)
+    return {"keepDays": int(value)}
 
 
 def records_of(domain: Mapping[str, Any]) -> dict[str, Any]:

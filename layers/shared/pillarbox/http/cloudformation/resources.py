@@ -265,7 +265,7 @@ class TemplateResource(Resource):
             "kind": given.get("Kind", "html"),
             "source": given["Source"],
             "text": given.get("Text", ""),
-            "keepDays": keep_days(given),
+            **keep_days(given),
             "locales": locales,
             "samples": state["samples"],
         }
