@@ -5,6 +5,9 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
+# Two processes that collect a half each are cheaper than two workers that collect everything.
+HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
+
 # What a route, a setting or an error still needs, as far as it shows in a second or two.
 PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test_openapi.py)
 
@@ -39,15 +42,17 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 	  --test-reporter=dot 'test/*.test.ts'
 	@.venv-node/bin/node --test --test-reporter=dot 'packages/pillarbox-js/test/*.test.js'
 
+# A collection writes the byte code that seven workers would otherwise each compile for themselves.
 test: ## run every check and every test
 	@$(MAKE) --silent --jobs dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made
-	@$(MAKE) --silent check
-	@tools/side_by_side '$(RUN)pytest -n4 $(WAITING) $(CHECKS:%=--ignore %)' \
-	  '$(RUN)pytest -n3 $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
+	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
+	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
+	  '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
-	  '$(RUN)pytest -n2 -m "not slow" tests/unit $(PLACES)'
+	  '$(RUN)pytest -n0 -m "not slow" $(HALF_OF_UNIT)' \
+	  '$(RUN)pytest -n0 -m "not slow" tests/unit $(HALF_OF_UNIT:%=--ignore=%) $(PLACES)'
 
 unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}
@@ -83,7 +88,7 @@ mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m verification.mutants
 
 fuzz: setup .venv-engine/made ## try properties with many examples, and requests made from docs/openapi.json: an hour
-	PILLARBOX_DEEP=1 $(RUN)pytest -n2 -m hypothesis tests/unit tests/checks
+	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
 	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py

@@ -17,6 +17,7 @@ import pytest
 
 from tests.budget import has_budget, run_within_budget
 from tests.examples import DEEP, examples
+from tests.order import dealt
 
 # No test depends on the speed of the machine, and each run tries the same examples, so that a
 # failure is reproducible. `make fuzz`, `make faults` and `make mutants` try more.
@@ -70,6 +71,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return None
     run_within_budget(item, nextitem)
     return True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give each worker of pytest-xdist an equal share of the slow tests."""
+    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    order = dealt([_owner(item) for item in items], workers)
+    items[:] = [items[index] for index in order]
+
+
+def _owner(item: pytest.Item) -> Path | str:
+    """Return what one worker runs as a whole: a file, or all that needs a second browser."""
+    return "Firefox" if "[firefox" in item.name else item.path
 
 
 @pytest.fixture(scope="session")

@@ -61,9 +61,11 @@ function explain(error: ErrorBody): string {
   if (!Array.isArray(fields)) return error.message;
   return fields
     .map(({ field, message }) => {
+      const ending = message.endsWith(".") ? "" : ".";
+      if (field.includes(".")) return `${field}: ${message}${ending}`; // such as a variable of a template
       const name = field.replace(/[A-Z]/g, (letter: string) => ` ${letter.toLowerCase()}`);
       const text: string = /^(must|is|has|cannot|needs)\b/.test(message) ? `${name} ${message}` : message;
-      return `${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+      return `${text[0]?.toUpperCase()}${text.slice(1)}${ending}`;
     })
     .join(" ");
 }

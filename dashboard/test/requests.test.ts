@@ -35,9 +35,10 @@ test("an id differs from an address, and a page from other text", () => {
 });
 
 test("a refusal has its message, or says in sentences what is wrong with each field", async () => {
-  const errors = [{ field: "domain", message: "the domain is not valid" }, { field: "fromName", message: "must not be empty." }];
+  const errors = [{ field: "domain", message: "the domain is not valid" }, { field: "fromName", message: "must not be empty." },
+    { field: "variables.name", message: "the template needs this value" }];
   answering(() => [400, refusal("validation_failed", { errors })]);
-  await rejects(exchange("GET", "/v1/x"), /^Error: The domain is not valid. From name must not be empty.$/);
+  await rejects(exchange("GET", "/v1/x"), /^Error: The domain is not valid. From name must not be empty. variables.name: the template needs this value.$/);
   answering(() => [403, refusal("client_blocked")]);
   await rejects(exchange("GET", "/v1/x"), /client_blocked\./);
 });

@@ -38,7 +38,8 @@ def _build_here(folder: str, resource: str, target: Path) -> None:
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that all workers of this run share."""
-    folder = tmp_path_factory.getbasetemp() / "packaging"
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "packaging"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -211,7 +211,7 @@ _CPU_LIMIT: Final = 60
 #: Seconds of real time, since a change may also cause an endless wait.
 _TIME_LIMIT: Final = 600
 _PYTEST_OPTIONS: Final = (
-    *("-x", "-q", "-p", "no:unraisableexception"),
+    *("-x", "-q", "-p", "no:xdist", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
 

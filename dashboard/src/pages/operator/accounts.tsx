@@ -18,7 +18,8 @@ const PLACE = "/app/operator/accounts";
 export default function Accounts() {
   const { path, route } = useLocation();
   useEffect(() => {
-    if (path === "/app/operator") route(PLACE, true);
+    // While this page loads, another one may have been opened.
+    if (location.pathname === "/app/operator") route(PLACE, true);
   }, [path]);
   const [{ search, cursor }, change] = useFilters();
   const list = useResource("GET /v1/operator/accounts", { query: { search, cursor, limit: SIZE } });
