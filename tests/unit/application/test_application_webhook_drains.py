@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -225,7 +226,7 @@ def test_a_drain_that_sees_the_circuit_open_plans_the_probe(
     world, endpoint, _ = waiting_world(EndpointHealth())
     key = (endpoint.account_id, endpoint.endpoint_id)
 
-    def open_circuit(_url: str, _id: str) -> PostResult:
+    def open_circuit(_url: str, _id: UUID) -> PostResult:
         world.healths.healths[key] = replace(OPEN, probe_at=probe_at, drain_until=LEASED)
         return PostResult(status_code=503)
 
