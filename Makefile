@@ -15,9 +15,8 @@ PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test
 CHECKS := $(addprefix tests/,checks integration/templates)
 
 # They wait for browsers, processes and queues, so four workers share one core. The others compute.
-# Those that need the stack come first, so that all four have it until it is needed no more; many
-# short files come last, so that none is left with a long one.
-WAITING := $(addprefix tests/,browser e2e relay/test_stack.py packaging integration)
+# The test of the relay needs the stack, which has ended when the others come to it.
+WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
