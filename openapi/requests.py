@@ -689,6 +689,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "The values to show: at most 256 KB and 8 levels.",
             **_VARIABLES,
         },
+        "templateId": {
+            "description": "The template whose recent sends to compare with what the source needs.",
+            "format": "uuid",
+        },
     },
     TestTemplateRequest: {
         "to": {"description": "The address of a member of the account.", "format": "email"},

@@ -115,7 +115,9 @@ TEMPLATE_EDITOR: Final = (
         route="POST /v1/templates/render",
         summary="Preview a source",
         description="Renders a source with the engine that sends use, and checks it. Nothing is"
-        " stored. A value that is missing shows its name.",
+        " stored. A value that is missing shows its name. With `templateId` the problems have a"
+        " `variable_not_sent` for each required variable that sends by this template did not give"
+        " in the last 7 days.",
         body=RenderTemplateRequest,
         body_examples=example(
             "default",
@@ -165,7 +167,8 @@ TEMPLATE_EDITOR: Final = (
         route=f"POST {_OF_ONE}/publish",
         summary="Publish a draft",
         description="Makes the draft the next version, which emails use from now on. Emails that"
-        " were accepted before keep the old one.",
+        " were accepted before keep the old one. The `problems` of the answer warn of variables"
+        " that it needs and that sends of the last 7 days did not give; they stop nothing.",
         takes_revision=True,
         response=PublishedItem,
         response_example={
@@ -174,6 +177,17 @@ TEMPLATE_EDITOR: Final = (
             "variables": ["order", "name"],
             "locales": ["de"],
             "updatedAt": _AT,
+            "problems": [
+                {
+                    "severity": "warning",
+                    "code": "variable_not_sent",
+                    "message": "order is required, and 12 of 400 emails of the last 7 days (3 %)"
+                    " had no value for it. Such sends are refused once this is published.",
+                    "field": "variables",
+                    "line": None,
+                    "suggestion": None,
+                }
+            ],
         },
         errors=("rate_limit_exceeded",),
     ),

@@ -45,10 +45,16 @@ def create_template() -> Reply:
 @app.post("/v1/templates/render")
 def render_template() -> Reply:
     principal = _reader()
-    source, values = read_render(app.current_event)
+    source, values, template_id = read_render(app.current_event)
     services().render_budget.take(_account(principal))
     rendered = services().render_source(source, values, principal.account.brand)
-    return reply(rendered_item(rendered))
+    if template_id is None:
+        return reply(rendered_item(rendered))
+    required = (variable.path for variable in rendered.variables if variable.required)
+    traffic = services().template_traffic
+    return reply(
+        rendered_item(rendered, traffic.check(principal.account, str(template_id), required))
+    )
 
 
 @app.get("/v1/templates/drafts")
@@ -83,7 +89,8 @@ def publish_template(template_id: str) -> Reply:
         template = services().template_editing.publish(
             _account(principal), found, revision=revision, by=_by(principal)
         )
-    return reply(published_item(template))
+    problems = services().template_traffic.check_published(principal.account, template)
+    return reply(published_item(template, problems))
 
 
 @app.get("/v1/templates/<template_id>/versions")

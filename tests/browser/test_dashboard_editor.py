@@ -104,8 +104,30 @@ def _saved(page: Page) -> None:
     expect(page.locator(".save")).to_have_text(re.compile("· saved$"))
 
 
-def test_a_template_from_its_starter_to_its_end(user: User) -> None:
-    """It is written, published twice, restored, duplicated and deleted; what is undone returns."""
+def _publish(page: Page, version: int, warning: str = "") -> None:
+    page.get_by_role("button", name="Publish", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(warning)
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text(f"Version {version} is published.")).to_be_visible()
+    expect(dialog).to_have_count(0)
+
+
+def _send(dashboard: dict[str, Any], email: dict[str, Any]) -> None:
+    sent = httpx.post(
+        f"{dashboard['base_url']}/api/v1/emails",
+        headers=AGENT | {"X-API-Key": dashboard["keys"]["live"]},
+        json={"to": ADA, **email},
+        timeout=PATIENCE / 1000,
+    )
+    assert sent.status_code == 200, sent.text
+
+
+def test_a_template_from_its_starter_to_its_end(user: User, dashboard: dict[str, Any]) -> None:
+    """It is written, published twice, restored, duplicated and deleted; what is undone returns.
+
+    Before the second publication its window says what the email between did not give.
+    """
     name = f"Receipt {RUN}"
     page = user.go("/app/templates")
     page.get_by_role("button", name="New template").first.click()
@@ -123,18 +145,14 @@ def test_a_template_from_its_starter_to_its_end(user: User) -> None:
     expect(page.get_by_label("Sample set", exact=True)).to_have_value("first order")
     expect(page.get_by_label("invoice_id", exact=True)).to_have_value("7-UP")
 
-    def publish(version: int) -> None:
-        page.get_by_role("button", name="Publish", exact=True).click()
-        page.get_by_role("dialog").get_by_role("button", name="Publish").click()
-        expect(page.get_by_text(f"Version {version} is published.")).to_be_visible()
-        expect(page.get_by_role("dialog")).to_have_count(0)
-
-    publish(1)
+    _publish(page, 1)
     expect(page.get_by_role("button", name="Published")).to_be_disabled()
-    page.get_by_label("Subject").fill("Bill {{ invoice_id }}")
+    values = {"invoice_id": "7", "amount": "5", "currency": "EUR"}
+    _send(dashboard, {"templateId": page.url.rpartition("/")[2], "variables": values})
+    page.get_by_label("Subject").fill("Bill {{ invoice_id }} {{ total }}")
     _write(page, "<!-- second -->")
     _saved(page)
-    publish(2)
+    _publish(page, 2, "total is required, and 1 of 1 emails of the last 7 days (100 %)")
     page.get_by_role("button", name="Versions").click()
     page.get_by_text("Version 1", exact=True).click()
     changes = page.get_by_role("region", name="Changes of the source")

@@ -12,6 +12,7 @@ import { useResource } from "../resource";
 import { may } from "../rights";
 import { session } from "../session";
 import type { Draft, Values } from "./draft";
+import { useRendering } from "./rendering";
 import { Versions } from "./versions";
 
 type Window = "test" | "publish" | "delete" | "versions";
@@ -87,6 +88,9 @@ function Test({ draft, values, set, onClose }: { draft: Draft; values: Values; s
 
 function Publish({ draft, errors, onClose }: { draft: Draft; errors: number; onClose: () => void }) {
   const { publishedVersion } = draft.stored.value;
+  const { kind, subject, source, text } = draft.content.value;
+  const { answer } = useRendering({ kind, subject, source, text, templateId: draft.id });
+  const unsent = answer?.problems.filter(({ code }) => code === "variable_not_sent") ?? [];
   async function publish() {
     const { version } = await draft.onSaved((at) => call("POST /v1/templates/{id}/publish", at));
     draft.stored.value = { ...draft.stored.value, publishedVersion: version, version, changed: false, changes: 0 };
@@ -99,6 +103,11 @@ function Publish({ draft, errors, onClose }: { draft: Draft; errors: number; onC
         <code>{draft.id}</code>.
       </p>
       {errors > 0 && <Notice kind="bad">The source has errors, which the checks list. It cannot be published yet.</Notice>}
+      {unsent.map(({ message }) => (
+        <Notice key={message} kind="note">
+          {message}
+        </Notice>
+      ))}
     </Ask>
   );
 }

@@ -883,6 +883,8 @@ export interface PublishedTemplate {
   /** Those that it has beside the default. */
   locales: Array<string>;
   updatedAt: string;
+  /** `variable_not_sent` for each variable that it needs and that recent sends did not give. */
+  problems: Array<TemplateProblem>;
 }
 
 /** An event that will be sent to the endpoint. */
@@ -925,6 +927,8 @@ export interface RenderTemplateRequest {
   default?: LocaleModel | null;
   /** The values to show: at most 256 KB and 8 levels. */
   variables?: Variables | null;
+  /** The template whose recent sends to compare with what the source needs. */
+  templateId?: string | null;
 }
 
 /** An email as a send would be, and what is wrong with its template. */

@@ -56,7 +56,7 @@ def test_a_batch_records_the_version_of_each_template(world: World) -> None:
     origins = [message.origin for message in world.store.messages.values()]
     assert sorted(origins, key=lambda origin: origin.template_version or 0) == [
         common,
-        replace(common, template_id=str(TEMPLATE), template_version=3),
+        replace(common, template_id=str(TEMPLATE), template_version=3, shape="{name}"),
     ]
 
 

@@ -22,7 +22,7 @@ from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Message
-from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.messages.statistics import END_OF_TIME, Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.unit.history.test_history_model import simulate
@@ -105,6 +105,7 @@ def test_a_retry_repairs_what_a_failure_at_any_write_left(
         world.stream = batch + world.stream
         world.aggregate()
         assert wrong_items(world) == 0
+        assert world.shapes_are_right(0, END_OF_TIME)
 
 
 def test_an_hour_is_over_when_a_message_of_the_next_one_is_there() -> None:

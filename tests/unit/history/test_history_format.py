@@ -22,6 +22,7 @@ from pillarbox.domain.messages.statistics import (
     Subset,
     SubsetKind,
     TimeRange,
+    roll_up_subset,
 )
 from tests.unit.history.ledger_world import ACCOUNT, CREATED, entry
 
@@ -105,6 +106,22 @@ def test_waits_take_an_octet_each() -> None:
     item = stored(pack(entries))
     assert item["waits"] == bytes((0, 5, 255))
     assert tuple(unpack(item)) == entries
+
+
+def test_shapes_are_named_once_and_numbered() -> None:
+    """An item names its shapes, the rollup of a template counts them, and lists lack both."""
+    entries = [entry(n, template="t", shape=shape) for n, shape in enumerate(("{a}", None, "{a}"))]
+    item = stored(pack(entries))
+    assert (item["shapes"], item["given"]) == (["{a}"], bytes((1, 0, 1)))
+    assert [one.shape for one in unpack(item)] == ["{a}", None, "{a}"]
+    assert as_copy(entries[0]).shape is None
+    of_key, of_template = (
+        roll_up_subset(Subset(kind, "t"), Granularity.HOUR, 0, entries)
+        for kind in (SubsetKind.KEY, SubsetKind.TEMPLATE)
+    )
+    assert of_key.shapes == {}
+    read = rollup_of(Granularity.HOUR, {"sk": "hour#0"} | stored(rollup_attributes(of_template, 1)))
+    assert read.shapes == of_template.shapes == {"{a}": 2}
 
 
 def test_only_entries_of_a_time_are_read() -> None:

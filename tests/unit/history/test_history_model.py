@@ -116,6 +116,7 @@ def check(world: World, rng: random.Random) -> None:
         for subset in (None, *SUBSETS):
             figures = world.analytics(*window, bucket, subset)
             assert figures == world.expected_analytics(*window, bucket, subset), subset
+        assert world.shapes_are_right(*window)
         listed = PageRequest(since=window[0], until=window[1])
         pages = {status: world.page(replace(listed, status=status)) for status in Status}
         totals = Counter({status: page.total for status, page in pages.items()})

@@ -26,7 +26,7 @@ KEY_1, KEY_2 = SUBSETS[:2]
 def equals_recount(world: World) -> bool:
     """Return whether the figures of all subsets since the start are those of a recount."""
     window = (milliseconds(START) - HOUR, milliseconds(world.now) + 1, Bucket.DAY)
-    return all(
+    return world.shapes_are_right(*window[:2]) and all(
         world.analytics(*window, subset) == world.expected_analytics(*window, subset)
         for subset in SUBSETS
     )

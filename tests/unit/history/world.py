@@ -27,7 +27,9 @@ from pillarbox.application.history.queries import (
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
-from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind, span_number
+from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind
+from pillarbox.domain.messages.waits import span_number
+from pillarbox.domain.templates.shape import OTHER_SHAPE
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
@@ -40,6 +42,8 @@ ORIGINS = (
     MessageOrigin(key_id="key_1"),
     MessageOrigin(),
 )
+#: The shapes of the variables that messages by a saved template come with.
+SHAPES = ("{}", "{name}", "{name,order:{total}}", OTHER_SHAPE, None)
 
 
 @dataclass
@@ -109,6 +113,8 @@ class World:
         bits = (version_and_shard | random.getrandbits(8)) << 64 | random.getrandbits(62)
         message_id = UUID(int=milliseconds(at) << 80 | 0b10 << 62 | bits)
         origin = ORIGINS[len(self.messages) % len(ORIGINS)]
+        if origin.template_id:
+            origin = replace(origin, shape=SHAPES[bits % len(SHAPES)])
         sent = message(self.account_id, message_id, origin=origin)
         self._put(sent)
         return sent
@@ -160,6 +166,19 @@ class World:
         ]
         matching.sort(key=lambda m: _sort_key(m, request.sort_by), reverse=True)
         return Page(matching[request.skip : request.skip + request.limit], len(matching))
+
+    def shapes_are_right(self, since: int, until: int) -> bool:
+        """Return whether the shapes of each saved template are those of a recount."""
+        templates = {m.origin.template_id for m in self.messages.values()} - {None}
+        return all(
+            self.queries.shapes(self.account_id, template, since, until)
+            == Counter(
+                m.origin.shape
+                for m in self.messages.values()
+                if m.origin.template_id == template and m.origin.shape and _within(m, since, until)
+            )
+            for template in filter(None, templates)
+        )
 
     def expected_analytics(
         self, since: int, until: int, bucket: Bucket, subset: Subset | None = None

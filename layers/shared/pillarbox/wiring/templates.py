@@ -4,9 +4,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.history import HistoryWiring
 from pillarbox.wiring.sending import SendingWiring
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Mapping
 
     from pillarbox.application.templates.authoring import TemplateAuthoring
@@ -14,13 +16,15 @@ if TYPE_CHECKING:
     from pillarbox.application.templates.render_budget import RenderBudget
     from pillarbox.application.templates.rendered_source import Problem, RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.templates.traffic import TemplateTraffic
     from pillarbox.application.templates.trial import TemplateTrial
+    from pillarbox.domain.accounts.account import Account
     from pillarbox.domain.accounts.brand import Brand
     from pillarbox.domain.errors import Json
     from pillarbox.domain.templates.draft import Source, SourceKind
 
 
-class TemplateWiring(SendingWiring):
+class TemplateWiring(SendingWiring, HistoryWiring):
     """Makes each use case of this area once."""
 
     @cached_property
@@ -66,6 +70,18 @@ class TemplateWiring(SendingWiring):
         from pillarbox.application.templates.render_budget import RenderBudget
 
         return RenderBudget(renderings=DynamoRenderings(self.table), clock=utc_now)
+
+    @cached_property
+    def template_traffic(self) -> "TemplateTraffic":
+        from pillarbox.application.templates.traffic import TemplateTraffic
+
+        def count_shapes(
+            account: "Account", template_id: str, since: int, until: int
+        ) -> "Counter[str]":
+            history, shards = self.history_queries, account.shards
+            return history.shapes(account.account_id, template_id, since, until, shards)
+
+        return TemplateTraffic(count_shapes=count_shapes, clock=utc_now)
 
     @cached_property
     def template_trial(self) -> "TemplateTrial":

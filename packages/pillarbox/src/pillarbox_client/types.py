@@ -1144,6 +1144,8 @@ class PublishedTemplate(TypedDict):
     locales: list[str]
     """Those that it has beside the default."""
     updatedAt: str
+    problems: list[TemplateProblem]
+    """`variable_not_sent` for each variable that it needs and that recent sends did not give."""
 
 
 class QueuedWebhookEvent(TypedDict):
@@ -1192,6 +1194,8 @@ class RenderTemplateRequest(TypedDict):
     """
     variables: NotRequired[Variables | None]
     """The values to show: at most 256 KB and 8 levels."""
+    templateId: NotRequired[str | None]
+    """The template whose recent sends to compare with what the source needs."""
 
 
 class RenderedTemplate(TypedDict):

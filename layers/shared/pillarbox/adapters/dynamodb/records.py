@@ -169,6 +169,7 @@ _ORIGIN: Final = Row(
     starter_template="starter?",
     template_id="template?",
     template_version="version?",
+    shape="shape?",
     request_id="request?",
     tags=Column("tags", Codec(dict, dict), absent={}),
     scheduled_at=("asked?", MILLISECONDS),

@@ -21,10 +21,12 @@ from pillarbox.domain.messages.statistics import (
     IndexEntry,
     Rollup,
     Subset,
+    SubsetKind,
     TimeRange,
-    percentile,
+    count_shapes,
     roll_up_entries,
 )
+from pillarbox.domain.messages.waits import percentile
 
 _ALL: Final = frozenset(Status)
 _TOP_ERRORS: Final = 10
@@ -177,6 +179,21 @@ class HistoryQueries:
             waits.update(rollup.waits)
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
         return Analytics(volume, total, ranked[:_TOP_ERRORS], waits)
+
+    def shapes(
+        self, account_id: str, template_id: str, since: int, until: int, shards: int | None = None
+    ) -> Counter[str]:
+        """Count the messages of a template in a window by the shape of their variables.
+
+        Of those before a release that records shapes, and of tests, nothing is counted.
+        """
+        subset = Subset(SubsetKind.TEMPLATE, template_id)
+        window = TimeRange(max(since, 0), until)
+        coverage = self._reader.read(account_id, window, Granularity.DAY, shards, subset)
+        shapes = count_shapes(coverage.entries(_ALL))
+        for rollup in coverage.rollups:
+            shapes.update(rollup.shapes)
+        return shapes
 
     def _pagination(self, account_id: str, subset: Subset | None) -> Pagination:
         return Pagination(

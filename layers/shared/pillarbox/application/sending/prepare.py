@@ -13,11 +13,13 @@ from pillarbox.application.sending.self_service import as_test
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import Amount
+from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.messages.attachment import check_attachments
 from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Message, MessageOrigin, SendRoute
 from pillarbox.domain.messages.tags import Tags
+from pillarbox.domain.templates.shape import shape_of
 from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
 
@@ -35,9 +37,12 @@ class Caller:
     request_id: str | None = None
 
     def origin(
-        self, tags: Tags, template: StarterTemplate | SavedTemplate | None = None
+        self,
+        tags: Tags,
+        template: StarterTemplate | SavedTemplate | None = None,
+        variables: Mapping[str, Json] | None = None,
     ) -> MessageOrigin:
-        """Return the origin of a message with a template or without one."""
+        """Return the origin of a message with a template and its variables, or without one."""
         saved = template if isinstance(template, SavedTemplate) else None
         return MessageOrigin(
             route=self.route,
@@ -45,6 +50,7 @@ class Caller:
             starter_template=template.slug if isinstance(template, StarterTemplate) else None,
             template_id=saved.template_id if saved else None,
             template_version=saved.version if saved else None,
+            shape=shape_of(variables or {}) if saved else None,
             request_id=self.request_id,
             tags=tags,
             for_owner=self.principal.sends_for_owner,
@@ -191,9 +197,8 @@ class Draft:
         principal.check_recipients(recipients.normalized.values(), preview)
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
-        return cls(
-            request, principal, recipients, template, terms, caller.origin(request.tags, template)
-        )
+        origin = caller.origin(request.tags, template, request.variables)
+        return cls(request, principal, recipients, template, terms, origin)
 
     def prepare(
         self,

@@ -176,6 +176,8 @@ class MessageOrigin:
     starter_template: str | None = None
     template_id: str | None = None
     template_version: int | None = None
+    #: Which variables a send by a saved template gave, without their values (`templates.shape`).
+    shape: str | None = None
     request_id: str | None = None
     #: What the sender says about the message, to find it again.
     tags: Tags = field(default_factory=dict, hash=False)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from math import ceil, log2
 from sys import intern
 from typing import Final
 from uuid import UUID
@@ -21,6 +20,8 @@ from pillarbox.domain.messages.recipient_counts import (
     count_recipients,
     one_recipient,
 )
+from pillarbox.domain.messages.waits import span_number
+from pillarbox.domain.templates.shape import bounded_shapes
 from pillarbox.domain.timing import milliseconds
 
 _TEN_SECONDS: Final = 10_000
@@ -32,12 +33,6 @@ _EPOCH_YEAR: Final = 1970
 #: The rollup of a subset also has the entries of its messages, if they are this many or fewer.
 #: So the item of an hour that few of its messages were sent in stays below a kilobyte.
 MAX_ROLLUP_ENTRIES: Final = 8
-
-#: Waits are counted by spans, of which the first is this long and each next one a fifth longer. So
-#: a wait takes one byte, and a percentile is right to a fifth.
-_SHORTEST_SPAN: Final = 100
-_SPANS_A_DOUBLING: Final = 4
-_LAST_SPAN: Final = 255
 
 #: Later than every time that a message id can hold (RFC 9562 section 5.7).
 END_OF_TIME: Final = 2**48
@@ -170,6 +165,9 @@ class IndexEntry:
     more: RecipientCounts = NO_RECIPIENTS
     #: The number of the span that its wait until it was sent fits into; 0 before that.
     wait: int = 0
+    #: The shape of the variables of a send by a saved template. It never changes, and of very many
+    #: an item has only some, so it makes no difference between entries.
+    shape: str | None = field(default=None, compare=False)
 
     @property
     def recipients(self) -> RecipientCounts:
@@ -222,6 +220,7 @@ def index_entry(message: Message) -> IndexEntry:
         template=intern(template) if template else None,
         more=count_recipients(message, statuses) - one_recipient(statuses),
         wait=_wait_of(message),
+        shape=intern(origin.shape) if origin.shape else None,
     )
 
 
@@ -232,26 +231,6 @@ def _wait_of(message: Message) -> int:
         if event.kind is EventKind.SENT:
             return span_number(milliseconds(event.at) - milliseconds(due_at))
     return 0
-
-
-def span_number(wait: int) -> int:
-    """Return the number, from 1, of the shortest span that a wait fits into."""
-    longer = log2(max(wait, _SHORTEST_SPAN) / _SHORTEST_SPAN)
-    return min(1 + ceil(_SPANS_A_DOUBLING * longer), _LAST_SPAN)
-
-
-def percentile(waits: Mapping[int, int], part: float) -> int | None:
-    """Return within how long a part of some messages was sent; None if none was.
-
-    `waits` has the number of messages by the number of their span. The result is the length of a
-    span, so that it never promises too much.
-    """
-    wanted = part * sum(waits.values())
-    for number in sorted(waits):
-        wanted -= waits[number]
-        if wanted <= 0:
-            return round(_SHORTEST_SPAN * 2 ** ((number - 1) / _SPANS_A_DOUBLING))
-    return None
 
 
 def reached(message: Message) -> frozenset[Status]:
@@ -290,6 +269,8 @@ class Rollup:
     more: RecipientCounts = NO_RECIPIENTS
     #: Number of a span -> number of messages whose wait until they were sent fits into it.
     waits: Counter[int] = field(default_factory=Counter)
+    #: Shape of variables -> number of messages, if the subset is a template.
+    shapes: Counter[str] = field(default_factory=Counter, compare=False)
     #: Whether there are finer rollups of its messages.
     is_divisible: bool = field(default=False, compare=False)
     #: The id, status and last update of each message, if a subset has few; otherwise nothing.
@@ -362,19 +343,28 @@ def roll_up_subsets(
         for subset in entry.subsets:
             by_subset[subset].append(entry)
     return {
-        subset: roll_up_subset(granularity, start, in_subset)
+        subset: roll_up_subset(subset, granularity, start, in_subset)
         for subset, in_subset in by_subset.items()
     }
 
 
-def roll_up_subset(granularity: Granularity, start: int, entries: Iterable[IndexEntry]) -> Rollup:
+def roll_up_subset(
+    subset: Subset, granularity: Granularity, start: int, entries: Iterable[IndexEntry]
+) -> Rollup:
     """Count the index entries of a bucket that one subset has, and keep them if they are few."""
     entries = [*entries]
     rollup = roll_up_entries(granularity, start, entries)
+    if subset.kind is SubsetKind.TEMPLATE:
+        rollup.shapes = bounded_shapes(count_shapes(entries))
     rollup.entries = _few(
         IndexEntry(entry.message_id, 0, entry.status, entry.updated) for entry in entries
     )
     return rollup
+
+
+def count_shapes(entries: Iterable[IndexEntry]) -> Counter[str]:
+    """Count the shapes of the entries that have one."""
+    return Counter(entry.shape for entry in entries if entry.shape is not None)
 
 
 def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Rollup]) -> Rollup:
@@ -388,6 +378,8 @@ def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Roll
         result.more += rollup.more
         result.errors.update(rollup.errors)
         result.waits.update(rollup.waits)
+        result.shapes.update(rollup.shapes)
+    result.shapes = bounded_shapes(result.shapes)
     if all(rollup.has_entries for rollup in rollups):
         result.entries = _few(entry for rollup in rollups for entry in rollup.entries)
     return result

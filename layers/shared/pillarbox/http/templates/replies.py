@@ -41,7 +41,9 @@ def draft_item(state: DraftState) -> template_types.DraftItem:
     }
 
 
-def published_item(template: SavedTemplate) -> template_types.PublishedItem:
+def published_item(
+    template: SavedTemplate, problems: Iterable[Problem]
+) -> template_types.PublishedItem:
     """Return what was published."""
     return {
         "id": template.template_id,
@@ -49,6 +51,7 @@ def published_item(template: SavedTemplate) -> template_types.PublishedItem:
         "variables": list(template.variables),
         "locales": list(template.locales),
         "updatedAt": timestamp(template.updated_at),
+        "problems": [problem_item(one) for one in problems],
     }
 
 
@@ -83,15 +86,17 @@ def locales_of(content: TemplateContent) -> dict[str, template_types.LocaleItem]
     }
 
 
-def rendered_item(rendered: RenderedSource) -> template_types.RenderedItem:
-    """Return a preview."""
+def rendered_item(
+    rendered: RenderedSource, of_traffic: Iterable[Problem] = ()
+) -> template_types.RenderedItem:
+    """Return a preview, with the problems of its source and of recent sends."""
     return {
         "subject": rendered.subject,
         "html": rendered.html,
         "text": rendered.text,
         "bytes": len((rendered.html or "").encode()),
         "variables": [_variable_item(one) for one in rendered.variables],
-        "problems": [problem_item(one) for one in rendered.problems],
+        "problems": [problem_item(one) for one in (*rendered.problems, *of_traffic)],
     }
 
 

@@ -86,16 +86,6 @@ class DraftItem(DraftListItem):
     ]
 
 
-class PublishedItem(TypedDict):
-    """The template that sends use from now on."""
-
-    id: Uuid
-    version: Annotated[int, Field(ge=1)]
-    variables: list[str]
-    locales: Annotated[list[str], Field(description="Those that it has beside the default.")]
-    updatedAt: Timestamp
-
-
 class VersionItem(TypedDict):
     """A version as listed."""
 
@@ -145,6 +135,23 @@ class ProblemItem(TypedDict):
     field: Annotated[str, Field(description="`source`, `subject`, `text` or `variables`.")]
     line: Annotated[int | None, Field(description="Of the source.")]
     suggestion: Annotated[str | None, Field(description="The nearest form that is allowed.")]
+
+
+class PublishedItem(TypedDict):
+    """The template that sends use from now on."""
+
+    id: Uuid
+    version: Annotated[int, Field(ge=1)]
+    variables: list[str]
+    locales: Annotated[list[str], Field(description="Those that it has beside the default.")]
+    updatedAt: Timestamp
+    problems: Annotated[
+        list[ProblemItem],
+        Field(
+            description="`variable_not_sent` for each variable that it needs and that recent sends"
+            " did not give."
+        ),
+    ]
 
 
 class RenderedItem(TypedDict):

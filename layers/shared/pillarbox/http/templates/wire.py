@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from pillarbox.application.templates.editing import DraftChanged, NewTemplate
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.templates.draft import (
     MAX_SOURCE,
@@ -67,6 +69,12 @@ def _check_samples(value: dict[str, Any]) -> dict[str, Any]:
         raise invalid("too_deep", f"must have at most {MAX_VARIABLES_DEPTH} levels in each set")
     if len(canonical(value)) > MAX_SAMPLES:
         raise invalid("too_large", f"must not be larger than {MAX_SAMPLES} bytes as JSON")
+    return value
+
+
+def _check_uuid(value: str) -> str:
+    if not is_uuid(value):
+        raise invalid("invalid_uuid", NOT_A_UUID)
     return value
 
 
@@ -132,6 +140,7 @@ class RenderTemplateRequest(WireModel):
     own_text = optional(_SOURCE, name="text")
     default = optional(model(LocaleModel))
     variables = optional(VARIABLES)
+    template_id = optional(after(text(), _check_uuid))
 
 
 class TestTemplateRequest(WireModel):
@@ -187,8 +196,8 @@ def read_draft(
     return change, body.samples
 
 
-def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]:
-    """Read a source and values for it.
+def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json], UUID | None]:
+    """Read a source, values for it, and the id of the template with whose sends to compare it.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
@@ -201,7 +210,7 @@ def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json]]
         text=body.own_text or None,
         default=body.default.to_domain() if body.default else None,
     )
-    return source, body.variables or {}
+    return source, body.variables or {}, UUID(body.template_id) if body.template_id else None
 
 
 def read_test(event: "APIGatewayProxyEvent") -> tuple[str, str | None, dict[str, Json]]:

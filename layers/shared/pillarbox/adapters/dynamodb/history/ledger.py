@@ -281,12 +281,12 @@ def as_copy(entry: IndexEntry) -> IndexEntry:
 
     Most messages are delivered in their first hour, and a page that is looking for few of a
     subset's messages is not looking for these. So their list has no key and no template. No list
-    has waits, which only rollups count.
+    has waits and shapes, which only rollups count.
     """
     group, _ = copy_place(entry)
     if group == Status.DELIVERED.value:
-        return replace(entry, key_id=None, template=None, wait=0)
-    return replace(entry, wait=0)
+        return replace(entry, key_id=None, template=None, wait=0, shape=None)
+    return replace(entry, wait=0, shape=None)
 
 
 def _moment(entry: IndexEntry, at: int) -> int:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 from uuid import UUID
@@ -266,7 +267,9 @@ def items_of(account_id: str, entries: Iterable[IndexEntry]) -> dict[tuple[str, 
     open_hour = max((Granularity.HOUR.start(entry.created) for entry in entries), default=0)
     on_day: defaultdict[int, set[Subset]] = defaultdict(set)
     for of_subset, group in by_subset.items():
-        for rollup in _rollups(group, open_hour, roll_up_subset if of_subset else roll_up_entries):
+        for rollup in _rollups(
+            group, open_hour, partial(roll_up_subset, of_subset) if of_subset else roll_up_entries
+        ):
             key = keys.rollup(account_id, rollup.granularity, rollup.start, of_subset)
             items.append(ExpectedRollup(key, rollup))
             if of_subset and rollup.granularity in _MADE_FROM_ENTRIES:

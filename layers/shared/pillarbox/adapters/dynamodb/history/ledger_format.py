@@ -5,7 +5,8 @@ which key and which template each of its messages came from, if that is known: t
 for each entry the two numbers of its names, of one byte each, or of two if there are many names.
 A rollup of a subset has the entries of its messages (`few`), if they are few. Messages to several
 recipients, or to such as do not count, have five bytes more (`more`). Those that were sent have a
-byte that says how long they waited (`waits`).
+byte that says how long they waited (`waits`). If some have a shape of variables, each has the
+number of its shape in one byte (`given`), and the item has the shapes once (`shapes`): 50 at most.
 """
 
 import struct
@@ -27,6 +28,7 @@ from pillarbox.domain.messages.statistics import (
     SubsetKind,
     TimeRange,
 )
+from pillarbox.domain.templates.shape import numbered_shapes
 
 #: Message id, revision, time of the last update (two parts), status and reached, error.
 _ENTRY: Final = struct.Struct(">16sHHIBB")
@@ -85,11 +87,14 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
         if entry.more != NO_RECIPIENTS
     )
     waits = bytes(entry.wait for entry in in_order)
+    shapes, given = numbered_shapes(entry.shape for entry in in_order)
     attributes = {
         "entries": bytes(packed),
         "errors": [*codes] or None,
         "more": more or None,
         "waits": waits if any(waits) else None,
+        "shapes": shapes or None,
+        "given": given if shapes else None,
     }
     return to_item(attributes | _pack_origins(in_order))
 
@@ -139,8 +144,9 @@ def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterabl
     }
     waits: Iterable[int] = item.get("waits") or repeat(0)
     entries = _ENTRY.iter_unpack(item["entries"])
-    packed = zip(entries, _unpack_origins(item), waits, strict=False)
-    for position, (fields, (key_id, template), wait) in enumerate(packed):
+    shapes, given = [None, *item.get("shapes", ())], item.get("given") or repeat(0)
+    packed = zip(entries, _unpack_origins(item), waits, given, strict=False)
+    for position, (fields, (key_id, template), wait, shape) in enumerate(packed):
         id_bytes, revision, high, low, state, error = fields
         if created is not None and int.from_bytes(id_bytes[:6]) not in created:
             continue
@@ -155,6 +161,7 @@ def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterabl
             template,
             more.get(position, NO_RECIPIENTS),
             wait,
+            shapes[shape],
         )
 
 
@@ -179,6 +186,7 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
             "errors": dict(rollup.errors) or None,
             "more": None if rollup.more == NO_RECIPIENTS else _triple(rollup.more),
             "waits": waits or None,
+            "shapes": dict(rollup.shapes) or None,
             "rev": revision,
             # Only an hour may be of either kind.
             "divisible": rollup.is_divisible
@@ -202,6 +210,7 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
     rollup.errors.update(item.get("errors", {}))
     rollup.more = RecipientCounts(*item.get("more", ()))
     rollup.waits.update(dict(_WAITS.iter_unpack(item.get("waits", b""))))
+    rollup.shapes.update(item.get("shapes", {}))
     rollup.entries = tuple(unpack({"entries": item.get("few", b"")}))
     return rollup
 
