@@ -74,6 +74,8 @@ def test_an_interrupt_of_make_up(tmp_path: Path, marker: str) -> None:
     lines = [line for line in rest.splitlines() if not line.startswith("import time:")]
     if not marker and process.returncode == -signal.SIGINT:  # even the shell had not begun
         assert lines == []
+    elif not marker and process.returncode == 1:  # on a busy machine it had ended before
+        assert "PILLARBOX_PORT" in rest
     else:
         assert process.returncode == 128 + signal.SIGINT
         assert lines in ([], ["Stopped before the start."])
