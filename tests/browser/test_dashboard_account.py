@@ -229,6 +229,26 @@ def test_the_account_changes_its_brand(owner: User) -> None:
     expect(page.get_by_text("The account is changed.")).to_be_visible()
 
 
+def test_an_owner_lets_old_records_be_deleted(owner: User) -> None:
+    """A window says what goes and what stays; a number that is too low is refused."""
+    page = owner.go("/app/account")
+    page.get_by_role("button", name="Delete old records…").press("Enter")
+    window = page.get_by_role("dialog")
+    expect(window.get_by_label("Days")).to_be_focused()
+    expect(window).to_contain_text("figures of the overview")
+    window.get_by_label("Days").fill("30")
+    page.keyboard.press("Enter")
+    expect(window.get_by_role("alert")).to_contain_text("90")
+    window.get_by_label("Days").fill("400")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card").get_by_text("Records are deleted after 400 days.")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Change records…").press("Enter")
+    window.get_by_label("Days").fill("0")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card").get_by_text("Records stay for ever.")).to_be_visible()
+
+
 def test_an_owner_chooses_alerts_and_tries_them(owner: User, stack: dict[str, Any]) -> None:
     """What is off stays off, a room gets the test, and the page shows only the end of its URL."""
     page, room = owner.go("/app/account"), uuid4().hex

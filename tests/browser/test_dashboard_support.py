@@ -42,7 +42,7 @@ def _tab_to(page: Page, target: Locator) -> None:
 def _keep(owner: User, days: int) -> None:
     """Choose for how many days content is kept, in the window of the account's page."""
     page = owner.go("/app/account")
-    page.get_by_role("button", name=re.compile("Keep content…|Change…")).click()
+    page.get_by_role("button", name=re.compile("Keep content…|Change content…")).click()
     expect(_window(page).get_by_label("Days")).to_be_focused()
     expect(_window(page)).to_contain_text("owners and developers of this account")
     assert violations(page) == []

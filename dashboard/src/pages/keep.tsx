@@ -1,4 +1,4 @@
-// For how long the account keeps the content of its emails, and the window that changes it.
+// For how long the account keeps its emails' content and records, and the windows that change it.
 
 import { useState } from "preact/hooks";
 
@@ -11,26 +11,65 @@ import type { Account } from "../schema";
 const days = (count: number) => (count === 1 ? "1 day" : `${count} days`);
 
 export function Keep({ of: account, onSaved }: { of: Account; onSaved: (account: Account) => void }) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState<"content" | "records">();
+  const onClose = () => setOpen(undefined);
   return (
     <section class="card">
-      <h2>Content of emails</h2>
+      <h2>Content and records of emails</h2>
       <p>
         {account.keepDays ? `Kept for ${days(account.keepDays)} after an email is sent.` : "Not kept. After an email is sent, it cannot be read or sent again."}
       </p>
+      <p>{account.recordDays ? `Records are deleted after ${days(account.recordDays)}.` : "Records stay for ever."}</p>
       {may("account") && (
         <p class="actions">
-          <button type="button" class="button" onClick={() => setOpen(true)}>
-            {account.keepDays ? "Change…" : "Keep content…"}
+          <button type="button" class="button" onClick={() => setOpen("content")}>
+            {account.keepDays ? "Change content…" : "Keep content…"}
+          </button>
+          <button type="button" class="button" onClick={() => setOpen("records")}>
+            {account.recordDays ? "Change records…" : "Delete old records…"}
           </button>
         </p>
       )}
-      {open && <KeepWindow of={account} onSaved={onSaved} onClose={() => setOpen(false)} />}
+      {open === "content" && <KeepWindow of={account} onSaved={onSaved} onClose={onClose} />}
+      {open === "records" && <RecordsWindow of={account} onSaved={onSaved} onClose={onClose} />}
     </section>
   );
 }
 
-function KeepWindow({ of: account, onSaved, onClose }: { of: Account; onSaved: (account: Account) => void; onClose: () => void }) {
+interface Window {
+  of: Account;
+  onSaved: (account: Account) => void;
+  onClose: () => void;
+}
+
+function RecordsWindow({ of: account, onSaved, onClose }: Window) {
+  const [text, setText] = useState(String(account.recordDays || 400));
+  const recordDays = Number(text);
+  async function save() {
+    onSaved(await call("PATCH /v1/account", { body: { recordDays } }));
+    return recordDays ? `Records are deleted after ${days(recordDays)}.` : "Records stay for ever.";
+  }
+  return (
+    <Ask title="Delete old records" answer={recordDays ? "Delete old records" : "Keep all records"} danger={recordDays > 0} action={save} onClose={onClose}>
+      <Field label="Days" hint="From 90 to 3,650. 0 deletes none.">
+        <input type="number" required min={0} max={3650} step={1} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </Field>
+      <ul class="points">
+        <li>
+          <b>What is deleted:</b> {recordDays ? `what the lists, the search and the drawer show of each email that is older than ${days(recordDays)}, and its content.` : "nothing."}
+        </li>
+        <li>
+          <b>What stays:</b> the figures of the overview, suppressions and the account's log.
+        </li>
+        <li>
+          <b>When:</b> within six hours, and then all the time. What is deleted cannot be restored here.
+        </li>
+      </ul>
+    </Ask>
+  );
+}
+
+function KeepWindow({ of: account, onSaved, onClose }: Window) {
   const [text, setText] = useState(String(account.keepDays || 7));
   const keepDays = Number(text);
   async function save() {
