@@ -288,14 +288,16 @@ def test_two_authors_lose_nothing(
 
 
 def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., str]) -> None:
-    """While the service is down the text stays, also in a reload; then it is saved and undone."""
+    """While the service is down the draft stays, also in a reload; then it is saved and undone."""
     page = _open(user, begin("<p>Before</p>"))
     user.interfere = unreachable("PUT")
+    page.get_by_label("Keep content").select_option("Never")
     _write(page, "<p>After</p>", at_once=True)
     expect(page.locator(".save")).to_contain_text("Not saved: The service does not answer.")
     user.interfere = lambda _route: False
     page.reload()
     expect(page.locator(".cm-content")).to_contain_text("After")
+    expect(page.get_by_label("Keep content")).to_have_value("0")
     _saved(page)
     _source(page).click()
     page.keyboard.press("Control+z")

@@ -25,6 +25,9 @@ import { Variables } from "./variables";
 /** The page asks for a draft again whenever it is opened. */
 const nothing = keepAnswers<null>();
 const KINDS = ["html", "mjml"] as const satisfies SourceKind[];
+/** No account keeps content longer, so a template with these days adds no limit. */
+const MOST_DAYS = 90;
+const KEEP_DAYS = [MOST_DAYS, 30, 7, 1, 0];
 
 export function TemplatePage() {
   const id = useRoute().params["id"] ?? "";
@@ -76,6 +79,15 @@ function Editor({ draft }: { draft: Draft }) {
         </Field>
         <Field label="Category">
           <input required readOnly={readOnly} maxLength={128} value={content.category} onInput={(event) => draft.change({ category: event.currentTarget.value })} />
+        </Field>
+        <Field label="Keep content">
+          <select disabled={readOnly} value={content.keepDays} onChange={(event) => draft.change({ keepDays: Number(event.currentTarget.value) })}>
+            {[...new Set([...KEEP_DAYS, content.keepDays])].map((days) => (
+              <option key={days} value={days}>
+                {days === MOST_DAYS ? "As the account" : days ? `At most ${days} ${days === 1 ? "day" : "days"}` : "Never"}
+              </option>
+            ))}
+          </select>
         </Field>
         <Segments name="Language" of={readOnly ? [kind] : KINDS} value={kind} onChange={(next) => draft.change({ kind: next })} />
       </form>
