@@ -193,7 +193,7 @@ class TemplateEditing:
     def restore(
         self, account_id: str, template_id: UUID, number: int, *, revision: int, by: str
     ) -> DraftState:
-        """Replace a revision of a draft by what was published once; samples and days stay.
+        """Replace a revision of a draft by what was published once; the samples stay.
 
         Raises:
             ServiceError: `template_not_found`, `version_not_found`; `DraftChanged`.
@@ -201,7 +201,8 @@ class TemplateEditing:
         state = self.draft(account_id, template_id)
         version = self._version(account_id, template_id, number)
         _check_revision(state, revision)
-        content = replace(version.content, keep=state.draft.content.keep)
+        # Old words do not bring back days that somebody has shortened since.
+        content = replace(version.content, keep=min(version.content.keep, state.draft.content.keep))
         is_current = number == state.published and content == version.content
         draft = replace(
             state.draft,
