@@ -23,6 +23,13 @@ ADDRESSES: Final = {
     "delivered": f"{RUN}@example.com",
     "bounced": f"bounce+{RUN}@simulator.amazonses.com",
 }
+#: Adds up in `window.shifted` how much a page shifts by itself.
+SHIFTS: Final = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
 _SCRIPT: Final = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>

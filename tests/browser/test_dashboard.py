@@ -14,6 +14,7 @@ from tests.browser.dashboard import (
     HOSTILE,
     RECORD,
     RUN,
+    SHIFTS,
     User,
     answering,
     send_held,
@@ -351,14 +352,6 @@ def test_a_filter_that_is_typed_survives_an_answer(user: User) -> None:
     expect(page.get_by_role("heading", name="No email matches")).to_be_visible()
 
 
-_SHIFTS: Final = """
-window.shifted = 0;
-new PerformanceObserver((list) => {
-  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
-}).observe({ type: "layout-shift", buffered: true });
-"""
-
-
 #: Waits until what has come is drawn.
 _DRAWN: Final = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
@@ -366,7 +359,7 @@ _DRAWN: Final = "new Promise((done) => requestAnimationFrame(() => requestAnimat
 @pytest.mark.usefixtures("emails")
 def test_late_answers_do_not_move_what_is_read(user: User) -> None:
     """If answers come one by one, the figures before the warnings, pages shift by under 0.05."""
-    user.context.add_init_script(_SHIFTS)
+    user.context.add_init_script(SHIFTS)
     page = user.page
     page.set_viewport_size({"width": 375, "height": 800})
     broken = {"id": "w", "url": "https://shop.example", "types": ["*"], "enabled": False}

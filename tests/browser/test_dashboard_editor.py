@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, exp
 
 from pillarbox.http.sign_in.wire import COOKIE
 from tests.browser.accessibility import assert_accessible
-from tests.browser.dashboard import User, session, unreachable
+from tests.browser.dashboard import SHIFTS, User, session, unreachable
 from tests.browser.engines import PATIENCE
 from tests.stack import AGENT
 
@@ -302,6 +302,15 @@ def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., s
     _source(page).click()
     page.keyboard.press("Control+z")
     expect(page.locator(".cm-content")).not_to_contain_text("After")
+
+
+def test_nothing_moves_when_the_editor_has_come(user: User, begin: Callable[..., str]) -> None:
+    """On a phone the place of the source is kept while the editor is loaded."""
+    user.context.add_init_script(SHIFTS)
+    user.page.set_viewport_size({"width": 412, "height": 823})
+    page = _open(user, begin("<p>Hello</p>"))
+    expect(page.locator(".editor > .loading")).to_have_count(0)
+    assert page.evaluate("shifted") < 0.05
 
 
 def test_checks_lead_to_their_lines(user: User, begin: Callable[..., str]) -> None:
