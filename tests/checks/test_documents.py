@@ -91,6 +91,16 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
     assert broken == []
 
 
+def test_commands_of_the_pages_call_what_exists() -> None:
+    """The API is under /api of the address, and --json stands before the subcommand."""
+    wrong = []
+    for page in _pages():
+        text = page.read_text().replace("\\\n", " ")
+        wrong += [(page, one) for one in re.findall(r"\$\{?PILLARBOX_URL\}?/(?!api\b)\S*", text)]
+        wrong += [(page, one) for one in re.findall(r"(?:pillarbox|pb) [a-z].* --json\b", text)]
+    assert not wrong
+
+
 def test_the_readme_denies_what_is_listed() -> None:
     """Each sentence of the README with "not", "no", "never" or the like is one of the list."""
     prose = _NOT_PROSE.sub("", _text(ROOT / "README.md"))
