@@ -22,7 +22,7 @@ REASONS: Final = {
     "stopped": "that were canceled, or stopped with their key or account",
     "sent_again": "sent again before",
     "not_kept": "whose content is not kept, or not any more",
-    "uncertain": "of which nobody knows whether they were sent (--uncertain sends them)",
+    "uncertain": "that may have been sent (--uncertain sends them)",
     "partly_sent": "that went to some of their recipients",
 }
 
@@ -56,7 +56,7 @@ def resend(  # noqa: PLR0913  one parameter for each option
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Also those that were last sent again before TIME; without it, never twice.",
+            help="Also those whose copies were made before TIME; without it, never twice.",
         ),
     ] = None,
     rate: Annotated[float, typer.Option(min=0.1, max=100, help="The most emails in a second.")] = 5,
@@ -71,9 +71,9 @@ def resend(  # noqa: PLR0913  one parameter for each option
     /v1/emails/{id}/resend` does: with the account's quota and present suppressions. For that it
     makes a key of each account, which it revokes at the end.
 
-    An email is sent again once. Run the command again if it was interrupted, with the same range
-    or a longer one: what has a copy is left out, for ever. To send again on purpose what was sent
-    again before, say since when a copy counts: next week, `--again-since` with today's date.
+    An email is sent again once, also if you run the command again: what has a copy is left out,
+    for ever. To send one more copy on purpose, name a time with `--again-since`: copies that were
+    made before it do not count.
 
     Example: `pillarbox message resend --status failed --since 2h --dry-run`
     """

@@ -4,10 +4,9 @@ Only the API's function may read kept content, so the operator's command makes a
 email, and revokes the key. Quota, sender and suppressions are checked there, and the account's log
 names the command's key.
 
-An email goes out a second time only if somebody asks for that. Its copies in the records say that
-it was sent again, also days later. While a copy is on its way into them, the Idempotency-Key
-refuses another one: it follows from the email and its last copy that counts, and from nothing that
-a second run could have otherwise.
+An email goes out a second time only if the operator asks for that. Its copies in the records say
+that it was sent again, also days later. While a copy is on its way into them, the Idempotency-Key
+keeps a second run from making another one: it follows from the email and its last copy alone.
 """
 
 import hashlib
@@ -34,6 +33,8 @@ from pillarbox.domain.timing import milliseconds
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from pillarbox.domain.accounts.issued_key import IssuedKey
+
 #: How long a key works, if a killed run leaves it behind.
 KEY_LIFE: Final = timedelta(hours=1)
 #: How long a plan holds. The Idempotency-Keys of another run last for 24 hours.
@@ -42,7 +43,7 @@ _MINUTE: Final = timedelta(minutes=1)
 #: The pauses before an answer that may be another one soon is asked for again, in seconds.
 _PAUSES: Final = (1.0, 2.0, 4.0)
 _SOON: Final = frozenset({"service_unavailable", "idempotency_in_flight", "rate_limit_exceeded"})
-#: The codes of emails that somebody kept from being sent.
+#: The codes of emails that were stopped on purpose.
 _STOPPED: Final = frozenset(
     {"account_suspended", "canceled", "key_revoked", "not_released", "sending_paused"}
 )
@@ -65,7 +66,7 @@ class ResendSelection:
     until: datetime
     #: What was last sent again before this is sent again once more; None: nothing is.
     again_since: datetime | None = None
-    #: Whether this includes emails of which nobody knows whether they were sent.
+    #: Whether this includes emails that may have been sent.
     uncertain: bool = False
 
 
@@ -223,9 +224,7 @@ class _Key:
         #: Those of keys that could not be revoked.
         self._errors = errors
         self._account_id = account_id
-        self._key_id = ""
-        self._text = ""
-        self._ends: datetime | None = None
+        self._issued: IssuedKey | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -235,26 +234,25 @@ class _Key:
 
     def text(self) -> str:
         """Return the text of a key that works for some minutes yet."""
-        now = self._resend.clock()
-        if self._ends is None or now > self._ends - 5 * _MINUTE:
+        soon = self._resend.clock() + 5 * _MINUTE
+        if self._issued is None or not self._issued.record.works(lambda: soon):
             self._revoke()
-            ends = now + KEY_LIFE
-            issued = self._resend.keys.issue_live(
+            self._issued = self._resend.keys.issue_live(
                 self._account_id,
                 "message resend",
                 Preset.SEND,
-                limits=KeyLimits(expires_at=ends),
+                limits=KeyLimits(expires_at=self._resend.clock() + KEY_LIFE),
             )
-            self._key_id, self._text, self._ends = issued.record.key_id, issued.text, ends
-        return self._text
+        return self._issued.text
 
     def _revoke(self) -> None:
-        if self._key_id:
+        if self._issued is not None:
+            key, self._issued = self._issued.record, None
             try:
-                self._resend.keys.revoke(self._key_id)
+                self._resend.keys.revoke(key.key_id)
             except ServiceError as error:
-                self._errors.append(error)
-            self._key_id = ""
+                message = f"The key {key.key_id} was not revoked and works for up to an hour"
+                self._errors.append(ServiceError(error.code, f"{message}. {error.message}"))
 
 
 def _reason(
@@ -283,7 +281,7 @@ def _reason(
 def _was_partly_sent(message: Message) -> bool:
     """Return whether some of several recipients may have the email.
 
-    A report of a bounce that names nobody of them says nothing about the others.
+    A report of a bounce that names none of them does not say which ones it is about.
     """
     named: defaultdict[EventKind, set[str | None]] = defaultdict(set)
     for event in message.events:

@@ -24,7 +24,7 @@ test("while a list is read its rows stay, with their new status, and others are 
   deepEqual(held([row("b"), row("a")], [row("c"), row("b", "delivered")]), { items: [row("b", "delivered"), row("a")], fresh: 1 });
 });
 
-test("a list that nobody reads shows what has come at once, with no word of it", async () => {
+test("a list without a reader shows new emails at once and counts none of them", async () => {
   const shown: string[] = [];
   const list = await running((ids) => {
     const { items, fresh } = useHeld(answers[ids], "");
@@ -35,7 +35,7 @@ test("a list that nobody reads shows what has come at once, with no word of it",
   deepEqual([...new Set(shown)], ["0 0", "1 0", "4 0"]);
 });
 
-test("whoever reads is told how many emails are new, and sees them on request", async () => {
+test("a reader is told how many emails are new, and sees them on request", async () => {
   const list = await running((ids) => useHeld(answers[ids], ""), "a");
   reading = true;
   await list.show("dcba");

@@ -27,7 +27,7 @@ export function SendAgain({ of: message, onSent, onClose }: Properties) {
   return (
     <Ask title="Send this email again?" answer="Send again" action={send} onClose={onClose}>
       <p>“{message.subject}”</p>
-      {unknown && <Notice kind="note">Nobody knows whether the first one was sent. Its recipients may get both.</Notice>}
+      {unknown && <Notice kind="note">The first one may have been sent. Its recipients may get both.</Notice>}
       <fieldset class="options">
         <legend>To whom</legend>
         <label>

@@ -18,7 +18,7 @@ Object.assign(frame.style, {
   border: "1px solid #8d867d",
   borderRadius: "12px",
 });
-// The page may be light or dark whatever the system is.
+// A page can be light although the system is dark.
 const { theme } = script.dataset;
 frame.src = `${origin}/widget${theme ? `?theme=${encodeURIComponent(theme)}` : ""}`;
 

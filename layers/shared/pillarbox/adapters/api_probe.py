@@ -12,11 +12,11 @@ from pillarbox.domain.errors import Json, ServiceError
 #: Seconds.
 _TIMEOUT: Final = 30.0
 #: The firewall refuses the default User-Agent of Python.
-_AGENT: Final = "pillarbox-doctor/1"
+_AGENT: Final = "pillarbox/1"
 
 
 class HttpApiProbe:
-    """Implements `operations.ports.ApiProbe`.
+    """Implements `ports.ApiProbe` of the command's use cases.
 
     Args:
         base_url: the stack's output ApiUrl; the API is under `/api`.

@@ -250,7 +250,7 @@ class Delivery:
             return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
             return self._refuse(message, "rendering_failed", error.message)
-        # Before the lease: whatever settles the message, its record says what is kept.
+        # Before the lease, so that the record says what is kept also if an event settles it.
         unkept = self.keep(message, raw)
         if not self.has_time():  # the preparation may load code for the first time
             return DeliveryResult(Outcome.WAITING, timedelta(0))
