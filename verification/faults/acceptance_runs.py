@@ -18,6 +18,10 @@ _DELAYS: Final = (0.5, 90.0)
 _AFTER_ALL: Final = 300.0
 #: How many calls after a late write the process may be killed.
 _CALLS_AFTER: Final = 3
+#: The calls that put a job into its queue.
+_QUEUED: Final = frozenset({"sqs.SendMessage", "sqs.SendMessageBatch"})
+#: Seconds that an acceptor stalls: around the time that it has for its commit, and far longer.
+_STALLS: Final = (540.0, 660.0, 1_200.0, 7_200.0)
 _WRITES: Final = frozenset(
     f"dynamodb.{name}" for name in ("BatchExecuteStatement", "DeleteItem", "PutItem", "UpdateItem")
 )
@@ -25,9 +29,27 @@ _WRITES: Final = frozenset(
 
 def acceptance_runs(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path with each takeover and each late write."""
+    yield from stalled_acceptors(system, path)
     yield from late_writes(system, path)
     if path.keyed:
         yield from takeovers(system, path)
+
+
+def stalled_acceptors(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path whose acceptor stalls after its job is queued, or before its record is put."""
+    yield run(system, path, UNDISTURBED)
+    names = [site.name for site in system.wire.calls]
+    queued = next(position for position, name in enumerate(names) if name in _QUEUED)
+    for seconds in _STALLS:
+
+        def stall(name: str, seconds: float = seconds) -> None:
+            process = system.process
+            if process and not process.paused and name in _QUEUED:
+                system.pause(seconds)
+
+        with system.disturbed(on_call=stall):
+            yield run(system, path, UNDISTURBED)
+        yield run(system, path, UNDISTURBED, pause_at=queued + 1, pause=seconds)
 
 
 def takeovers(system: System, path: Path) -> Iterator[RunResult]:

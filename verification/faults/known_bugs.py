@@ -45,7 +45,7 @@ from pillarbox.domain.messages.mail import Job, Mail
 from pillarbox.domain.messages.message import Event, Message
 from pillarbox.domain.webhooks.endpoint import WebhookTask
 from pillarbox.wiring import services
-from verification.faults.acceptance_runs import acceptance_runs
+from verification.faults.acceptance_runs import acceptance_runs, stalled_acceptors
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import bursts, random_schedule
 from verification.faults.report import RunResult
@@ -56,7 +56,6 @@ from verification.faults.runs import (
     late_events,
     paused_writes,
     quiet_service,
-    stalled_acceptors,
 )
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
@@ -387,7 +386,7 @@ def _wait_for_events_of_other_mail() -> AbstractContextManager[object]:
 
 
 def _commit_however_late() -> AbstractContextManager[object]:
-    return mock.patch.object(Acceptance, "_check_in_time")
+    return mock.patch.object(Acceptance, "_is_late", return_value=False)
 
 
 def _planted_in_delivery(change: Callable[[Delivery], Delivery]) -> AbstractContextManager[object]:

@@ -27,8 +27,6 @@ _LARGE: Final = 180_000
 #: Seconds after the hand-over. Events arrive after the worker's next try, and in reverse order.
 _REVERSED: Final = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
 _IN_ORDER: Final = {"Send": 100.0, "Delivery": 130.0, "Bounce": 150.0}
-#: The calls that put a job into its queue.
-_QUEUED: Final = frozenset({"sqs.SendMessage", "sqs.SendMessageBatch"})
 #: Seconds, longer than all events take.
 _PAUSE: Final = 240.0
 #: Seconds before each retry: the client retries until the lease of a dead owner is over.
@@ -155,19 +153,6 @@ def quiet_service(system: System, path: Path) -> Iterator[RunResult]:
         yield run(system, path, {names.index("sesv2.SendEmail"): Fault(Kind.KILL, "before")})
 
 
-def stalled_acceptors(system: System, path: Path) -> Iterator[RunResult]:
-    """Run a path whose acceptor stalls between queue and commit, for longer each time."""
-    for seconds in (540.0, 660.0, 1_200.0, 7_200.0):
-
-        def stall(name: str, seconds: float = seconds) -> None:
-            process = system.process
-            if process and not process.paused and name in _QUEUED:
-                system.pause(seconds)
-
-        with system.disturbed(on_call=stall):
-            yield run(system, path, UNDISTURBED)
-
-
 def paused_writes(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path in which a process is paused before a write, at each of its writes in turn.
 
@@ -206,6 +191,7 @@ def run(
     events_wait: float = 0,
     arrivals: Mapping[str, float] = _REVERSED,
     pause_at: int | None = None,
+    pause: float = _PAUSE,
     again_after: float | None = None,
 ) -> RunResult:
     """Make one run of a path under a plan, and judge it.
@@ -217,12 +203,13 @@ def run(
         events_wait: seconds that all events are late.
         arrivals: seconds after which each kind of event arrives.
         pause_at: the call before which its process pauses.
+        pause: seconds that it pauses.
         again_after: seconds after which another client sends the same with the same key.
     """
     system.reset()
     struck = system.wire.plant(plan)
     if pause_at is not None:
-        _pause_at(system, pause_at)
+        _pause_at(system, pause_at, pause)
     system.arrivals = lambda record: (events_wait + arrivals[record["eventType"]],)
     system.copies = lambda: (0.0,)
     send = path.send()
@@ -245,13 +232,13 @@ def run(
     return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
 
 
-def _pause_at(system: System, position: int) -> None:
+def _pause_at(system: System, position: int, seconds: float) -> None:
     """Pause the process that makes the call with this number, before the call."""
     planned = system.wire.plan
 
     def plan(number: int, site: Site) -> Fault | None:
         if number == position:
-            system.pause(_PAUSE)
+            system.pause(seconds)
         return planned(number, site)
 
     system.wire.plan = plan

@@ -231,8 +231,8 @@ BUGS: Final = (
     SeededBug(
         "a stalled acceptor commits however late",
         f"{_SENDING}/acceptance.py",
-        "> COMMIT_TIME.total_seconds():",
-        "> 9 * COMMIT_TIME.total_seconds():",
+        "> COMMIT_TIME.total_seconds()",
+        "> 9 * COMMIT_TIME.total_seconds()",
         f"{_UNIT}_faults.py",
     ),
     SeededBug(

@@ -232,6 +232,24 @@ def test_who_stalls_between_queue_and_commit_accepts_nothing(
     assert sum(delivered(world).values()) == (stalled <= 600)
 
 
+@pytest.mark.parametrize("send", ACCEPTORS.values(), ids=ACCEPTORS)
+def test_what_is_committed_after_a_stall_is_queued_again(
+    world: World, send: Callable[[World], object]
+) -> None:
+    """If a worker dropped the job while its record was on its way, another one is queued."""
+
+    def stall(call: str) -> None:
+        if call in {"messages.commit", "messages.commit_all"}:
+            world.gate.watch = lambda _: None
+            world.advance(timedelta(minutes=16))
+            world.settle()
+            world.store.queue.clear()
+
+    world.gate.watch = stall
+    send(world)
+    assert sum(delivered(world).values()) == len(world.store.messages) == 1
+
+
 def test_a_rejection_is_final() -> None:
     """A mail that the provider rejects fails once and is not retried."""
     world = accepted_world(request())

@@ -34,7 +34,6 @@ A message with a schedule has its content stored and its job arranged in step 4 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -56,7 +55,7 @@ from pillarbox.application.sender_quota import SenderQuota
 from pillarbox.application.sending.claiming import Claiming
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
-from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
+from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, refusals
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import COMMIT_TIME
@@ -198,12 +197,12 @@ class Acceptance:
             self.ports.messages.commit(message)
         except Exception:
             committed, certain = self._settle(message) if tried else (False, True)
-            if committed:
-                return response
-            self._quota.refund(prepared.amount, prepared.now)
-            if claim is not None and certain:
-                self.ports.claims.release(claim)
-            raise
+            if not committed:
+                self._quota.refund(prepared.amount, prepared.now)
+                if claim is not None and certain:
+                    self.ports.claims.release(claim)
+                raise
+        self._queue_late(queued_at, [prepared])
         return response
 
     def accepted_before(self, claim: Claim | None) -> dict[int, Outcome]:
@@ -253,10 +252,11 @@ class Acceptance:
             try:
                 self._quota.reserve(_amount(prepared.values()), now)
             except QuotaExceeded as exceeded:
-                refusals = _refusals(prepared, exceeded, now)
-                if (all_or_none or len(refusals) == len(prepared)) and not may_refuse_all:
-                    raise next(iter(refusals.values())) from exceeded
-                group.refuse(refusals)
+                amounts = {position: message.amount for position, message in prepared.items()}
+                refused = refusals(amounts, exceeded, now)
+                if (all_or_none or len(refused) == len(prepared)) and not may_refuse_all:
+                    raise next(iter(refused.values())) from exceeded
+                group.refuse(refused)
             else:
                 for position, message in prepared.items():
                     prepared[position] = replace(message, now=now)
@@ -274,12 +274,7 @@ class Acceptance:
         """
         prepared, queued_at = group.prepared, self.ports.monotonic()
         try:
-            waiting = [(one.message, one.mail) for one in prepared.values() if one.message.schedule]
-            if waiting:
-                self.ports.waiting().put_all(waiting)
-            refused = self.ports.jobs.put_all(
-                [(one.job(), one.mail) for one in prepared.values() if not one.message.schedule]
-            )
+            refused = self._queue_group(prepared.values())
         except Exception:
             self._refund(prepared.values())
             raise
@@ -316,6 +311,8 @@ class Acceptance:
             if message.message.message_id in withdrawn
         }
         self._refund(lost.values())
+        accepted = [one for at, one in group.prepared.items() if at not in lost]
+        self._queue_late(queued_at, accepted)
         group.outcomes.update({at: message.accepted for at, message in group.prepared.items()})
         if lost:
             if claim or len(lost) == len(messages) or not isinstance(error, ServiceError):
@@ -345,13 +342,30 @@ class Acceptance:
         else:
             self.ports.waiting().put_all([(prepared.message, prepared.mail)])
 
+    def _queue_group(self, prepared: Collection[PreparedMessage]) -> Collection[UUID]:
+        """Queue jobs, and return the ids of those that the queue refused."""
+        waiting = [(one.message, one.mail) for one in prepared if one.message.schedule]
+        if waiting:
+            self.ports.waiting().put_all(waiting)
+        return self.ports.jobs.put_all(
+            [(one.job(), one.mail) for one in prepared if not one.message.schedule]
+        )
+
+    def _queue_late(self, queued_at: float, accepted: Collection[PreparedMessage]) -> None:
+        """Queue the jobs again if the process stalled after its check: they may be dropped."""
+        if accepted and self._is_late(queued_at) and self._queue_group(accepted):
+            raise Unavailable("queue", "The queue did not accept these messages.")
+
     @property
     def _quota(self) -> SenderQuota:
         return SenderQuota(self.ports.quotas, self.principal)
 
+    def _is_late(self, queued_at: float) -> bool:
+        """Return whether a worker may have dropped a job without a record, or be about to."""
+        return self.ports.monotonic() - queued_at > COMMIT_TIME.total_seconds()
+
     def _check_in_time(self, queued_at: float) -> None:
-        """Refuse to commit after a stall: a worker may have dropped the job, or be about to."""
-        if self.ports.monotonic() - queued_at > COMMIT_TIME.total_seconds():
+        if self._is_late(queued_at):
             raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _settle(self, message: Message) -> tuple[bool, bool]:
@@ -383,17 +397,3 @@ class Acceptance:
 
 def _amount(prepared: Iterable[PreparedMessage]) -> Amount:
     return sum((message.amount for message in prepared), NOTHING)
-
-
-def _refusals(
-    prepared: Mapping[int, PreparedMessage], exceeded: QuotaExceeded, now: datetime
-) -> dict[int, QuotaExceeded]:
-    """Return the refusals of the messages that do not fit, if each takes its room in order."""
-    refusals, used = {}, exceeded.used
-    for position, message in prepared.items():
-        refusal = first_full(exceeded.limits, used, message.amount, now)
-        if refusal is None:
-            used = add(used, message.amount)
-        else:
-            refusals[position] = refusal
-    return refusals
