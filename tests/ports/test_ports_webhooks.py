@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -224,6 +225,18 @@ def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     ports.waiting.remove(events[0])
     ports.waiting.remove(events[0])
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
+
+
+def test_a_replay_that_waits_is_not_removed_for_the_event_before(ports: WebhookPorts) -> None:
+    """Who posted an event removes what it read, and leaves a later replay in the same place."""
+    versions = [event(1), *(replace(event(1), replayed_at=at(n)) for n in (1, 2))]
+    for old, new in pairwise(versions):
+        ports.waiting.put(old)
+        ports.waiting.put(new)
+        ports.waiting.remove(old)
+        assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == [new]
+        ports.waiting.remove(new)
+        assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == []
 
 
 def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:

@@ -14,6 +14,7 @@ from pillarbox.application.webhooks.attempts import (
     Attempts,
     PostingPorts,
     drain_of,
+    is_replayed,
 )
 from pillarbox.application.webhooks.ports import Parallel
 from pillarbox.domain.timing import CLOCK_MARGIN
@@ -168,6 +169,8 @@ class Drains:
     ) -> AttemptResult:
         """Post an event, unless an earlier try was its last."""
         stored = self._ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
+        if stored and is_replayed(event, stored):
+            stored = None
         delivery = stored or WebhookDelivery(event=event, state=DeliveryState.WAITING)
         if delivery.state is not DeliveryState.WAITING:
             return AttemptResult("repeated", delivery)

@@ -129,7 +129,7 @@ class WaitingEvents(Protocol):
         """Read the oldest events of an endpoint consistently."""
 
     def remove(self, event: WebhookEvent) -> None:
-        """Remove an event, if it still waits."""
+        """Remove an event, if it still waits. A replay of it that came in between stays."""
 
 
 class WebhookQueue(Protocol):

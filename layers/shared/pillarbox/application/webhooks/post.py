@@ -13,6 +13,7 @@ from pillarbox.application.webhooks.attempts import (
     PostingPorts,
     drain_of,
     events_wait,
+    is_replayed,
 )
 from pillarbox.application.webhooks.drain import DRAIN_LATE, Drains
 from pillarbox.application.webhooks.ports import Parallel
@@ -106,13 +107,16 @@ class WebhookWorker:
         ports = self._ports
         # A copy of an event comes seconds later, so this read mostly sees the first one's record.
         stored = ports.deliveries.peek(event.account_id, event.endpoint_id, event.delivery_id)
-        if stored and _is_replayed(event, stored):
+        if stored and is_replayed(event, stored):
             stored = None
         delivery = stored or WebhookDelivery(
             event=replace(event, attempts=0), state=DeliveryState.WAITING
         )
         if _is_repeated(event, delivery):
-            return "repeated"
+            if delivery.state is not DeliveryState.WAITING or delivery.next_at is not None:
+                return "repeated"
+            # The worker that recorded that it waits may have died before it waited.
+            return self._let_wait(endpoint, delivery, is_stored=True)
         if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
             return self._let_wait(endpoint, delivery, is_stored=stored is not None)
         result = self._attempts.post(endpoint, health, delivery)
@@ -134,13 +138,14 @@ class WebhookWorker:
     ) -> str:
         """Let an event wait for a drain.
 
+        The record comes first: a drain reads it, and may record at once that it posted the event.
         A drain may have ended between reading the health and storing the event. So look again,
         and begin another drain if nothing would post the event.
         """
         ports, event = self._ports, delivery.event
-        ports.waiting.put(event)
         if not is_stored or delivery.next_at is not None:
             ports.deliveries.put(replace(delivery, next_at=None))
+        ports.waiting.put(event)
         found = self._read(event.account_id, event.endpoint_id)
         if found is not None and self._must_drain(*found):
             ports.queue.put_all([drain_of(endpoint)])
@@ -164,8 +169,3 @@ def _is_repeated(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
     The task that tries it again has the number of attempts in the record. No clock takes part.
     """
     return delivery.state is not DeliveryState.WAITING or len(delivery.attempts) > event.attempts
-
-
-def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
-    """Return whether an event starts over, with new attempts, because somebody asked for it."""
-    return not event.attempts and event.replayed_at not in {None, delivery.event.replayed_at}
