@@ -308,4 +308,6 @@ def _name(task: DueTask) -> tuple[str, str, str]:
 
 
 def _without_lease(task: DueTask) -> DueTask:
-    return replace(task, lease=None) if isinstance(task, EndpointDrain) else task
+    if isinstance(task, EndpointDrain):
+        return EndpointDrain(task.account_id, task.endpoint_id)
+    return task

@@ -64,6 +64,7 @@ def write_task(task: PostingTask) -> str:
     }
     if isinstance(task, EndpointDrain):
         fields["drain"] = milliseconds(task.lease) if task.lease else 0
+        fields |= {"successes": task.successes, "late": task.late}
     else:
         fields |= {
             "id": str(task.event_id),
@@ -98,7 +99,9 @@ def read_task(text: str) -> PostingTask:
     account_id, endpoint_id = fields["account"], fields["endpoint"]
     if "drain" in fields:
         lease = to_datetime(fields["drain"]) if fields["drain"] else None
-        return EndpointDrain(account_id, endpoint_id, lease)
+        # An older version queues neither.
+        successes, late = fields.get("successes", 0), fields.get("late", False)
+        return EndpointDrain(account_id, endpoint_id, lease, successes, late)
     return WebhookEvent(
         event_id=UUID(fields["id"]),
         type=WebhookType(fields["type"]),

@@ -52,7 +52,7 @@ _MAX_DELAY: Final = timedelta(minutes=15)
 #: A POST that runs for so long is slow.
 _PATIENCE: Final = timedelta(seconds=1)
 #: Longer than a worker runs. So a notice is due after the health that it is about was written.
-_NOTICE_DELAY: Final = timedelta(minutes=2)
+NOTICE_DELAY: Final = timedelta(minutes=2)
 #: How often a change of the health is tried again that met another one.
 _TRIES: Final = 20
 
@@ -231,7 +231,7 @@ class Attempts:
             ):
                 if after is not None and after != before:
                     notice = OwnerNotice(endpoint.account_id, endpoint.endpoint_id, after)
-                    ports.due.put(notice, now + _NOTICE_DELAY)
+                    ports.due.put(notice, now + NOTICE_DELAY)
             return changed
 
         return ports.change_health(endpoint, change)
