@@ -48,7 +48,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from tests.aws import Aws
 from tests.fakes import webhooks
-from tests.fakes.builders import ACCOUNT, NOW, at
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at
 
 ENDPOINT = "endpoint-1"
 DRAIN = EndpointDrain(ACCOUNT, ENDPOINT)
@@ -312,6 +312,7 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
         SUPPRESSION,
         DRAIN,
         replace(DRAIN, lease=at(60)),
+        replace(DRAIN, successes=7, late=True),
         replace(event(), attempts=3, replayed_at=at(1)),
         AlertPost(ACCOUNT, "A title\nA text", attempts=2),
     ],
@@ -328,8 +329,8 @@ def test_another_message_is_no_task(text: str) -> None:
         read_task(text)
 
 
-def test_the_endpoint_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQS serves other endpoints first while one has many messages in flight."""
+def test_the_account_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQS serves other accounts first while one has many messages in flight, of any endpoint."""
     requests: list[dict[str, Any]] = []
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -338,10 +339,15 @@ def test_the_endpoint_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyP
         return call(client, operation, parameters)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", record)
-    SqsWebhookQueue(aws.queue_url).put_all([event(), replace(DRAIN, endpoint_id="endpoint-2")])
+    tasks: list[PostingTask] = [
+        event(endpoint_id="endpoint-2"),
+        DRAIN,
+        AlertPost(ACCOUNT, "text"),
+    ]
+    SqsWebhookQueue(aws.queue_url).put_all([*tasks, replace(DRAIN, account_id=OTHER_ACCOUNT)])
     (request,) = requests
     groups = [entry["MessageGroupId"] for entry in request["Entries"]]
-    assert groups == [ENDPOINT, "endpoint-2"]
+    assert groups == [ACCOUNT, ACCOUNT, ACCOUNT, OTHER_ACCOUNT]
 
 
 @pytest.mark.usefixtures("refusing_queue")

@@ -25,7 +25,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookTask,
 )
 from pillarbox.domain.webhooks.events import account_paused, events_of, webhook_test
-from tests.fakes.builders import NOW, event, message
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
 MOMENT, SECOND, MINUTE = timedelta(milliseconds=1), timedelta(seconds=1), timedelta(minutes=1)
@@ -303,6 +303,19 @@ def test_five_slow_posts_make_an_endpoint_slow(slow_posts: int) -> None:
     assert health_of(world).slow_since == (NOW if slow else None)
     drains = [(drain_of(endpoint), 5 * SECOND), (drain_of(endpoint), 0 * SECOND)]
     assert world.queue.tasks == drains * slow
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_slow_posts_count_for_all_endpoints_of_an_account(others: int) -> None:
+    """Five endpoints with one slow POST each are slow, but not if one is of another account."""
+    world, events = WebhookWorld(), []
+    for number in range(5):
+        account_id = OTHER_ACCOUNT if number < others else ACCOUNT
+        endpoint = world.add_endpoint(account_id=account_id)
+        events.append(account_paused(account_id, NOW).for_endpoint(endpoint.endpoint_id))
+    WebhookWorker(world.ports, beyond_patience).handle(events)
+    slow = [health for health in world.healths.healths.values() if health.slow_since]
+    assert len(slow) == (0 if others else 5)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class SqsWebhookQueue(SqsQueue):
                 {
                     "Id": str(number),
                     "MessageBody": write_task(task),
-                    "MessageGroupId": _group(task),
+                    "MessageGroupId": group_of(task),
                     "DelaySeconds": seconds,
                 }
                 for number, task in enumerate(tasks)
@@ -47,9 +47,9 @@ class SqsWebhookQueue(SqsQueue):
         return read_task(text)
 
 
-def _group(task: PostingTask) -> str:
-    """Return what has a fair part of the queue: an endpoint, or the chat of an account."""
-    return task.account_id if isinstance(task, AlertPost) else task.endpoint_id
+def group_of(task: PostingTask) -> str:
+    """Return what has a fair part of the queue: the account, with all its endpoints."""
+    return task.account_id
 
 
 def write_task(task: PostingTask) -> str:

@@ -133,7 +133,7 @@ class WaitingEvents(Protocol):
 
 
 class WebhookQueue(Protocol):
-    """The queue of events to post and of endpoints to drain; the endpoint is the message group."""
+    """The queue of events to post and of endpoints to drain; the account is the message group."""
 
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks, each hidden for a time of up to 15 minutes."""

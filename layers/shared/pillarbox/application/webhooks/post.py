@@ -30,7 +30,7 @@ from pillarbox.domain.webhooks.endpoint import (
     is_enabled,
 )
 
-#: An endpoint that has so many slow POSTs of a batch is slow.
+#: The endpoints of an account that has so many slow POSTs in a batch are slow.
 _SLOW_POSTS: Final = 5
 #: How often the worker looks for them.
 _LOOKS: Final = timedelta(seconds=0.25)
@@ -79,14 +79,15 @@ class WebhookWorker:
         noted = set[tuple[str, str]]()
 
         def note_slow_endpoints(running: Sequence[int]) -> None:
-            slow = Counter(
+            slow = [
                 (task.account_id, task.endpoint_id)
                 for task in (tasks[position] for position in running)
                 if isinstance(task, WebhookEvent) and self._attempts.is_slow(task)
-            )
-            for key, count in slow.items():
+            ]
+            posts = Counter(account_id for account_id, _ in slow)
+            for key in dict.fromkeys(slow):
                 found = endpoints[key]
-                if count < _SLOW_POSTS or key in noted or isinstance(found, Exception):
+                if posts[key[0]] < _SLOW_POSTS or key in noted or isinstance(found, Exception):
                     continue
                 if found is not None:
                     self._drains.begin_slow(found[0])
