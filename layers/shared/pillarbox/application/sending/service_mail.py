@@ -40,7 +40,8 @@ class ServiceMail:
         """Queue the email and store its record.
 
         The hash of the mail takes the place of a body's. So the worker sends the mail that the
-        record names, even if two tries queue different ones.
+        record names, even if two tries queue different ones. It names no tenant: the account does
+        not send it, and its owners must hear of it while the provider pauses theirs.
         """
         mail = Mail(
             sender=self.sender,
@@ -57,6 +58,7 @@ class ServiceMail:
         prepared = PreparedMessage.of(
             mail, account or SERVICE_ACCOUNT, body_hash, self.clock(), origin
         )
+        prepared = replace(prepared, tenant=None)
         if message_id is not None:
             prepared = prepared.with_id(message_id)
         job = prepared.job()
