@@ -94,7 +94,7 @@ OF_A_PACKAGE: Final = {
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),
     "adapters/dynamodb/sign_in/codes.py": (3, _SOON),
     "adapters/dynamodb/webhooks/deliveries.py": (2, _SOON),
-    "adapters/dynamodb/timer.py": (1, "a minute is read again until it is closed"),
+    "adapters/dynamodb/timer.py": (3, "a minute is read again until it is closed, or of one pass"),
     "adapters/dynamodb/webhooks/endpoints.py": (1, _SOON),
     "adapters/s3_spool.py": (1, "objects are deleted days after the last job for them"),
     "adapters/secret_store.py": (1, _ONE_CLOCK),

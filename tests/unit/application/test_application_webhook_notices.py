@@ -122,6 +122,14 @@ def test_the_owner_of_a_slow_endpoint_is_told(*, keeps_up: bool) -> None:
     assert all("has answered slowly since 14 March 2026" in text(m) for m in world.owner_emails())
 
 
+def test_a_notice_names_no_tenant() -> None:
+    """Owners hear of a pause by the provider, which takes no email of their tenant then."""
+    world = failing(GONE)
+    world.store.accounts[ACCOUNT] = account(contact=CONTACT, tenant="paused")
+    world.settle(HOUR)
+    assert [job.tenant for job in world.store.queue] == [None]
+
+
 def test_an_endpoint_that_works_again_within_a_day_stays_unmentioned() -> None:
     """Twenty hours of failures send no email."""
     world = failing(up_after=20 * HOUR)
