@@ -322,6 +322,12 @@ def test_a_task_is_read_as_it_was_written(task: PostingTask) -> None:
     assert read_task(write_task(task)) == task
 
 
+def test_a_drain_of_an_older_version_is_read() -> None:
+    """Before a deployment drains were queued that do not say what was before them."""
+    text = f'{{"version":1,"account":"{ACCOUNT}","endpoint":"{ENDPOINT}","drain":0}}'
+    assert read_task(text) == DRAIN
+
+
 @pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])
 def test_another_message_is_no_task(text: str) -> None:
     """A message that is no task of a known version raises, so it becomes a dead letter."""
