@@ -262,6 +262,7 @@ def test_an_owner_chooses_alerts_and_tries_them(owner: User, stack: dict[str, An
     assert violations(page) == []
     change.click()
     expect(page.get_by_text("The alerts are changed.")).to_be_visible()
+    expect(change).to_be_focused()  # though it was disabled meanwhile
     page.get_by_role("button", name="Send a test").click()
     expect(page.get_by_text("The test is posted.")).to_be_visible()
     page.reload()

@@ -623,6 +623,8 @@ export interface Message {
   held: boolean;
   /** Whether only an owner of the account can release it. */
   awaitsOwner: boolean;
+  /** The message that it repeats. */
+  resendOf: string | null;
 }
 
 /** The kept content of a message. */

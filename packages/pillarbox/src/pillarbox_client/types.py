@@ -926,6 +926,8 @@ class Message(TypedDict):
     """Whether it waits for its release."""
     awaitsOwner: bool
     """Whether only an owner of the account can release it."""
+    resendOf: str | None
+    """The message that it repeats."""
 
 
 class MessageContent(TypedDict):
