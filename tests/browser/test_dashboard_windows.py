@@ -137,8 +137,7 @@ def test_a_window_keeps_what_is_entered(user: User, name: str) -> None:
 
 
 def test_a_few_letters_lead_to_a_page(user: User) -> None:
-    """Ctrl+K opens a window, which gets what was typed while it was loaded; letters, arrows and
-    Enter go somewhere, and Esc forgets at once."""
+    """Ctrl+K opens a window, which has what was typed before; Enter goes there, Esc forgets it."""
     page = user.go("/app/")
     expect(page.get_by_role("heading", level=1, name="Overview")).to_be_focused()
     field = page.get_by_role("combobox", name="Page, account, address or message id")
