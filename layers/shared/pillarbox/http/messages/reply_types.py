@@ -140,9 +140,7 @@ ScheduledAt = Annotated[
     ),
 ]
 Held = Annotated[bool, Field(description="Whether it waits for its release.")]
-AwaitsOwner = Annotated[
-    bool, Field(description="Whether only an owner of the account can release it.")
-]
+AwaitsOwner = Annotated[bool, Field(description="Whether only an owner can release it.")]
 
 ResendOf = Annotated[Uuid | None, Field(description="The message that it repeats.")]
 KeyOfMessage = Annotated[str | None, Field(description="The API key that sent the message.")]
