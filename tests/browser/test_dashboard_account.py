@@ -95,7 +95,7 @@ def test_a_key_is_created_sends_and_is_revoked(owner: User, stack: dict[str, Any
     row.get_by_role("button").click()
     dialog(page).get_by_role("button", name="Revoke the key").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    revoked = page.locator("details summary")
+    revoked = page.locator(".more > summary")
     expect(revoked).to_contain_text("Revoked keys")
     assert send(stack, key).json()["error"]["code"] == "invalid_api_key"
     page.reload()
