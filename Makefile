@@ -19,7 +19,7 @@ CHECKS := $(addprefix tests/,checks integration/templates)
 WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test tests quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -41,10 +41,15 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 	  --test-reporter=dot 'test/*.test.ts'
 	@.venv-node/bin/node --test --test-reporter=dot 'packages/pillarbox-js/test/*.test.js'
 
+# Nothing waits for an environment that it does not need, and no test for a check: what waits for the
+# disk or a browser leaves its core to the checks.
+test: setup ## run every check and every test
+	@tools/side_by_side 'make --silent check' 'make --silent tests'
+
 # A collection writes the byte code that seven workers would otherwise each compile for themselves.
-test: ## run every check and every test
-	@$(MAKE) --silent --jobs dashboard .venv-sam/made .venv-checkov/made .venv-engine/made .venv-mcp/made
-	@tools/side_by_side 'make --silent check' '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
+tests: setup
+	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-engine/made .venv-mcp/made' \
+	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
 	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
 	  '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
@@ -92,11 +97,11 @@ fuzz: setup .venv-engine/made ## try properties with many examples, and requests
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
-check: setup dashboard .venv-sam/made .venv-checkov/made ## check lint, format, types, the template and what must agree
+check: setup ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' \
-	  '$(RUN)python -m tools.templates' '$(SAM) validate --lint' \
-	  '.venv-checkov/bin/checkov --config-file .checkov.yaml'
+	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' '$(RUN)python -m tools.templates' \
+	  'make --silent .venv-sam/made && $(SAM) validate --lint' \
+	  'make --silent .venv-checkov/made && .venv-checkov/bin/checkov --config-file .checkov.yaml'
 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
 	$(RUN)python -m verification.attacks

@@ -4,7 +4,6 @@ It applies the same SAM transform as AWS. It also adapts the result to the limit
 that requests reach the functions as in AWS.
 """
 
-import copy
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -66,14 +65,15 @@ def load(path: Path = PATH) -> Template:
             support (docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
             transform-aws-include.html, 2026-11).
     """
-    return copy.deepcopy(_with_included(_parse(path.read_text()), path.parent))
+    template: Template = _with_included(_parse(path.read_text()), path.parent)
+    return template
 
 
 def _with_included(value: Any, folder: Path) -> Any:  # noqa: ANN401  JSON
-    """Put the content of a file in the place of each AWS::Include."""
+    """Return a copy with the content of a file in the place of each AWS::Include."""
     match value:
         case {"Fn::Transform": {"Name": "AWS::Include", "Parameters": {"Location": str(location)}}}:
-            return _parse_included((folder / location).read_text())
+            return _with_included(_parse_included((folder / location).read_text()), folder)
         case dict():
             return {name: _with_included(part, folder) for name, part in value.items()}
         case list():

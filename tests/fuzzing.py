@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -28,32 +29,41 @@ OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in OF_SESSIONS]
 _LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "3", "--seed", "1")
 
 
-def assert_as_documented(
-    url: str,
-    credential: str,
-    operations: Iterable[str],
-    folder: Path,
-    *,
-    ids: Mapping[str, str] | None = None,
-    phases: str,
-) -> None:
-    """Send requests to some operations; no check may find a difference.
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends the requests to some operations.
+
+    Attributes:
+        credential: the header of each request, except where a check leaves it out.
+        operations: their ids.
+        ids: path parameter -> a value that exists, which every second valid request gets.
+    """
+
+    credential: str
+    operations: Sequence[str]
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+def assert_as_documented(url: str, callers: Sequence[Caller], folder: Path, *, phases: str) -> None:
+    """Send requests to the callers' operations; no check may find a difference.
 
     Args:
         url: that of the API, without `/api`.
-        credential: the header of each request, except where a check leaves it out.
-        operations: their ids.
-        folder: for what schemathesis writes.
-        ids: path parameter -> a value that exists, which every second valid request gets.
+        callers: who asks for what, in one process of schemathesis, whose start takes a second.
+        folder: for what schemathesis reads and writes.
         phases: those of schemathesis, separated by commas.
     """
-    chosen, report = list(operations), folder / "report.json"
+    chosen = [one for caller in callers for one in caller.operations]
+    report, settings = folder / "report.json", folder / "schemathesis.toml"
+    common = (ROOT / "verification/fuzz/schemathesis.toml").read_text()
+    settings.write_text("\n".join([common, *map(_credential_settings, callers)]))
     process = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"),
-            *("--config-file", str(ROOT / "verification/fuzz/schemathesis.toml")),
+            *("--config-file", str(settings)),
             *("run", str(ROOT / "docs/openapi.json"), "--url", f"{url}/api"),
-            *("--header", credential, "--checks", "all", "--phases", phases),
+            # Without it schemathesis would try to sign in.
+            *("--header", callers[0].credential, "--checks", "all", "--phases", phases),
             *(option for one in chosen for option in ("--include-operation-id", one)),
             *(*_LIMIT, "--no-color"),
             *("--report", "json", "--report-json-path", str(report)),
@@ -62,8 +72,10 @@ def assert_as_documented(
         env=os.environ
         | {
             "PYTHONPATH": str(ROOT),
-            "PILLARBOX_FUZZ_IDS": json.dumps(ids or {}),
-            "PILLARBOX_FUZZ_CREDENTIAL": credential.partition(":")[0],
+            "PILLARBOX_FUZZ_IDS": json.dumps(
+                {one: dict(caller.ids) for caller in callers for one in caller.operations}
+            ),
+            "PILLARBOX_FUZZ_CREDENTIAL": callers[0].credential.partition(":")[0],
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -77,3 +89,12 @@ def assert_as_documented(
     assert results["test_cases"]["generated"] > 0
     assert (results["failures"], results["errors"]) == ([], [])
     print(f"{results['test_cases']['generated']} requests: no 5xx and no difference")  # noqa: T201  the figure
+
+
+def _credential_settings(caller: Caller) -> str:
+    """Return the part of schemathesis.toml (TOML) with the credential of a caller's operations."""
+    name, _, value = caller.credential.partition(": ")
+    return (
+        f"[[operations]]\ninclude-operation-id = {json.dumps(list(caller.operations))}\n"
+        f"headers = {{{name} = {json.dumps(value)}}}\n"
+    )

@@ -16,7 +16,7 @@ from pillarbox.domain.accounts.key import SCOPES, Preset
 from tests.contract.client import Api
 from tests.contract.http_server import serving
 from tests.contract.service import SENDER, Service
-from tests.fuzzing import OF_KEYS, OF_SESSIONS, SECONDS, assert_as_documented
+from tests.fuzzing import OF_KEYS, OF_SESSIONS, SECONDS, Caller, assert_as_documented
 
 pytestmark = pytest.mark.slow
 
@@ -53,61 +53,58 @@ def test_a_key_gets_what_is_documented(
 ) -> None:
     """9: a key with every scope finds no 5xx and no difference, also along links."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
-    assert_as_documented(url, f"X-API-Key: {key}", OF_KEYS, tmp_path, phases=_OF_KEYS_HERE)
+    caller = Caller(f"X-API-Key: {key}", OF_KEYS)
+    assert_as_documented(url, [caller], tmp_path, phases=_OF_KEYS_HERE)
 
 
-def test_an_owner_gets_what_is_documented(
+def test_sessions_get_what_is_documented(
     service: Service, url: str, enterprise: str, tmp_path: Path
 ) -> None:
-    """9: the session of an owner finds none on routes for sessions, and is not ended by them."""
-    token = service.session(enterprise)
-    service.suppress(enterprise, "gone@example.com")
-    owner = Api(session=token)
+    """9: sessions of an owner and an operator find none, and only what says so ends one."""
+    owner, operator = service.session(enterprise), service.operator()
+    leaving = {one: _leaving(service, one) for one in _LEAVING}
+    callers = [
+        Caller(f"Authorization: Bearer {owner}", _OF_OWNERS, _ids_of_owner(service, enterprise)),
+        Caller(
+            *(f"Authorization: Bearer {operator}", _OF_OPERATORS),
+            {"account_id": enterprise, "queue": "jobs"},
+        ),
+        *leaving.values(),
+    ]
+    assert_as_documented(url, callers, tmp_path, phases=_WITHOUT_LINKS)
+    assert Api(session=owner).raw("GET", "/session").status == 200
+    assert Api(session=operator).raw("GET", "/operator/accounts").status == 200
+    for operation, caller in leaving.items():
+        status = _api(caller).raw("GET", "/members").status
+        assert operation == "change_member" or status in {401, 403}, operation
+
+
+def _ids_of_owner(service: Service, account_id: str) -> dict[str, str]:
+    service.suppress(account_id, "gone@example.com")
+    owner = Api(session=service.session(account_id))
     key = owner.raw("POST", "/keys", '{"name": "Fuzz", "preset": "send"}').json
-    ids = {
-        "id": service.template(enterprise, _HTML),
+    return {
+        "id": service.template(account_id, _HTML),
         "version": "1",
-        "domain": service.domain(enterprise, "shop.example"),
+        "domain": service.domain(account_id, "shop.example"),
         "sender": SENDER,
         "key_id": key["id"],
         "address": "gone@example.com",
     }
-    assert_as_documented(
-        *(url, f"Authorization: Bearer {token}", _OF_OWNERS, tmp_path),
-        ids=ids,
-        phases=_WITHOUT_LINKS,
-    )
-    assert owner.raw("GET", "/session").status == 200
 
 
-def test_an_operator_gets_what_is_documented(
-    service: Service, url: str, enterprise: str, tmp_path: Path
-) -> None:
-    """9: the session of an operator finds none on the operator's routes."""
-    token = service.operator()
-    assert_as_documented(
-        *(url, f"Authorization: Bearer {token}", _OF_OPERATORS, tmp_path),
-        ids={"account_id": enterprise, "queue": "jobs"},
-        phases=_WITHOUT_LINKS,
-    )
-    assert Api(session=token).raw("GET", "/operator/accounts").status == 200
-
-
-@pytest.mark.parametrize("operation", _LEAVING)
-def test_leaving_does_what_is_documented(
-    service: Service, url: str, enterprise: str, tmp_path: Path, operation: str
-) -> None:
-    """9: no request that may end the caller's rights gets a 5xx or a difference."""
-    owner = Api(session=service.session(enterprise, address=f"{operation}@shop.example"))
+def _leaving(service: Service, operation: str) -> Caller:
+    """Return an owner of an account of their own, who may end what their requests need."""
+    token = service.session(service.account(), address=f"{operation}@shop.example")
+    owner = Api(session=token)
     sessions = owner.raw("GET", "/session").json["items"]
     members = owner.raw("GET", "/members").json["items"]
     ids = {
         "session_id": next(one["id"] for one in sessions if one["current"]),
         "member_id": next(one["id"] for one in members if one["current"]),
     }
-    assert_as_documented(
-        *(url, f"Authorization: Bearer {owner.session}", [operation], tmp_path),
-        ids=ids,
-        phases=_WITHOUT_LINKS,
-    )
-    assert operation == "change_member" or owner.raw("GET", "/members").status in {401, 403}
+    return Caller(f"Authorization: Bearer {token}", [operation], ids)
+
+
+def _api(caller: Caller) -> Api:
+    return Api(session=caller.credential.removeprefix("Authorization: Bearer "))

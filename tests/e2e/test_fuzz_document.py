@@ -14,7 +14,7 @@ import pytest
 from openapi.operation import KEY
 from openapi.operations import OPERATIONS
 from pillarbox.domain.accounts.key import SCOPES
-from tests.fuzzing import OF_KEYS, assert_as_documented
+from tests.fuzzing import OF_KEYS, Caller, assert_as_documented
 from tests.stack import operate
 
 _TEMPLATES = 4
@@ -54,7 +54,5 @@ def warm_up(base_url: str) -> None:
 def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path: Path) -> None:
     """9: examples and random requests find no 5xx and nothing undocumented."""
     warm_up(stack["base_url"])
-    assert_as_documented(
-        *(stack["base_url"], f"X-API-Key: {key}", OF_KEYS, tmp_path),
-        phases="examples,fuzzing",
-    )
+    caller = Caller(f"X-API-Key: {key}", OF_KEYS)
+    assert_as_documented(stack["base_url"], [caller], tmp_path, phases="examples,fuzzing")

@@ -49,6 +49,7 @@ _BEYOND_SCHEMA: Final = frozenset(
 #: state of what it names.
 _OF_TWO_FIELDS: Final = {
     ("account_id", "not_allowed"),
+    ("address", "not_allowed"),
     ("scopes", "required"),
     ("scopes", "not_allowed"),
     ("variables", "not_allowed"),
@@ -61,8 +62,8 @@ _OF_TWO_FIELDS: Final = {
     ("flow", "invalid_passkey"),
     ("roleArn", "not_allowed"),
 }
-#: Path parameter -> a value that exists.
-_IDS: Final[dict[str, str]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))
+#: Operation -> path parameter -> a value that exists.
+_IDS: Final[dict[str, dict[str, str]]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))
 #: The header with the credential of all requests.
 _CREDENTIAL: Final = os.environ.get("PILLARBOX_FUZZ_CREDENTIAL", "")
 _turns: Final = cycle((True, False))
@@ -91,7 +92,8 @@ def before_call(_: schemathesis.HookContext, case: schemathesis.Case[Any], **_op
         case.headers.pop("X-API-Key", None)
     positive = case.meta and case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE
     if positive and next(_turns):
-        known = {name: _IDS[name] for name in case.path_parameters if name in _IDS}
+        ids = _IDS.get(case.operation.definition.raw["operationId"], {})
+        known = {name: ids[name] for name in case.path_parameters if name in ids}
         case.path_parameters.update(known)
 
 
