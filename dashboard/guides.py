@@ -81,10 +81,13 @@ def _inside(node: SyntaxTreeNode, path: Path) -> Iterator[Node]:
 
 
 def _link(href: str, inside: list[Node], path: Path) -> Iterator[Node]:
-    """Yield a link to another guide or site; of one to a file of the repository only the text."""
+    """Yield a link to another guide or site; of others, which lead nowhere there, only the text.
+
+    Those are files of the repository, and servers of a stack on the reader's own machine.
+    """
     file, mark, anchor = href.partition("#")
     target = (path.parent / file).resolve()
-    if not file or href.startswith(("https:", "http:")):
+    if not file or href.startswith("https:"):
         yield ["a", {"href": href}, *inside]
     elif target in sources():
         # The name of a file says nothing to a reader of the page.

@@ -101,6 +101,7 @@ _LISTED: Final = {
     "scheduledAt": None,
     "held": False,
     "awaitsOwner": False,
+    "resendOf": None,
 }
 MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
 MESSAGE: Final = _LISTED | {
@@ -115,7 +116,6 @@ MESSAGE: Final = _LISTED | {
     "requestId": "5b2f6c1e-93f4-4f0a-8d55-0c7c1f3a9b7e",
     "canceledAt": None,
     "kept": None,
-    "resendOf": None,
     "events": [
         {"type": "accepted", "at": _AT},
         {"type": "sent", "at": "2026-01-01T12:00:00.412+00:00"},

@@ -10,6 +10,7 @@ export function useAction(action: () => Promise<void>) {
   const [error, setError] = useState("");
   async function run(event?: Event) {
     event?.preventDefault();
+    const pressed = document.activeElement;
     setBusy(true);
     setError("");
     try {
@@ -18,9 +19,15 @@ export function useAction(action: () => Promise<void>) {
       setError(failure instanceof Error ? failure.message : String(failure));
     } finally {
       setBusy(false);
+      requestAnimationFrame(() => returnFocus(pressed));
     }
   }
   return { busy, error, run: (event?: Event) => void run(event) };
+}
+
+/** Focus an element again that lost the focus to nothing, as a button does that is disabled while its action runs. */
+export function returnFocus(to: Element | null): void {
+  if (document.activeElement === document.body && to instanceof HTMLElement && to.isConnected) to.focus();
 }
 
 /** Run an action of a button; say why it failed. */

@@ -51,7 +51,7 @@ export function exact(time: string): string {
   const milliseconds = String(when.getMilliseconds()).padStart(3, "0");
   const text = when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
   const offset = when.toLocaleTimeString("en-GB", { timeZoneName: "shortOffset" }).split(" ").at(-1) ?? "";
-  return `${day(when)}, ${text}.${milliseconds} ${offset.replace("GMT", "UTC")}`;
+  return `${day(when)}, ${text}.${milliseconds} ${offset.replace("GMT", "UTC").replace(/\+0$/, "")}`;
 }
 
 /** Return the next number that is easy to read, so that the highest bar takes most of the height. */

@@ -20,3 +20,19 @@ export function useKeys(actions: Record<string, () => void>, inWindow = false): 
     return () => document.removeEventListener("keydown", press);
   }, [inWindow]);
 }
+
+/** Keep what is typed while a window is loaded; the returned function ends that, and returns the text. */
+export function holdTyping(): () => string {
+  let text = "";
+  function press(event: KeyboardEvent) {
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.key.length > 1 && event.key !== "Enter")) return;
+    if (event.key.length === 1) text += event.key;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  addEventListener("keydown", press, true);
+  return () => {
+    removeEventListener("keydown", press, true);
+    return text;
+  };
+}

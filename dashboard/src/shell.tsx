@@ -1,12 +1,13 @@
 // The frame of every page: navigation, account and menu.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { attempt } from "./action";
 import icon from "./icon.svg";
 import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "./navigation";
+import { holdTyping } from "./keys";
 import { Segments } from "./parts/basics";
 import { Icon } from "./parts/icon";
 import { chooseAccount, type Session, signOut } from "./session";
@@ -16,8 +17,23 @@ type Palette = typeof import("./later").Palette;
 
 export function Shell({ session, children }: { session: Session; children: ComponentChildren }) {
   const { path } = useLocation();
-  const [Palette, setPalette] = useState<Palette>();
-  const jump = () => attempt(() => import("./later").then((pages) => setPalette(() => pages.Palette)));
+  const [palette, setPalette] = useState<{ Palette: Palette; typed: () => string }>();
+  const loading = useRef(false);
+  async function load() {
+    if (loading.current) return;
+    loading.current = true;
+    const typed = holdTyping();
+    try {
+      const { Palette } = await import("./later");
+      setPalette({ Palette, typed });
+    } catch (failure) {
+      typed();
+      throw failure;
+    } finally {
+      loading.current = false;
+    }
+  }
+  const jump = () => attempt(load);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
@@ -68,7 +84,7 @@ export function Shell({ session, children }: { session: Session; children: Compo
       <main id="content" tabIndex={-1}>
         {children}
       </main>
-      {Palette && <Palette onClose={() => setPalette(undefined)} />}
+      {palette && <palette.Palette typed={palette.typed} onClose={() => setPalette(undefined)} />}
     </div>
   );
 }

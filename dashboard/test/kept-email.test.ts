@@ -4,6 +4,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { copiesOf, read, sendAgain, shortList, stateOf } from "../src/pages/kept-email";
+import type { Message } from "../src/schema.ts";
 import { anew, answering, type Asked, later, refusal } from "./browser";
 
 const NOW = Date.parse("2026-05-05T12:00:00Z");
@@ -40,16 +41,16 @@ test("a link is used for less time than it works", async () => {
 
 test("a second press and a try after a lost answer repeat the request, a later decision is a new one", async () => {
   const first = later<Answer>();
-  const asked = resending(first.promise, "lost", accepted("copy"), accepted("another"));
+  const asked = resending(first.promise, "lost", accepted("copy 1"), accepted("copy 2"));
   const pressed = sendAgain("one");
   await rejects(sendAgain("one"), /does not answer/);
   first.fail(new Error("lost"));
   await rejects(pressed, /does not answer/);
-  equal(await sendAgain("one"), "copy");
-  equal(await sendAgain("one"), "another");
+  equal(await sendAgain("one"), "copy 1");
+  equal(await sendAgain("one"), "copy 2");
   const [pressedKey, ...keys] = keysOf(asked);
   deepEqual(keys.map((key) => key === pressedKey), [true, true, false]);
-  deepEqual(copiesOf("one"), ["copy", "another"]);
+  deepEqual(copiesOf("one"), ["copy 1", "copy 2"]);
 });
 
 test("a page that is loaded again after a lost answer repeats the request", async () => {
@@ -70,6 +71,14 @@ test("another address and another email are other requests", async () => {
   equal(new Set(keysOf(asked)).size, 4);
   deepEqual(asked.map(({ body }) => body), [{}, { to: "eve@x.example" }, { to: "ada@x.example" }, {}]);
   deepEqual([copiesOf("two"), copiesOf("three"), copiesOf("none")], [["c"], ["d"], []]);
+});
+
+test("copies are those that a list names, and those of this tab, each once and the oldest first", async () => {
+  resending(accepted("m2"));
+  await sendAgain("m0", "eve@x.example");
+  const listed = [["m3", "m0"], ["m2", "m0"], ["m1", "m0"], ["m4", "m1"], ["m5", null]].map(([messageId, resendOf]) => ({ messageId, resendOf }) as Message);
+  deepEqual(copiesOf("m0", listed), ["m1", "m2", "m3"]);
+  deepEqual(copiesOf("m1", listed), ["m4"]);
 });
 
 test("of many recipients three are named, and the others counted", () => {

@@ -78,6 +78,7 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     expect(drawer(page)).to_contain_text(ADDRESSES["delivered"])
     page.keyboard.press("Escape")
     expect(page).to_have_url(f"{user.base}/app/activity")
+    expect(page.get_by_role("heading", level=1, name="Activity")).to_be_focused()
     assert not [name for name in loaded if name.startswith(("later-", "codemirror"))]
     page.get_by_role("navigation").get_by_role("link", name="Webhooks").click()
     expect(rows(page).first).to_be_visible()

@@ -95,7 +95,7 @@ def test_a_key_is_created_sends_and_is_revoked(owner: User, stack: dict[str, Any
     row.get_by_role("button").click()
     dialog(page).get_by_role("button", name="Revoke the key").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    revoked = page.locator("details summary")
+    revoked = page.locator(".more > summary")
     expect(revoked).to_contain_text("Revoked keys")
     assert send(stack, key).json()["error"]["code"] == "invalid_api_key"
     page.reload()
@@ -262,6 +262,7 @@ def test_an_owner_chooses_alerts_and_tries_them(owner: User, stack: dict[str, An
     assert violations(page) == []
     change.click()
     expect(page.get_by_text("The alerts are changed.")).to_be_visible()
+    expect(change).to_be_focused()  # though it was disabled meanwhile
     page.get_by_role("button", name="Send a test").click()
     expect(page.get_by_text("The test is posted.")).to_be_visible()
     page.reload()

@@ -82,8 +82,7 @@ class Bulk:
     def copies(self) -> list[str]:
         """The ids of the emails that have copies, once for each copy."""
         items = self.api.raw("GET", "/emails", query={"limit": "100"}).json["items"]
-        found = [self.api.get(item["messageId"]).json["resendOf"] for item in items]
-        return sorted(one for one in found if one)
+        return sorted(item["resendOf"] for item in items if item["resendOf"])
 
     @property
     def working_keys(self) -> int:

@@ -180,6 +180,8 @@ def test_an_email_is_sent_again(service: Service, api: Api) -> None:
     assert second.as_string().partition("\n\n")[2] == first.as_string().partition("\n\n")[2]
     assert content(api, again.json["messageId"]).json["kept"] is not None
     assert api.get(message_id).json["resendOf"] is None
+    page = api.raw("GET", "/emails", query={"recipient": detail["recipientEmail"]}).json["items"]
+    assert [item["resendOf"] for item in page] == [message_id, None]
 
 
 def test_another_address_gets_a_copy(service: Service, api: Api) -> None:

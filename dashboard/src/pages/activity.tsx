@@ -125,12 +125,14 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
       <td>
         {isWaiting(message) ? <Wait of={message} /> : <Badge status={message.status} quiet={ORDINARY.includes(message.status)} />}
       </td>
-      <td class="who">{message.recipientEmail}</td>
+      <td class="who">{breakable(message.recipientEmail)}</td>
       <td class="what">
-        <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} aria-label={`${subject}, to ${message.recipientEmail}`} onClick={onOpen}>
-          {subject}
-        </a>
-        <Tags tags={message.tags} />
+        <div>
+          <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} aria-label={`${subject}, to ${message.recipientEmail}`} onClick={onOpen}>
+            {subject}
+          </a>
+          <Tags tags={message.tags} />
+        </div>
       </td>
       <td class="origin">
         <div title={[template, key].filter(Boolean).join(", ")}>
@@ -142,6 +144,12 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
       </td>
     </tr>
   );
+}
+
+/** Let a long address break before its domain rather than inside it. */
+function breakable(address: string) {
+  const at = address.lastIndexOf("@");
+  return at < 0 ? address : [address.slice(0, at), <wbr key="at" />, address.slice(at)];
 }
 
 /** What an email waits for, in place of its status. */

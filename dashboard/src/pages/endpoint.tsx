@@ -146,7 +146,7 @@ function Delivery({ of: delivery, path, onReplay }: DeliveryProperties) {
     <li>
       <details>
         <summary>
-          <Badge status={delivery.status === "waiting" ? "pending" : delivery.status}>{delivery.status}</Badge>
+          <Badge status={delivery.status === "waiting" ? "pending" : delivery.status} quiet={delivery.status === "delivered"}>{delivery.status}</Badge>
           <code>{delivery.type}</code>
           <span class="answer">{last && (last.statusCode ?? "no response")}</span>
           <Time at={delivery.at} />

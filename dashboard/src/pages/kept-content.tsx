@@ -6,6 +6,7 @@ import { useAction } from "../action";
 import { minute } from "../format";
 import { Facts, Segments } from "../parts/basics";
 import { Notice } from "../parts/notice";
+import { useResource } from "../resource";
 import { may } from "../rights";
 import type { MessageContent, MessageDetail } from "../schema";
 import { Frame, Output, size } from "../templates/preview";
@@ -27,7 +28,9 @@ interface Properties {
 }
 
 export function KeptContent({ of: message, onShow }: Properties) {
-  const { messageId } = message;
+  const { messageId, to, createdAt } = message;
+  // A colleague may have sent it again: copies to the same recipient are among that recipient's later emails.
+  const later = useResource("GET /v1/emails", { query: { recipient: to[0], from: createdAt, limit: 100 } });
   const kept = message.kept ?? "";
   const [reading, setReading] = useState<Reading>();
   const [open, setOpen] = useState(false);
@@ -36,7 +39,7 @@ export function KeptContent({ of: message, onShow }: Properties) {
     if (!reading) setReading(await read(messageId));
     setOpen(!open);
   });
-  const copies = copiesOf(messageId);
+  const copies = copiesOf(messageId, later.data?.items);
   const state = stateOf(kept, may("content"));
   return (
     <section class="content" aria-label="Content">

@@ -2,7 +2,7 @@
 
 import { call } from "../api";
 import { keep, recall } from "../kept";
-import type { MessageContent } from "../schema";
+import type { Message, MessageContent } from "../schema";
 
 /** `others`: not for this role; `over`: not any more. */
 export type ContentState = "kept" | "others" | "over";
@@ -30,7 +30,7 @@ export async function read(id: string): Promise<Reading> {
 
 /** The keys of requests that have no good answer yet, by the email and the address. */
 const keys = new Map<string, string>();
-/** The emails that this tab sent again, which their records do not know. */
+/** What this tab sent again, also to other addresses: no list can be asked for those. */
 const copies = new Map<string, Set<string>>();
 
 /** Send an email again, to one address or to the same recipients; return the id of the new one.
@@ -51,8 +51,11 @@ export async function sendAgain(id: string, to?: string): Promise<string> {
   return messageId;
 }
 
-/** Return the emails that this tab made from one, the oldest first. */
-export const copiesOf = (id: string): string[] => [...(copies.get(id) ?? [])];
+/** Return the emails that repeat one, the oldest first: those of a list, and those that this tab made. */
+export function copiesOf(id: string, listed: Message[] = []): string[] {
+  const found = listed.filter(({ resendOf }) => resendOf === id).map(({ messageId }) => messageId);
+  return [...new Set([...found, ...(copies.get(id) ?? [])])].sort(); // ids begin with their time
+}
 
 /** Return addresses as text, and of many the first three and how many more there are. */
 export function shortList(addresses: string[]): string {

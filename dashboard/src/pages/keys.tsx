@@ -20,6 +20,7 @@ import { CreatedKey } from "./created-key";
 import { dayOf, lastUses, limitsOf, MANY, matching, sentenceOf, shortOf } from "./key-list";
 
 const SHOWN = 50;
+const FEW = 8; // permissions
 const uses = keepAnswers<Map<string, string>>();
 
 export default function Keys() {
@@ -103,7 +104,7 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
               </td>
               <td class="what">
                 {key.type === "preview" ? <Badge status="pending">preview</Badge> : <Badge status="sent">{key.preset ?? "custom"}</Badge>}{" "}
-                {key.agent && <Badge status="note">agent</Badge>} <small>{key.scopes.join(", ")}</small>
+                {key.agent && <Badge status="note">agent</Badge>} <Scopes of={key.scopes} />
                 {key.sources.length > 0 && <small>Only from {key.sources.join(", ")}</small>}
                 {key.expiresAt && (
                   <small>Until {minute(key.expiresAt)}</small>
@@ -132,6 +133,18 @@ function Table({ caption, keys, onRevoke }: { caption: string; keys: Key[]; onRe
         </button>
       )}
     </>
+  );
+}
+
+/** What a key may do; many permissions are folded, so that they do not push the other keys away. */
+function Scopes({ of: scopes }: { of: string[] }) {
+  const all = <small>{scopes.join(", ")}</small>;
+  if (scopes.length <= FEW) return all;
+  return (
+    <details>
+      <summary>{scopes.length} permissions</summary>
+      {all}
+    </details>
   );
 }
 
@@ -220,12 +233,14 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
             )}
           </fieldset>
         )}
-        <Field label="Last day" hint="Optional. The key stops working at the end of this day, in your time zone.">
-          <input type="date" min={dayOf(new Date())} value={lastDay} onInput={(event) => setLastDay(event.currentTarget.value)} />
-        </Field>
-        <Field label="Works only from" hint="Optional. Up to ten addresses or blocks of addresses, such as 192.0.2.0/24.">
-          <input value={sources} placeholder="From everywhere" onInput={(event) => setSources(event.currentTarget.value)} />
-        </Field>
+        <div class="pair">
+          <Field label="Last day" hint="Optional. The key stops working at the end of this day, in your time zone.">
+            <input type="date" min={dayOf(new Date())} value={lastDay} onInput={(event) => setLastDay(event.currentTarget.value)} />
+          </Field>
+          <Field label="Works only from" hint="Optional. Up to ten addresses or blocks of addresses, such as 192.0.2.0/24.">
+            <input value={sources} placeholder="From everywhere" onInput={(event) => setSources(event.currentTarget.value)} />
+          </Field>
+        </div>
         <p>{sentenceOf(preset === "custom" ? scopes : (chosen?.scopes ?? []), terms.permissions)}</p>
         {error && <Notice kind="bad">{error}</Notice>}
         <Buttons onClose={onClose} answer="Create key" disabled={busy || (preset === "custom" && scopes.length === 0)} />
@@ -241,7 +256,7 @@ function Card({ of: one, upgradeUrl, checked, onChoose }: { of: KeyPreset; upgra
         <input type="radio" name="preset" disabled={!one.allowed} checked={checked} onChange={onChoose} />
         <b>{one.preset}</b>
         <span>{ABOUT[one.preset]}</span>
-        {one.preset !== "custom" && (
+        {checked && one.preset !== "custom" && (
           <span class="scopes">
             {one.scopes.map((scope) => (
               <code key={scope}>{scope}</code>

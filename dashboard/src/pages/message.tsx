@@ -82,7 +82,7 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
         {note(message)}
       </>
     ),
-    "Came by": message.route && ROUTES[message.route],
+    "Sent over": message.route && ROUTES[message.route],
     "API key": key && (
       <>
         <a href={`/app/activity?key=${key.id}`}>{key.name}</a> (<a href={`/app/?key=${key.id}`}>figures</a>)

@@ -147,7 +147,7 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
         </b>
       </p>
       {limit !== null && <progress aria-label={title} class={left < 0.1 ? "short" : undefined} max={limit || 1} value={used} />}
-      <p class="hint">{limit === null ? "No limit" : <>Starts again <Time at={resetsAt} /></>}</p>
+      <p class="hint">{limit === null ? "No limit" : <>Resets <Time at={resetsAt} /></>}</p>
     </div>
   );
 }

@@ -31,7 +31,7 @@ export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
     return () => {
       element.current?.close();
       // Later, because the browser moves the focus when the element is removed.
-      requestAnimationFrame(() => opener instanceof HTMLElement && opener.focus());
+      requestAnimationFrame(() => focusAfter(opener));
     };
   }, []);
   useEffect(() => {
@@ -126,6 +126,12 @@ function open(dialog: HTMLDialogElement): void {
   if (!dialog.open) dialog.showModal();
   const first = [...dialog.querySelectorAll<HTMLElement>(FIELDS)].find((field) => !field.matches(":disabled"));
   (first ?? dialog.querySelector<HTMLElement>("[data-harmless]") ?? dialog.querySelector("h2"))?.focus();
+}
+
+/** Focus what opened a window; if that was an address, or a button that is gone or off now, the page's heading. */
+function focusAfter(opener: Element | null): void {
+  if (opener instanceof HTMLElement) opener.focus();
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
 }
 
 /** Return what the fields of a window hold. */

@@ -27,7 +27,7 @@ export function Limits({ of: limits }: { of: LimitState[] }) {
           )}
           {limit.name === "month" && (
             <p class="hint">
-              Begins again <Time at={limit.resetsAt} />.
+              Resets <Time at={limit.resetsAt} />
             </p>
           )}
         </div>

@@ -1,6 +1,6 @@
 // The window that jumps to a page, an account or an email: a few letters, then Enter.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { attempt } from "../action";
@@ -14,11 +14,18 @@ const NEWEST = 50; // emails that are searched
 
 const reveal = (row: HTMLElement | null) => row?.scrollIntoView({ block: "nearest" });
 
-export function Palette({ onClose }: { onClose: () => void }) {
+interface Properties {
+  /** Return what was typed before the window was there. */
+  typed: () => string;
+  onClose: () => void;
+}
+
+export function Palette({ typed, onClose }: Properties) {
   const now = session.value;
   const { route } = useLocation();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
+  useEffect(() => setText(typed()), []); // the field has the focus now
   const emails = useResource(now?.account ? "GET /v1/emails" : null, { query: { limit: NEWEST } });
   const jumps = now ? jumpsOf(text, now, emails.data?.items ?? []) : [];
   const at = Math.min(chosen, jumps.length - 1);

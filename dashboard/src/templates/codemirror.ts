@@ -195,6 +195,6 @@ const theme = EditorView.theme({
   ".cm-lintRange": { backgroundImage: "none", textDecoration: "underline wavy 1px", textUnderlineOffset: "3px" },
   ".cm-lintRange-error": { backgroundImage: "none", textDecorationColor: "var(--failed)" },
   ".cm-lintRange-warning": { backgroundImage: "none", textDecorationColor: "var(--bounced)" },
-  ".cm-lintRange-info": { backgroundImage: "none", textDecorationColor: "var(--sent)" },
+  ".cm-lintRange-info": { backgroundImage: "none", textDecoration: "none" }, // whole lines have notes: their dot is enough
   ".cm-diagnostic": { padding: "4px 10px", font: "13px/1.5 system-ui, sans-serif", maxWidth: "420px" },
 });

@@ -80,8 +80,7 @@ export function TemplateList() {
                   {one.published && <Badge status="delivered">{one.version ? `version ${one.version}` : "published"}</Badge>} {one.changed && <Badge status="pending">draft</Badge>}
                 </td>
                 <td class="when">
-                  <Time at={one.at} />
-                  {one.by && <small> by {one.by}</small>}
+                  <Time at={one.at} /> {one.by && <small>by {one.by}</small>}
                 </td>
               </tr>
             ))}

@@ -621,8 +621,10 @@ export interface Message {
   scheduledAt: string | null;
   /** Whether it waits for its release. */
   held: boolean;
-  /** Whether only an owner of the account can release it. */
+  /** Whether only an owner can release it. */
   awaitsOwner: boolean;
+  /** The message that it repeats. */
+  resendOf: string | null;
 }
 
 /** The kept content of a message. */
@@ -677,7 +679,7 @@ export interface MessageDetail {
   scheduledAt: string | null;
   /** Whether it waits for its release. */
   held: boolean;
-  /** Whether only an owner of the account can release it. */
+  /** Whether only an owner can release it. */
   awaitsOwner: boolean;
   /** When it was canceled; null if it was not. */
   canceledAt: string | null;

@@ -86,6 +86,7 @@ def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None
         "scheduledAt",
         "held",
         "awaitsOwner",
+        "resendOf",
         "keyId",
         "starterTemplate",
         "templateId",

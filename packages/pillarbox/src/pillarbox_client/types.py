@@ -925,7 +925,9 @@ class Message(TypedDict):
     held: bool
     """Whether it waits for its release."""
     awaitsOwner: bool
-    """Whether only an owner of the account can release it."""
+    """Whether only an owner can release it."""
+    resendOf: str | None
+    """The message that it repeats."""
 
 
 class MessageContent(TypedDict):

@@ -83,6 +83,7 @@ _STATUSES: Final = {
 #: What our own codes mean; the codes of providers and remote servers explain themselves.
 MEANINGS: Final = {
     **BOUNCE_MEANINGS,
+    "abuse": "The recipient reported the email as spam.",
     "account_suspended": "The account was suspended when the email was due.",
     "building_failed": "The email could not be built: each try crashed or took too much memory"
     " or time.",
@@ -91,6 +92,7 @@ MEANINGS: Final = {
     "expired": "The email could not be sent in time.",
     "general": "The recipient's server refused the email without a status code.",
     "key_revoked": "The API key no longer worked when the email was due.",
+    "message_rejected": "Amazon SES refused the email.",
     "not_released": "Nobody released the email within 7 days.",
     "payload_gone": "The content of the email has expired.",
     "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
@@ -99,6 +101,7 @@ MEANINGS: Final = {
     "rendering_failed": "The email could not be rendered from its template.",
     "sender_not_verified": "The sender was no longer verified when the email was due.",
     "sending_paused": "Sending was paused while the email was queued, and it waited for too long.",
+    "suppressed": "The address is on the suppression list of Amazon SES, so it was not tried.",
     "unreadable_job": "The email could not be read from the queue.",
 }
 

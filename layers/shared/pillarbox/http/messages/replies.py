@@ -166,6 +166,7 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
         "scheduledAt": scheduled_at(message),
         "held": message.held,
         "awaitsOwner": message.awaits_owner,
+        "resendOf": _resend_of(message),
     }
 
 
@@ -205,9 +206,13 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "awaitsOwner": message.awaits_owner,
         "canceledAt": timestamp(message.canceled_at) if message.canceled_at else None,
         "kept": _kept_until(message) if message.keep else None,
-        "resendOf": str(origin.resend_of) if origin.resend_of else None,
+        "resendOf": _resend_of(message),
         "events": [accepted, *map(_message_event, message.events)],
     }
+
+
+def _resend_of(message: Message) -> str | None:
+    return str(message.origin.resend_of) if message.origin.resend_of else None
 
 
 def _kept_until(message: Message) -> str | None:

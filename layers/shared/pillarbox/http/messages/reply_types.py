@@ -140,10 +140,9 @@ ScheduledAt = Annotated[
     ),
 ]
 Held = Annotated[bool, Field(description="Whether it waits for its release.")]
-AwaitsOwner = Annotated[
-    bool, Field(description="Whether only an owner of the account can release it.")
-]
+AwaitsOwner = Annotated[bool, Field(description="Whether only an owner can release it.")]
 
+ResendOf = Annotated[Uuid | None, Field(description="The message that it repeats.")]
 KeyOfMessage = Annotated[str | None, Field(description="The API key that sent the message.")]
 
 
@@ -166,6 +165,7 @@ class MessageItem(TypedDict):
     scheduledAt: ScheduledAt
     held: Held
     awaitsOwner: AwaitsOwner
+    resendOf: ResendOf
 
 
 class HeldFile(TypedDict):
@@ -254,7 +254,7 @@ MessageDetail = TypedDict(
         "kept": Annotated[
             Timestamp | None, Field(description="Until when its content is kept; null: not.")
         ],
-        "resendOf": Annotated[Uuid | None, Field(description="The message that it repeats.")],
+        "resendOf": ResendOf,
         "events": Annotated[
             list[MessageEvent], Field(description="Each event with its time and its reason.")
         ],
