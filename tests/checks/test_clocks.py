@@ -73,6 +73,8 @@ REASONS: Final = {
     "application/webhooks/drain.py: _refusal: now < (health.drain_until or now)": (
         "LEASE has the margin"
     ),
+    "application/webhooks/drain.py: _tell_if_late: max(health.slow_since, oldest.replayed_at or"
+    " oldest.at) > now - _EVENTS_LATE": "an hour has no use for seconds",
     "application/webhooks/post.py: _must_drain: health.probe_at < now - _PROBE_OVERDUE": (
         _MORE_DRAINS
     ),

@@ -1,7 +1,8 @@
 """The worker of webhooks on a simulated clock: how long one endpoint waits because of another.
 
-What is modelled: SQS hides a message for a time and serves fair queues: a group with at least 30
-messages in flight, and more than a tenth of all, comes after the others. Lambda begins with five
+What is modelled: SQS hides a message for a time, and serves messages in the order in which they
+appear and fair queues: a group with at least 30 messages in flight, and more than a tenth of all,
+comes after the others. Lambda begins with five
 pollers and adds one each second, up to a maximum. A poller takes a batch at once if there is a
 message, and waits for the end of its invocation. An invocation posts its events at the same time.
 Not modelled: cold starts, and that a real queue may return fewer messages than it has.
@@ -19,6 +20,7 @@ from typing import Any
 from unittest import mock
 from uuid import UUID
 
+from pillarbox.adapters.sqs.webhook_jobs import group_of
 from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
@@ -50,7 +52,7 @@ HANGS = 8.0
 
 
 class FairTaskQueue:
-    """A standard queue of SQS with message groups. Implements `webhooks.ports.WebhookQueue`."""
+    """A standard queue of SQS with the message groups of the adapter. Implements `WebhookQueue`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
@@ -73,8 +75,8 @@ class FairTaskQueue:
     def receive(self, at_most: int) -> list[WebhookTask]:
         """Return the next messages, those of quiet groups first."""
         while self._hidden and self._hidden[0][0] <= self._clock():
-            _, order, task = heapq.heappop(self._hidden)
-            self._visible.setdefault(task.endpoint_id, deque()).append((order, task))
+            _, _, task = heapq.heappop(self._hidden)
+            self._visible.setdefault(group_of(task), deque()).append((next(self._order), task))
         total = self._in_flight.total()
         noisy = {g for g, n in self._in_flight.items() if n >= 30 and n > total / 10}
         received: list[WebhookTask] = []
@@ -84,12 +86,12 @@ class FairTaskQueue:
                 break
             first = min(groups, key=lambda group: (group in noisy, self._visible[group][0][0]))
             received.append(self._visible[first].popleft()[1])
-        self._in_flight.update(task.endpoint_id for task in received)
+        self._in_flight.update(map(group_of, received))
         return received
 
     def finish(self, tasks: Sequence[WebhookTask], results: Sequence[Any]) -> None:
         """Delete the messages that were handled; the others appear again later."""
-        self._in_flight.subtract(task.endpoint_id for task in tasks)
+        self._in_flight.subtract(map(group_of, tasks))
         failed = [t for t, r in zip(tasks, results, strict=True) if isinstance(r, Exception)]
         self.put_all(failed, VISIBILITY)
 
@@ -144,10 +146,12 @@ class WebhookService:
         """The ids of the endpoints that were slow at some time."""
         return self.healths.slow
 
-    def add_endpoint(self, seconds: float, status: int = 200) -> WebhookEndpoint:
+    def add_endpoint(
+        self, seconds: float, status: int = 200, account_id: str = builders.ACCOUNT
+    ) -> WebhookEndpoint:
         """Add an endpoint that answers after some seconds, if it does."""
         secret = new_secret(builders.NOW)
-        endpoint = webhooks.endpoint(secrets=(secret,))
+        endpoint = webhooks.endpoint(account_id, secrets=(secret,))
         self.endpoints.add(endpoint, 10)
         self.answers[endpoint.endpoint_id] = (seconds, status)
         return endpoint

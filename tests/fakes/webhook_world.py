@@ -26,6 +26,7 @@ from pillarbox.application.webhooks.owner_notice import OwnerNotices
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.messages.erasure import erase_recipient
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Event, Message, SendRoute
 from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
@@ -106,6 +107,8 @@ class WebhookWorld:
         self.accepted: Counter[UUID] = Counter()
         #: The changes of records that the stream has not delivered yet.
         self.stream: list[Change] = []
+        #: What the messages that are announced went through, with the recipients of then.
+        self._happened: list[AccountEvent] = []
         self.outcomes: Counter[str] = Counter()
         self._hidden: list[tuple[datetime, int, WebhookTask]] = []
         self._order = count()
@@ -222,23 +225,30 @@ class WebhookWorld:
         old = self.store.messages.get(key)
         accepted = replace(message, announced=message.account_id in self.endpoints.marked)
         new = (old or accepted).with_events(events)
-        self.store.messages[key] = new
+        if new.announced:
+            before = {(each.kind, each.recipient) for each in events_of(old)} if old else set()
+            self._happened += (
+                each for each in events_of(new) if (each.kind, each.recipient) not in before
+            )
+        return self._put(old, new)
+
+    def erase(self, message: Message, mailbox: str) -> Message:
+        """Erase a recipient. Nothing happens to the message by that."""
+        old = self.store.messages[message.account_id, message.message_id]
+        return self._put(old, erase_recipient(old, mailbox))
+
+    def _put(self, old: Message | None, new: Message) -> Message:
+        self.store.messages[new.account_id, new.message_id] = new
         if new is not old and new.announced:
             self.stream.append((old, new))
         return new
 
     def expected(self) -> set[UUID]:
-        """Return the ids of all events that the endpoints must receive."""
-        announced: list[AccountEvent] = [
-            event
-            for message in self.store.messages.values()
-            if message.announced
-            for event in events_of(message)
-        ]
+        """Return the ids of all events that the endpoints must receive, as they happened."""
         return {
             event.event_id(endpoint.endpoint_id)
             for endpoint in self.endpoints.endpoints.values()
-            for event in announced
+            for event in self._happened
             if receives(endpoint, event.type)
         }
 

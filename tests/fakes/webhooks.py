@@ -197,8 +197,9 @@ class FakeWaitingEvents:
         return [event for _, event in found[:limit]]
 
     def remove(self, event: WebhookEvent) -> None:
-        key = (event.account_id, event.endpoint_id)
-        self.waiting.pop((key, event.delivery_id), None)
+        key = (event.account_id, event.endpoint_id), event.delivery_id
+        if key in self.waiting and self.waiting[key][0].replayed_at == event.replayed_at:
+            del self.waiting[key]
 
 
 @dataclass
@@ -307,4 +308,6 @@ def _name(task: DueTask) -> tuple[str, str, str]:
 
 
 def _without_lease(task: DueTask) -> DueTask:
-    return replace(task, lease=None) if isinstance(task, EndpointDrain) else task
+    if isinstance(task, EndpointDrain):
+        return EndpointDrain(task.account_id, task.endpoint_id)
+    return task

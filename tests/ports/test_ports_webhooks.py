@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -47,7 +48,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from tests.aws import Aws
 from tests.fakes import webhooks
-from tests.fakes.builders import ACCOUNT, NOW, at
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at
 
 ENDPOINT = "endpoint-1"
 DRAIN = EndpointDrain(ACCOUNT, ENDPOINT)
@@ -226,6 +227,18 @@ def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
 
 
+def test_a_replay_that_waits_is_not_removed_for_the_event_before(ports: WebhookPorts) -> None:
+    """Who posted an event removes what it read, and leaves a later replay in the same place."""
+    versions = [event(1), *(replace(event(1), replayed_at=at(n)) for n in (1, 2))]
+    for old, new in pairwise(versions):
+        ports.waiting.put(old)
+        ports.waiting.put(new)
+        ports.waiting.remove(old)
+        assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == [new]
+        ports.waiting.remove(new)
+        assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == []
+
+
 def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
     """An event that waited before there were shards is read, and does not wait for ever."""
     table, each = Table(aws.table), event(3)
@@ -299,6 +312,7 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
         SUPPRESSION,
         DRAIN,
         replace(DRAIN, lease=at(60)),
+        replace(DRAIN, successes=7, late=True),
         replace(event(), attempts=3, replayed_at=at(1)),
         AlertPost(ACCOUNT, "A title\nA text", attempts=2),
     ],
@@ -308,6 +322,12 @@ def test_a_task_is_read_as_it_was_written(task: PostingTask) -> None:
     assert read_task(write_task(task)) == task
 
 
+def test_a_drain_of_an_older_version_is_read() -> None:
+    """Before a deployment drains were queued that do not say what was before them."""
+    text = f'{{"version":1,"account":"{ACCOUNT}","endpoint":"{ENDPOINT}","drain":0}}'
+    assert read_task(text) == DRAIN
+
+
 @pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])
 def test_another_message_is_no_task(text: str) -> None:
     """A message that is no task of a known version raises, so it becomes a dead letter."""
@@ -315,8 +335,8 @@ def test_another_message_is_no_task(text: str) -> None:
         read_task(text)
 
 
-def test_the_endpoint_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQS serves other endpoints first while one has many messages in flight."""
+def test_the_account_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQS serves other accounts first while one has many messages in flight, of any endpoint."""
     requests: list[dict[str, Any]] = []
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -325,10 +345,15 @@ def test_the_endpoint_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyP
         return call(client, operation, parameters)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", record)
-    SqsWebhookQueue(aws.queue_url).put_all([event(), replace(DRAIN, endpoint_id="endpoint-2")])
+    tasks: list[PostingTask] = [
+        event(endpoint_id="endpoint-2"),
+        DRAIN,
+        AlertPost(ACCOUNT, "text"),
+    ]
+    SqsWebhookQueue(aws.queue_url).put_all([*tasks, replace(DRAIN, account_id=OTHER_ACCOUNT)])
     (request,) = requests
     groups = [entry["MessageGroupId"] for entry in request["Entries"]]
-    assert groups == [ENDPOINT, "endpoint-2"]
+    assert groups == [ACCOUNT, ACCOUNT, ACCOUNT, OTHER_ACCOUNT]
 
 
 @pytest.mark.usefixtures("refusing_queue")

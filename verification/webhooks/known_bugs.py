@@ -7,7 +7,12 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-from pillarbox.application.webhooks.attempts import AttemptResult, Attempts, PostingPorts
+from pillarbox.application.webhooks.attempts import (
+    AttemptResult,
+    Attempts,
+    PostingPorts,
+    drain_of,
+)
 from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.enqueue_due import DueTasks
 from pillarbox.application.webhooks.post import WebhookWorker
@@ -27,6 +32,49 @@ def recipients_share_an_event() -> Iterator[None]:
         return [event for event in webhook_events.events_of(new) if event.kind not in known]
 
     with mock.patch("tests.fakes.webhook_world.new_events", by_kind):
+        yield
+
+
+@contextmanager
+def erasures_are_announced() -> Iterator[None]:
+    """A change is compared by recipient as it is, so what an erased person has had is new."""
+
+    def as_it_is(old: Any, new: Any) -> Any:
+        known = {(e.kind, e.recipient) for e in webhook_events.events_of(old)} if old else set()
+        added = webhook_events.events_of(new)
+        return [event for event in added if (event.kind, event.recipient) not in known]
+
+    with mock.patch("tests.fakes.webhook_world.new_events", as_it_is):
+        yield
+
+
+@contextmanager
+def erased_while_waiting() -> Iterator[None]:
+    """An event that waits is not found any more after its recipient was erased."""
+    with mock.patch("pillarbox.application.webhooks.attempts.find_erased", return_value=None):
+        yield
+
+
+@contextmanager
+def replays_wait_before_their_record() -> Iterator[None]:
+    """A drain in between sees the record of before, and takes the replay for a repetition."""
+
+    def let_wait(
+        self: WebhookWorker, endpoint: Any, delivery: WebhookDelivery, *, is_stored: bool
+    ) -> str:
+        ports: PostingPorts = self._ports
+        ports.waiting.put(delivery.event)
+        if not is_stored or delivery.next_at is not None:
+            ports.deliveries.put(replace(delivery, next_at=None))
+        found = self._read(endpoint.account_id, endpoint.endpoint_id)
+        if found is not None and self._must_drain(*found):
+            ports.queue.put_all([drain_of(endpoint)])
+        return "waiting"
+
+    with (
+        mock.patch.object(WebhookWorker, "_let_wait", let_wait),
+        mock.patch("pillarbox.application.webhooks.drain.is_replayed", return_value=False),
+    ):
         yield
 
 
@@ -189,6 +237,9 @@ KNOWN_BUGS = {
     bug.__name__: bug
     for bug in (
         recipients_share_an_event,
+        erasures_are_announced,
+        erased_while_waiting,
+        replays_wait_before_their_record,
         each_time_another_id,
         recorded_before_scheduled,
         removed_before_queued,

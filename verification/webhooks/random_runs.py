@@ -6,7 +6,7 @@ Several workers run at the same time. At each call another one, or another threa
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from random import Random
@@ -17,6 +17,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.webhooks.endpoint import DeliveryState
 from tests.fakes.builders import ACCOUNT, at, message
 from tests.fakes.webhook_world import WebhookWorld
 from tests.fakes.world import Fault, Killed
@@ -28,7 +29,12 @@ _LATER = PostResult(status_code=429, retry_after=timedelta(minutes=40))
 #: In seconds: the clock of half of the processes is so wrong.
 _CLOCK_ERRORS = (-30, -3, 0, 3, 30)
 _WORKERS = 3
-_CALLS_OF_A_DRAIN = ("poster.post", "deliveries.put", "waiting.remove", "queue.put_all")
+_CALLS_OF_A_DRAIN = (
+    "poster.post",
+    "deliveries.put",
+    "waiting.remove",
+    *["queue.put_all"] * 3,  # the fewest, since a step posts up to twenty events
+)
 _RECIPIENTS = ("ann@example.com", "bob@example.com")
 
 
@@ -66,7 +72,7 @@ class _BusyWorld(WebhookWorld):
                 self._aim = ""
                 error = draw.choice([Killed(), ServiceError("service_unavailable", "planted")])
                 self.gate.fault = Fault(position, draw.choice(["before", "after"]), error)
-            elif name == "waiting.oldest" and draw.random() < 0.3:
+            elif name == "waiting.oldest" and draw.random() < 0.5:
                 self._aim = draw.choice(_CALLS_OF_A_DRAIN)
 
         self.gate.watch = watch
@@ -132,12 +138,14 @@ def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
         world.disturb(random)
     _send(world, random, mails)
     world.settle(timedelta(minutes=random.choice([1, 20, 90])))
+    _erase(world, random)
+    replayed = _replay(world, random)
     _send(world, random, mails)
     if disturbed:  # the last steps are undisturbed, as each fault ends
         world.settle(timedelta(hours=6))
         world.calm()
     world.settle()
-    return _judge(world, disturbed=disturbed)
+    return _judge(world, replayed, disturbed=disturbed)
 
 
 def _add_endpoints(world: WebhookWorld, random: Random) -> None:
@@ -187,16 +195,37 @@ def _send(world: WebhookWorld, random: Random, mails: int) -> None:
             world.change(accepted, event)
 
 
-def _judge(world: WebhookWorld, *, disturbed: bool) -> Verdict:
-    expected = world.expected()
-    repeated = sum(count - 1 for count in world.accepted.values())
+def _erase(world: WebhookWorld, random: Random) -> None:
+    """Erase one or all recipients of some emails, whose events may still wait."""
+    for each in [*world.store.messages.values()]:
+        for recipient in random.choice([(), (), _RECIPIENTS[:1], _RECIPIENTS]):
+            world.erase(each, recipient)
+
+
+def _replay(world: WebhookWorld, random: Random) -> Counter[UUID]:
+    """Let owners ask in the next minute for some events again, and return which."""
+    replayed: Counter[UUID] = Counter()
+    for delivery in [*world.deliveries.deliveries.values()]:
+        if delivery.state is DeliveryState.DELIVERED and random.random() < 0.3:
+            again = replace(delivery.event, replayed_at=world.now)
+            world.queue.put_all([again], timedelta(seconds=random.uniform(0, 60)))
+            replayed[again.event_id] += 1
+    return replayed
+
+
+def _judge(world: WebhookWorld, replayed: Counter[UUID], *, disturbed: bool) -> Verdict:
+    expected = Counter(world.expected())
+    due = expected + replayed
+    repeated = (world.accepted - due).total()
     wrong = ""
-    if lost := expected - set(world.accepted):
-        wrong = f"{len(lost)} events lost"
-    elif set(world.accepted) - expected:
+    if lost := due - world.accepted:
+        wrong = f"{lost.total()} events lost"
+    elif set(world.accepted) - set(expected):
         wrong = "an invented event"
     elif world.waiting.waiting:
         wrong = "events wait for ever"
+    elif any(each.state is DeliveryState.WAITING for each in world.deliveries.deliveries.values()):
+        wrong = "a record says for ever that its event waits"
     elif not disturbed and repeated:
         wrong = f"{repeated} events repeated in an undisturbed run"
     return Verdict(len(expected), repeated, wrong)

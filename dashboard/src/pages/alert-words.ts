@@ -9,7 +9,7 @@ export const KINDS: Record<Kind, string> = {
   volume: "A key sends far more than usual",
   domain: "A domain can no longer be sent from",
   quota: "80% of a day’s or a month’s quota is used",
-  endpoint: "A webhook endpoint fails or is disabled",
+  endpoint: "A webhook endpoint fails, is disabled or too slow",
   agent: "An agent’s email waits for an owner",
   unused_key: "Nothing was sent with a key for 90 days",
 };

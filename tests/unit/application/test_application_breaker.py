@@ -9,7 +9,6 @@ from unittest import mock
 import pytest
 
 from pillarbox.application.accounts.resuming import Resuming
-from pillarbox.application.breaker.volume import VolumeWatch
 from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope
@@ -279,32 +278,6 @@ def _error(call: Any, *arguments: object) -> Exception | None:
     except OSError as error:
         return error
     return None
-
-
-def watch(world: Reputation) -> VolumeWatch:
-    return VolumeWatch(ledger=world.ledger, raise_alert=world.raise_alert, clock=lambda: world.now)
-
-
-def test_unusual_volume_of_a_key_warns() -> None:
-    """A hundred emails of a new key within an hour warn; ten times as many as ever do, too."""
-    world = Reputation()
-    entries = [replace(index_entry(world.send("delivered").record), revision=0) for _ in range(100)]
-    watched = watch(world)
-    watched.watch(ACCOUNT, entries[:99])
-    world.raise_alert.assert_not_called()
-    watched.watch(ACCOUNT, entries[99:])
-    assert world.raise_alert.call_args.args[1].about == "API key: key_1"
-
-
-def test_usual_volume_does_not_warn() -> None:
-    """A key that sent half as many in an hour of the last week is not unusual."""
-    world = Reputation()
-    world.apply(*(world.send("delivered") for _ in range(50)))
-    world.now += timedelta(hours=2)
-    later = [world.send("delivered") for _ in range(100)]
-    world.apply(*later)
-    watch(world).watch(ACCOUNT, [replace(index_entry(one.record), revision=0) for one in later])
-    world.raise_alert.assert_not_called()
 
 
 def test_a_healthy_account_costs_few_reads() -> None:

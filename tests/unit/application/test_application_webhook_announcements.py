@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum, auto
 from unittest.mock import Mock
@@ -11,12 +11,17 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
+from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
 from pillarbox.domain.webhooks.events import AccountEvent, account_paused
-from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
 from tests.fakes.webhooks import FakeWebhookEndpoints, FakeWebhookQueue, endpoint
 
 
@@ -154,3 +159,23 @@ def test_unreadable_endpoints_do_not_stop_other_accounts() -> None:
     assert [event.account_id for event in queue.events] == [ACCOUNT]
     assert result.retry_from is None
     assert [type(error) for error in result.errors] == [KeyError]
+
+
+def test_the_stream_of_an_erasure_announces_nothing() -> None:
+    """The change as DynamoDB reports it adds only that an email which waited has failed."""
+    sent = [
+        event(EventKind.SENT, 1),
+        event(EventKind.DELAYED, 2, "ann@example.com"),
+        event(EventKind.BOUNCED, 3, "ann@example.com"),
+        event(EventKind.DELIVERED, 4, "bob@example.com"),
+    ]
+    old = message(to=("Ann@example.com", "bob@example.com"), announced=True).with_events(sent)
+    erased = replace(erase_recipient(old, "ann@example.com"), revision=old.revision + 1)
+    failed = erased.with_events([event(EventKind.FAILED, 9)])
+    images = {
+        "Keys": keys.message(old.account_id, old.message_id),
+        "OldImage": message_item(old),
+    }
+    for new, kinds in ((erased, []), (failed, [EventKind.FAILED])):
+        record = {"eventName": "MODIFY", "dynamodb": images | {"NewImage": message_item(new)}}
+        assert [each.kind for each in added_events(record)] == kinds

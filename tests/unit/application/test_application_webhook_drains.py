@@ -16,18 +16,20 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
+    EndpointDrain,
     EndpointHealth,
+    OwnerNotice,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     WebhookTask,
 )
-from pillarbox.domain.webhooks.events import events_of, webhook_test
-from tests.fakes.builders import NOW, event, message
+from pillarbox.domain.webhooks.events import account_paused, events_of, webhook_test
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
 MOMENT, SECOND, MINUTE = timedelta(milliseconds=1), timedelta(seconds=1), timedelta(minutes=1)
-LATER = NOW + MINUTE
+HOUR, LATER = timedelta(hours=1), NOW + MINUTE
 OPEN = EndpointHealth(failing_since=NOW, failures=5, open_since=NOW, probes=2)
 #: What the random part of 0.5 makes of the lease.
 LEASED = NOW + LEASE + 5 * SECOND
@@ -111,8 +113,10 @@ def test_one_task_at_a_time_posts_what_waits(
     assert health_of(world).drain_until == kept
     assert len(world.poster.posts) == (kept == LEASED)
     assert len(world.waiting.waiting) == (kept != LEASED)
+    successes = int(outcome == "drained")
     assert world.queue.tasks == [
-        (replace(drain_of(endpoint), lease=follows), wait) for follows, wait in planned
+        (replace(drain_of(endpoint), lease=follows, successes=successes), wait)
+        for follows, wait in planned
     ]
 
 
@@ -130,6 +134,60 @@ def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
     drains_of(world).run(drain_of(endpoint), endpoint)
     assert [post.event_id for post in world.poster.posts] == [e.event_id for e in waiting[:5]]
     assert leases == [LEASED + 5 * MOMENT] * 5
+
+
+def test_a_drain_posts_more_after_each_step_without_a_failure() -> None:
+    """Five events, ten, and then twenty each time; after a failure five again."""
+    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW), 90)
+    task, steps = drain_of(endpoint), []
+    for step in range(6):
+        fails = step == 4
+        world.answer = lambda _url, id_, fails=fails: PostResult(  # type: ignore[misc]
+            status_code=503 if fails and id_.int % 2 else 200
+        )
+        before = len(world.poster.posts)
+        world.queue.tasks.clear()
+        drains_of(world).run(task, endpoint)
+        steps.append(len(world.poster.posts) - before)
+        (task,) = (each for each, _ in world.queue.tasks if isinstance(each, EndpointDrain))
+    assert steps == [5, 10, 20, 20, 20, 5]
+
+
+@pytest.mark.parametrize(
+    ("slow_since", "replayed_at", "told"),
+    [
+        (NOW, None, False),
+        (NOW - HOUR, None, True),
+        (NOW - HOUR, NOW, False),
+        (NOW - HOUR + MOMENT, None, False),
+        (None, None, False),
+    ],
+)
+def test_the_owner_is_told_once_of_events_that_are_an_hour_late(
+    slow_since: datetime | None, replayed_at: datetime | None, *, told: bool
+) -> None:
+    """The endpoint must have been slow for as long, and a replay is as old as its request."""
+    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=slow_since), 0)
+    paused = account_paused(endpoint.account_id, NOW - HOUR).for_endpoint(endpoint.endpoint_id)
+    for number in range(9):
+        world.waiting.put(replace(paused, event_id=UUID(int=number), replayed_at=replayed_at))
+    task = drain_of(endpoint)
+
+    def answer(*_: object) -> PostResult:
+        world.now += SECOND
+        return PostResult(status_code=200)
+
+    world.answer = answer
+    for _ in range(2):
+        world.queue.tasks.clear()
+        world.now = NOW
+        drains_of(world).run(task, endpoint)
+        ((task, _),) = world.queue.tasks  # type: ignore[assignment]
+        assert task.late == told
+    tasks = [task for minute in world.due.minutes.values() for task in minute.values()]
+    assert len(world.due.minutes) == told
+    notice = OwnerNotice(endpoint.account_id, endpoint.endpoint_id, slow_since or NOW)
+    assert tasks == [notice] * told
 
 
 @pytest.mark.parametrize(("took", "slow"), [(SECOND - MOMENT, False), (SECOND, True)])
@@ -245,6 +303,19 @@ def test_five_slow_posts_make_an_endpoint_slow(slow_posts: int) -> None:
     assert health_of(world).slow_since == (NOW if slow else None)
     drains = [(drain_of(endpoint), 5 * SECOND), (drain_of(endpoint), 0 * SECOND)]
     assert world.queue.tasks == drains * slow
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_slow_posts_count_for_all_endpoints_of_an_account(others: int) -> None:
+    """Five endpoints with one slow POST each are slow, but not if one is of another account."""
+    world, events = WebhookWorld(), []
+    for number in range(5):
+        account_id = OTHER_ACCOUNT if number < others else ACCOUNT
+        endpoint = world.add_endpoint(account_id=account_id)
+        events.append(account_paused(account_id, NOW).for_endpoint(endpoint.endpoint_id))
+    WebhookWorker(world.ports, beyond_patience).handle(events)
+    slow = [health for health in world.healths.healths.values() if health.slow_since]
+    assert len(slow) == (0 if others else 5)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, shard_count, shard_of
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import EventKind, SendRoute
-from pillarbox.domain.webhooks.endpoint import OwnerNotice
+from pillarbox.domain.webhooks.endpoint import EndpointHealth, OwnerNotice
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.text import text_from_html
 from tests.fakes.builders import ACCOUNT, NOW, PREVIEW_SENDER, account, event, message
@@ -55,6 +55,7 @@ def text(mail: Mail) -> str:
 
 
 WARNING = "Webhooks to hooks.shop.example have failed for a day"
+LATE = "Webhooks to hooks.shop.example are more than an hour late"
 DISABLED = "Your webhook endpoint at hooks.shop.example is disabled"
 
 
@@ -104,6 +105,21 @@ def test_a_notice_is_recorded_as_the_services_own() -> None:
     assert notice.origin.key_id is None
     assert world.expected() == before
     assert not world.store.counts, "it takes nothing of the quota"
+
+
+@pytest.mark.parametrize("keeps_up", [False, True])
+def test_the_owner_of_a_slow_endpoint_is_told(*, keeps_up: bool) -> None:
+    """The email says since when it is slow, unless it is no longer when the notice is due."""
+    world = failing(OK)
+    world.settle(timedelta(seconds=30))
+    ((key, endpoint),) = world.endpoints.endpoints.items()
+    world.healths.healths[key] = EndpointHealth(slow_since=NOW)
+    world.due.put(OwnerNotice(endpoint.account_id, endpoint.endpoint_id, NOW), world.now)
+    if keeps_up:
+        world.healths.healths[key] = EndpointHealth()
+    world.settle(HOUR)
+    assert subjects(world) == ([] if keeps_up else [LATE])
+    assert all("has answered slowly since 14 March 2026" in text(m) for m in world.owner_emails())
 
 
 def test_a_notice_names_no_tenant() -> None:

@@ -1,18 +1,29 @@
 """Replays reach the endpoint: the use cases and the worker, over fakes with a clock."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
+from pillarbox.application.webhooks.attempts import Attempts, drain_of
+from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.timing import CLOCK_MARGIN
-from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery, WebhookEndpoint
+from pillarbox.domain.webhooks.endpoint import (
+    DeliveryAttempt,
+    DeliveryState,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from pillarbox.domain.webhooks.events import events_of
 from tests.fakes.builders import ACCOUNT, at, event, message
-from tests.fakes.webhook_world import WebhookWorld
+from tests.fakes.webhook_world import WebhookWorld, one_after_another
 from tests.unit.application.test_application_webhooks import FakeLog
 
 BUSY, GONE = PostResult(status_code=503), PostResult(status_code=410)
@@ -101,3 +112,60 @@ def test_a_replay_begins_a_new_schedule() -> None:
     delivery = only_delivery(world)
     assert delivery.state is DeliveryState.DELIVERED
     assert [attempt.status_code for attempt in delivery.attempts] == [503, 503, 200]
+
+
+@pytest.mark.parametrize("before", ["deliveries.put", "waiting.put", "healths.get"])
+@pytest.mark.parametrize("waited", [True, False])
+@pytest.mark.parametrize("answer", [PostResult(status_code=200), BUSY])
+def test_a_drain_beside_a_replay_loses_nothing(
+    before: str, answer: PostResult, *, waited: bool
+) -> None:
+    """A drain that runs before any call of the worker which lets the replay wait posts it once.
+
+    With `waited`, an earlier drain posted the event and died before it removed it.
+    """
+    world, endpoint, replays = begin()
+    world.settle()
+    delivered = only_delivery(world)
+    if waited:
+        world.waiting.put(delivered.event)
+    world.healths.healths[ACCOUNT, endpoint.endpoint_id] = EndpointHealth(slow_since=world.now)
+    replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), delivered.event.delivery_id)
+    ((task, _),) = world.queue.tasks
+    world.queue.tasks.clear()
+    world.answer = lambda _url, _id: answer
+
+    def drain(name: str) -> None:
+        if name == before and len(world.gate.calls) > 2:
+            world.gate.watch = lambda _: None
+            Drains(world.ports, Attempts(world.ports), one_after_another).run(
+                drain_of(endpoint), endpoint
+            )
+
+    world.gate.calls.clear()
+    world.gate.watch = drain
+    assert WebhookWorker(world.ports, one_after_another).handle([task]) == ["waiting"]
+    world.answer = lambda _url, _id: PostResult(status_code=200)
+    world.settle()
+    assert world.accepted == {delivered.event.event_id: 2}
+    assert only_delivery(world).state is DeliveryState.DELIVERED
+    assert not world.waiting.waiting
+
+
+@pytest.mark.parametrize("attempts", [0, 1])
+def test_an_event_waits_although_its_worker_died_after_the_record(attempts: int) -> None:
+    """The queue delivers the task again, and the record alone does not make it a repetition."""
+    world, endpoint, _ = begin()
+    world.stream.clear()
+    (message,) = world.store.messages.values()
+    event = events_of(message)[-1].for_endpoint(endpoint.endpoint_id)
+    attempt = DeliveryAttempt(at=world.now, status_code=503, milliseconds=1)
+    world.deliveries.put(
+        WebhookDelivery(
+            event=event, state=DeliveryState.WAITING, attempts=(attempt,) * (attempts + 1)
+        )
+    )
+    world.deliver_again(replace(event, attempts=attempts))
+    world.settle()
+    assert world.accepted == {event.event_id: 1}
+    assert only_delivery(world).state is DeliveryState.DELIVERED

@@ -8,11 +8,13 @@ from uuid import UUID
 import pytest
 
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind
 from pillarbox.domain.webhooks.endpoint import WebhookType, is_delivery_id
 from pillarbox.domain.webhooks.events import (
     account_paused,
     events_of,
+    find_erased,
     find_event,
     new_events,
     receives,
@@ -22,7 +24,7 @@ from pillarbox.domain.webhooks.events import (
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 from tests.fakes.webhooks import endpoint
 
-ANN, BOB = "ann@example.com", "bob@example.com"
+ANN, BOB, CLEO = "ann@example.com", "bob@example.com", "cleo@example.com"
 
 
 def test_a_message_announces_its_acceptance_and_its_events() -> None:
@@ -92,6 +94,52 @@ def test_the_order_of_events_does_not_matter() -> None:
             record = changed
         assert len(announced) == len(set(announced)) == 4
         assert set(announced) == {a.event_id("e") for a in events_of(record)[1:]}
+
+
+@pytest.mark.parametrize("erased", [(ANN,), (BOB, ANN), (ANN, BOB, CLEO)])
+def test_an_erasure_announces_no_event_again(erased: tuple[str, ...]) -> None:
+    """The events of an erased person, of several, and of the others are those of before."""
+    record = message(to=("Ann@example.com", BOB), cc=(CLEO,)).with_events(
+        [
+            event(EventKind.SENT, 1),
+            *(
+                event(EventKind.DELAYED, second, name)
+                for second, name in enumerate((ANN, BOB, CLEO))
+            ),
+            event(EventKind.BOUNCED, 5, ANN),
+            event(EventKind.DELIVERED, 6, BOB),
+        ]
+    )
+    for mailbox in erased:
+        old, record = record, erase_recipient(record, mailbox)
+        assert old.to + old.cc != record.to + record.cc
+        assert not new_events(old, record)
+    failed = record.with_events([event(EventKind.FAILED, 9)])
+    assert [each.kind for each in new_events(old, failed)] == [EventKind.FAILED]
+    late = record.with_events([event(EventKind.COMPLAINED, 9, erased[0])])
+    (complained,) = new_events(record, late)
+    assert (complained.kind, complained.recipient) == (EventKind.COMPLAINED, ERASED_ADDRESS)
+
+
+def test_an_event_is_found_after_its_recipient_was_erased() -> None:
+    """What waited is that event of an erased person whose type and time are nearest."""
+    record = message(to=(ANN, BOB)).with_events(
+        [
+            event(EventKind.DELIVERED, 1, ANN),
+            event(EventKind.BOUNCED_TRANSIENT, 2, ANN),
+            event(EventKind.BOUNCED, 60, ANN),
+            event(EventKind.DELIVERED, 3, BOB),
+        ]
+    )
+    announced = [each.for_endpoint("e") for each in events_of(record)]
+    erased = erase_recipient(record, ANN)
+    found = [find_erased(erased, each) for each in announced if not find_event(erased, each)]
+    assert [each and (each.kind, each.recipient) for each in found] == [
+        (EventKind.DELIVERED, ERASED_ADDRESS),
+        (EventKind.BOUNCED_TRANSIENT, ERASED_ADDRESS),
+        (EventKind.BOUNCED, ERASED_ADDRESS),
+    ]
+    assert find_erased(record, announced[1]) is None
 
 
 def test_ids_are_of_version_5_and_differ() -> None:

@@ -31,7 +31,7 @@ class SqsWebhookQueue(SqsQueue):
                 {
                     "Id": str(number),
                     "MessageBody": write_task(task),
-                    "MessageGroupId": _group(task),
+                    "MessageGroupId": group_of(task),
                     "DelaySeconds": seconds,
                 }
                 for number, task in enumerate(tasks)
@@ -47,9 +47,9 @@ class SqsWebhookQueue(SqsQueue):
         return read_task(text)
 
 
-def _group(task: PostingTask) -> str:
-    """Return what has a fair part of the queue: an endpoint, or the chat of an account."""
-    return task.account_id if isinstance(task, AlertPost) else task.endpoint_id
+def group_of(task: PostingTask) -> str:
+    """Return what has a fair part of the queue: the account, with all its endpoints."""
+    return task.account_id
 
 
 def write_task(task: PostingTask) -> str:
@@ -64,6 +64,7 @@ def write_task(task: PostingTask) -> str:
     }
     if isinstance(task, EndpointDrain):
         fields["drain"] = milliseconds(task.lease) if task.lease else 0
+        fields |= {"successes": task.successes, "late": task.late}
     else:
         fields |= {
             "id": str(task.event_id),
@@ -98,7 +99,9 @@ def read_task(text: str) -> PostingTask:
     account_id, endpoint_id = fields["account"], fields["endpoint"]
     if "drain" in fields:
         lease = to_datetime(fields["drain"]) if fields["drain"] else None
-        return EndpointDrain(account_id, endpoint_id, lease)
+        # An older version queues neither.
+        successes, late = fields.get("successes", 0), fields.get("late", False)
+        return EndpointDrain(account_id, endpoint_id, lease, successes, late)
     return WebhookEvent(
         event_id=UUID(fields["id"]),
         type=WebhookType(fields["type"]),

@@ -3,11 +3,13 @@
 That is a new program, a mistake, or somebody who has stolen the key. Nothing is refused.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Lock
 from typing import Final
+from uuid import UUID
 
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock
@@ -28,6 +30,8 @@ UNUSUAL: Final = 10
 _WEEK: Final = 7 * 24 * 3_600_000
 #: The keys of the present hour that a process counts.
 _MAX_KEYS: Final = 10_000
+#: The messages by which a process knows that a batch is repeated: those of ten full batches.
+_MAX_MESSAGES: Final = 20_000
 
 _USUAL: Final = "In the week before it never sent a tenth of that in an hour."
 _STOLEN: Final = (
@@ -49,32 +53,39 @@ class VolumeWatch:
     raise_alert: Callable[[str, Alert], None]
     clock: Clock
     _counts: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    #: The newest messages that were counted, the oldest of them first.
+    _counted: dict[UUID, None] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def watch(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
         """Count new messages of an account, and tell its owners of what is unusual, once a day.
 
+        A message counts once, however often its batch comes, and only after the owners were told.
+        Batches of one account must not come at the same time.
+
         Raises:
             ServiceError: `service_unavailable`.
         """
-        new = Counter(
-            (entry.key_id, Granularity.HOUR.start(entry.created))
-            for entry in entries
-            if entry.revision == 0 and entry.key_id is not None
-        )
-        for (key_id, hour), count in new.items():
-            total = self._count(account_id, key_id, hour, count)
-            if _reaches_step(total - count, total) and self._is_unusual(
-                account_id, key_id, hour, total
-            ):
+        new: defaultdict[tuple[str, int], set[UUID]] = defaultdict(set)
+        for entry in entries:
+            is_new = entry.revision == 0 and entry.message_id not in self._counted
+            if is_new and entry.key_id is not None:
+                new[entry.key_id, Granularity.HOUR.start(entry.created)].add(entry.message_id)
+        for (key_id, hour), messages in new.items():
+            before = self._counts[account_id, key_id, hour]
+            total = before + len(messages)
+            if _reaches_step(before, total) and self._is_unusual(account_id, key_id, hour, total):
                 self._tell(account_id, key_id, total)
+            self._count(account_id, key_id, hour, messages)
 
-    def _count(self, account_id: str, key_id: str, hour: int, count: int) -> int:
+    def _count(self, account_id: str, key_id: str, hour: int, messages: Collection[UUID]) -> None:
         with self._lock:
             if len(self._counts) >= _MAX_KEYS:
                 self._counts.clear()
-            self._counts[account_id, key_id, hour] += count
-            return self._counts[account_id, key_id, hour]
+            self._counts[account_id, key_id, hour] += len(messages)
+            self._counted.update(dict.fromkeys(messages))
+            for oldest in [*islice(self._counted, max(len(self._counted) - _MAX_MESSAGES, 0))]:
+                del self._counted[oldest]
 
     def _is_unusual(self, account_id: str, key_id: str, hour: int, count: int) -> bool:
         week, subset = TimeRange(hour - _WEEK, hour), Subset(SubsetKind.KEY, key_id)

@@ -35,7 +35,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookTask,
     WebhookType,
 )
-from pillarbox.domain.webhooks.events import find_event
+from pillarbox.domain.webhooks.events import find_erased, find_event
 from pillarbox.domain.webhooks.retries import (
     after_failure,
     after_success,
@@ -52,7 +52,7 @@ _MAX_DELAY: Final = timedelta(minutes=15)
 #: A POST that runs for so long is slow.
 _PATIENCE: Final = timedelta(seconds=1)
 #: Longer than a worker runs. So a notice is due after the health that it is about was written.
-_NOTICE_DELAY: Final = timedelta(minutes=2)
+NOTICE_DELAY: Final = timedelta(minutes=2)
 #: How often a change of the health is tried again that met another one.
 _TRIES: Final = 20
 
@@ -231,7 +231,7 @@ class Attempts:
             ):
                 if after is not None and after != before:
                     notice = OwnerNotice(endpoint.account_id, endpoint.endpoint_id, after)
-                    ports.due.put(notice, now + _NOTICE_DELAY)
+                    ports.due.put(notice, now + NOTICE_DELAY)
             return changed
 
         return ports.change_health(endpoint, change)
@@ -285,12 +285,18 @@ class Attempts:
             found = find_event(message, event) if message else None
             if message is not None and found is not None:
                 return payloads.email(found, message)
-        return None
+        erased = find_erased(message, event) if message else None
+        return payloads.email(erased, message) if message and erased else None
 
 
 def events_wait(endpoint: WebhookEndpoint, health: EndpointHealth) -> bool:
     """Return whether the events of an endpoint wait, and are not posted as they come."""
     return not endpoint.enabled or must_wait(health)
+
+
+def is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
+    """Return whether an event starts over, with new attempts, because somebody asked for it."""
+    return not event.attempts and event.replayed_at not in {None, delivery.event.replayed_at}
 
 
 def drain_of(endpoint: WebhookEndpoint) -> EndpointDrain:

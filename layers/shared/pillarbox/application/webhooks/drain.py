@@ -10,10 +10,12 @@ from functools import partial
 from typing import Final
 
 from pillarbox.application.webhooks.attempts import (
+    NOTICE_DELAY,
     AttemptResult,
     Attempts,
     PostingPorts,
     drain_of,
+    is_replayed,
 )
 from pillarbox.application.webhooks.ports import Parallel
 from pillarbox.domain.timing import CLOCK_MARGIN
@@ -21,13 +23,17 @@ from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
+    OwnerNotice,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     is_enabled,
 )
 
+#: A step posts so many events at the same time, and after each one without a failure twice as
+#: many, up to so many times. A worker that had ten drains of more would itself be slow.
 _AT_A_TIME: Final = 5
+_DOUBLINGS: Final = 2
 #: Longer than a worker runs, by the clock of another one, and shorter than the queue hides the
 #: task of a dead worker. The random part makes each lease another one.
 LEASE: Final = timedelta(seconds=60) + CLOCK_MARGIN
@@ -36,6 +42,8 @@ _RANDOM_LEASE: Final = timedelta(seconds=10)
 _QUICK: Final = timedelta(seconds=1)
 #: A slow endpoint whose drain has not begun after so long gets another one.
 DRAIN_LATE: Final = timedelta(seconds=5)
+#: The owner of an endpoint that has been slow for so long is told if its events wait for as long.
+_EVENTS_LATE: Final = timedelta(hours=1)
 
 
 class Drains:
@@ -82,7 +90,7 @@ class Drains:
             return refusal
         if health.open_since is not None:
             return self._probe(endpoint, health, lease)
-        return self._drain(endpoint, health, lease)
+        return self._drain(endpoint, health, replace(task, lease=lease))
 
     def _refusal(
         self, task: EndpointDrain, endpoint: WebhookEndpoint, health: EndpointHealth
@@ -111,31 +119,48 @@ class Drains:
                 ports.waiting.remove(events[0])
             return "probe_failed"
         ports.waiting.remove(events[0])
-        self._continue(endpoint, lease)
+        self._continue(endpoint, replace(drain_of(endpoint), lease=lease))
         return "probed"
 
-    def _drain(self, endpoint: WebhookEndpoint, health: EndpointHealth, lease: datetime) -> str:
+    def _drain(self, endpoint: WebhookEndpoint, health: EndpointHealth, task: EndpointDrain) -> str:
         """Post a few events at the same time. Those that fail are tried again on the schedule."""
         ports = self._ports
-        events = ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, _AT_A_TIME)
+        most = _AT_A_TIME << min(task.successes, _DOUBLINGS)
+        events = ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, most)
         if not events:
             return self._end(endpoint, closes=False)
+        late = task.late or self._tell_if_late(endpoint, health, events[0])
         calls = [partial(self._drain_one, endpoint, health, event) for event in events]
         results = self._parallel(calls)
         for result in results:
             if isinstance(result, Exception):
                 raise result
-        if health.slow_since is not None and all(map(_is_quick, results)):
+        is_quick = all(map(_is_quick, results))
+        if health.slow_since is not None and is_quick:
             ports.change_health(endpoint, lambda health: replace(health, slow_since=None))
-        self._continue(endpoint, lease)
+        successes = task.successes + 1 if all(map(_is_success, results)) else 0
+        self._continue(endpoint, replace(task, successes=successes, late=late and not is_quick))
         return "drained"
 
-    def _continue(self, endpoint: WebhookEndpoint, lease: datetime) -> None:
+    def _tell_if_late(
+        self, endpoint: WebhookEndpoint, health: EndpointHealth, oldest: WebhookEvent
+    ) -> bool:
+        """Plan a notice to the owner if a slow endpoint does not keep up; return whether."""
+        if health.slow_since is None:
+            return False
+        now = self._ports.clock()
+        if max(health.slow_since, oldest.replayed_at or oldest.at) > now - _EVENTS_LATE:
+            return False
+        notice = OwnerNotice(endpoint.account_id, endpoint.endpoint_id, health.slow_since)
+        self._ports.due.put(notice, now + NOTICE_DELAY)
+        return True
+
+    def _continue(self, endpoint: WebhookEndpoint, following: EndpointDrain) -> None:
         """Queue the task that follows: at once, or as the next probe if the circuit opened."""
         ports = self._ports
         health = ports.healths.get(endpoint.account_id, endpoint.endpoint_id)
         if health.open_since is None:
-            ports.queue.put_all([replace(drain_of(endpoint), lease=lease)])
+            ports.queue.put_all([following])
         else:
             self._give_back(endpoint)
 
@@ -168,6 +193,8 @@ class Drains:
     ) -> AttemptResult:
         """Post an event, unless an earlier try was its last."""
         stored = self._ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
+        if stored and is_replayed(event, stored):
+            stored = None
         delivery = stored or WebhookDelivery(event=event, state=DeliveryState.WAITING)
         if delivery.state is not DeliveryState.WAITING:
             return AttemptResult("repeated", delivery)
@@ -188,6 +215,13 @@ class Drains:
         if ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, 1):
             ports.queue.put_all([drain_of(endpoint)])
         return "drain_ended"
+
+
+def _is_success(result: AttemptResult | Exception) -> bool:
+    """Return whether the endpoint accepted what was posted, if anything was."""
+    return isinstance(result, AttemptResult) and (
+        result.took is None or result.delivery.state is DeliveryState.DELIVERED
+    )
 
 
 def _is_quick(result: AttemptResult | Exception) -> bool:

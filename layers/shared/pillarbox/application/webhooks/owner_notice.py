@@ -1,4 +1,4 @@
-"""Raise an alert that an endpoint of an account fails or was disabled."""
+"""Raise an alert that an endpoint of an account fails, was disabled, or does not keep up."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class OwnerNotices:
     def send(self, notice: OwnerNotice) -> None:
         """Raise the alert of a notice, unless it is out of date.
 
-        It is out of date if the endpoint works or was enabled again, was disabled after a
-        warning, or was deleted.
+        It is out of date if the endpoint works, keeps up or was enabled again, was disabled after
+        a warning, or was deleted.
         """
         endpoint = self.endpoints.get(notice.account_id, notice.endpoint_id)
         health = self.healths.get(notice.account_id, notice.endpoint_id)
         if endpoint is None or not _is_current(notice, health):
             return
-        title, paragraphs = _text(endpoint, health)
+        title, paragraphs = _text(notice, endpoint, health)
         alert = Alert(
             kind=AlertKind.ENDPOINT,
             name=endpoint.endpoint_id,
@@ -47,14 +47,23 @@ class OwnerNotices:
 
 def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
     """Return whether the health still is what the notice says."""
-    told = health.warned_at if health.disabled_at is None else health.disabled_at
-    return told is not None and milliseconds(told) == milliseconds(notice.at)
+    if health.disabled_at is not None:
+        return _is_same(notice.at, health.disabled_at)
+    return _is_same(notice.at, health.warned_at) or _is_same(notice.at, health.slow_since)
 
 
-def _text(endpoint: WebhookEndpoint, health: EndpointHealth) -> tuple[str, list[str]]:
+def _is_same(at: datetime, other: datetime | None) -> bool:
+    return other is not None and milliseconds(other) == milliseconds(at)
+
+
+def _text(
+    notice: OwnerNotice, endpoint: WebhookEndpoint, health: EndpointHealth
+) -> tuple[str, list[str]]:
     """Return title and paragraphs. Of the URL they have only the host: the rest may be secret."""
     host = urlsplit(endpoint.url).hostname or "?"
-    write = _warning if health.disabled_at is None else _disabled
+    write = _disabled
+    if health.disabled_at is None:
+        write = _late if _is_same(notice.at, health.slow_since) else _warning
     title, *paragraphs = write(host, endpoint.endpoint_id, health)
     return title, [*paragraphs]
 
@@ -69,6 +78,19 @@ def _warning(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str, 
         f"We keep trying. If it still accepts nothing, we disable it{end}.",
         f"Please repair the endpoint. {_WHERE_ERRORS_ARE.format(id=endpoint_id)}",
         "You need not do more: when it works again, the events that wait are sent to it.",
+    )
+
+
+def _late(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str, ...]:
+    """Return the title and the paragraphs of the email about an endpoint that does not keep up."""
+    since = _day_and_time(health.slow_since)
+    return (
+        f"Webhooks to {host} are more than an hour late",
+        f"Your webhook endpoint at {host} has answered slowly since {since}.",
+        "We send it a few events at a time. An event that waits for 7 days is not sent any more.",
+        "Please let the endpoint answer at once, and do its work later.",
+        f"GET /v1/webhooks/{endpoint_id}/deliveries shows how long it took for each answer.",
+        "You need not do more: the events that wait are sent as fast as it answers.",
     )
 
 

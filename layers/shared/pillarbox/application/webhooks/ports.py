@@ -129,11 +129,11 @@ class WaitingEvents(Protocol):
         """Read the oldest events of an endpoint consistently."""
 
     def remove(self, event: WebhookEvent) -> None:
-        """Remove an event, if it still waits."""
+        """Remove an event, if it still waits. A replay of it that came in between stays."""
 
 
 class WebhookQueue(Protocol):
-    """The queue of events to post and of endpoints to drain; the endpoint is the message group."""
+    """The queue of events to post and of endpoints to drain; the account is the message group."""
 
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks, each hidden for a time of up to 15 minutes."""

@@ -13,6 +13,7 @@ from pillarbox.application.webhooks.attempts import (
     PostingPorts,
     drain_of,
     events_wait,
+    is_replayed,
 )
 from pillarbox.application.webhooks.drain import DRAIN_LATE, Drains
 from pillarbox.application.webhooks.ports import Parallel
@@ -29,7 +30,7 @@ from pillarbox.domain.webhooks.endpoint import (
     is_enabled,
 )
 
-#: An endpoint that has so many slow POSTs of a batch is slow.
+#: The endpoints of an account that has so many slow POSTs in a batch are slow.
 _SLOW_POSTS: Final = 5
 #: How often the worker looks for them.
 _LOOKS: Final = timedelta(seconds=0.25)
@@ -78,14 +79,15 @@ class WebhookWorker:
         noted = set[tuple[str, str]]()
 
         def note_slow_endpoints(running: Sequence[int]) -> None:
-            slow = Counter(
+            slow = [
                 (task.account_id, task.endpoint_id)
                 for task in (tasks[position] for position in running)
                 if isinstance(task, WebhookEvent) and self._attempts.is_slow(task)
-            )
-            for key, count in slow.items():
+            ]
+            posts = Counter(account_id for account_id, _ in slow)
+            for key in dict.fromkeys(slow):
                 found = endpoints[key]
-                if count < _SLOW_POSTS or key in noted or isinstance(found, Exception):
+                if posts[key[0]] < _SLOW_POSTS or key in noted or isinstance(found, Exception):
                     continue
                 if found is not None:
                     self._drains.begin_slow(found[0])
@@ -106,13 +108,16 @@ class WebhookWorker:
         ports = self._ports
         # A copy of an event comes seconds later, so this read mostly sees the first one's record.
         stored = ports.deliveries.peek(event.account_id, event.endpoint_id, event.delivery_id)
-        if stored and _is_replayed(event, stored):
+        if stored and is_replayed(event, stored):
             stored = None
         delivery = stored or WebhookDelivery(
             event=replace(event, attempts=0), state=DeliveryState.WAITING
         )
         if _is_repeated(event, delivery):
-            return "repeated"
+            if delivery.state is not DeliveryState.WAITING or delivery.next_at is not None:
+                return "repeated"
+            # The worker that recorded that it waits may have died before it waited.
+            return self._let_wait(endpoint, delivery, is_stored=True)
         if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
             return self._let_wait(endpoint, delivery, is_stored=stored is not None)
         result = self._attempts.post(endpoint, health, delivery)
@@ -134,13 +139,14 @@ class WebhookWorker:
     ) -> str:
         """Let an event wait for a drain.
 
+        The record comes first: a drain reads it, and may record at once that it posted the event.
         A drain may have ended between reading the health and storing the event. So look again,
         and begin another drain if nothing would post the event.
         """
         ports, event = self._ports, delivery.event
-        ports.waiting.put(event)
         if not is_stored or delivery.next_at is not None:
             ports.deliveries.put(replace(delivery, next_at=None))
+        ports.waiting.put(event)
         found = self._read(event.account_id, event.endpoint_id)
         if found is not None and self._must_drain(*found):
             ports.queue.put_all([drain_of(endpoint)])
@@ -164,8 +170,3 @@ def _is_repeated(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
     The task that tries it again has the number of attempts in the record. No clock takes part.
     """
     return delivery.state is not DeliveryState.WAITING or len(delivery.attempts) > event.attempts
-
-
-def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
-    """Return whether an event starts over, with new attempts, because somebody asked for it."""
-    return not event.attempts and event.replayed_at not in {None, delivery.event.replayed_at}

@@ -21,7 +21,7 @@ class AlertKind(StrEnum):
     DOMAIN = "domain"
     #: Most of a quota is used.
     QUOTA = "quota"
-    #: A webhook endpoint fails, or is disabled.
+    #: A webhook endpoint fails, is disabled, or does not keep up.
     ENDPOINT = "endpoint"
     #: An agent's email waits for an owner.
     AGENT = "agent"

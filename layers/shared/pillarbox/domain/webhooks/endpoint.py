@@ -179,13 +179,17 @@ class EndpointDrain:
     account_id: str
     endpoint_id: str
     lease: datetime | None = None
+    #: How many steps just before this one had no failure.
+    successes: int = 0
+    #: Whether one of them saw that the events are late, and had the owner told.
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerNotice:
-    """The task to tell an account's owner that the service warned or disabled an endpoint.
+    """The task to tell an account's owner that an endpoint fails, is disabled or too slow.
 
-    `at` is the `warned_at` or the `disabled_at` of the endpoint's health.
+    `at` is the `warned_at`, the `disabled_at` or the `slow_since` of the endpoint's health.
     """
 
     account_id: str

@@ -8,7 +8,13 @@ from uuid import UUID, uuid5
 
 from pillarbox.domain.accounts.pause import SUSPENSION, Pause, PauseSummary
 from pillarbox.domain.accounts.sender_domain import DomainState
-from pillarbox.domain.messages.message import Event, EventKind, Message, SendRoute
+from pillarbox.domain.messages.message import (
+    ERASED_ADDRESS,
+    Event,
+    EventKind,
+    Message,
+    SendRoute,
+)
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, WebhookEndpoint, WebhookEvent, WebhookType
 
@@ -105,21 +111,36 @@ def events_of(message: Message) -> Sequence[AccountEvent]:
 def new_events(old: Message | None, new: Message) -> Sequence[AccountEvent]:
     """Return the events that a change of a record adds; None is the record before its creation.
 
-    A repeated event with another time is not new.
+    A repeated event with another time is not new, nor is one whose recipient was erased.
     """
     known = {(event.kind, event.recipient) for event in events_of(old)} if old else set()
+    if new.is_erased:
+        known |= {(kind, name and new.recipient_of(name)) for kind, name in known}
     return [event for event in events_of(new) if (event.kind, event.recipient) not in known]
 
 
 def find_event(message: Message, event: WebhookEvent) -> AccountEvent | None:
     """Return the event of a message that a webhook event announces.
 
-    It is None if the record is older than the event.
+    It is None if the record is older than the event, or has lost its recipient.
     """
     for candidate in events_of(message):
         if candidate.event_id(event.endpoint_id) == event.event_id:
             return candidate
     return None
+
+
+def find_erased(message: Message, event: WebhookEvent) -> AccountEvent | None:
+    """Return the event that was announced with the address of a recipient who was erased since.
+
+    Of several recipients who were erased the record keeps one event of a kind.
+    """
+    of_erased = (
+        candidate
+        for candidate in events_of(message)
+        if (candidate.type, candidate.recipient) == (event.type, ERASED_ADDRESS)
+    )
+    return min(of_erased, key=lambda candidate: abs(candidate.at - event.at), default=None)
 
 
 def suppression_added(

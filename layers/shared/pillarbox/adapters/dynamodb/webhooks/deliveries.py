@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_item,
     to_ttl,
 )
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import EXISTS, ConditionFailed, Table
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -119,11 +119,20 @@ class DynamoWaitingEvents:
         return [event_of(item, account_id, endpoint_id) for item in oldest]
 
     def remove(self, event: WebhookEvent) -> None:
-        """Delete the event; it may be absent."""
+        """Delete the event, unless a later replay of it waits in its place."""
         place = event.account_id, event.endpoint_id
-        if not self._table.remove(keys.waiting_event(*place, event.delivery_id)):
-            # Before there were shards, all events waited in the first one.
-            self._table.delete(keys.among_waiting(*place, 0, event.delivery_id))
+        replayed = event_attributes(event)["replayed"]
+        is_same = "attribute_not_exists(replayed)" if replayed is None else "replayed = :replayed"
+        try:
+            self._table.delete(
+                keys.waiting_event(*place, event.delivery_id),
+                condition=f"{EXISTS} AND {is_same}",
+                values={} if replayed is None else {":replayed": replayed},
+            )
+        except ConditionFailed as failure:
+            if failure.item is None:
+                # Before there were shards, all events waited in the first one.
+                self._table.delete(keys.among_waiting(*place, 0, event.delivery_id))
 
 
 def event_attributes(event: WebhookEvent) -> dict[str, object]:
