@@ -14,20 +14,13 @@ from unittest import mock
 from urllib.parse import urlparse
 
 import boto3
-import botocore.hooks
-import botocore.regions
-import botocore.session
-import moto.core.responses
 import pytest
 from botocore.awsrequest import AWSPreparedRequest
-from botocore.endpoint_provider import EndpointProvider
-from botocore.hooks import NodeList
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
 from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.core.utils import method_names_from_class
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -41,6 +34,7 @@ from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.direct import client
 from pillarbox.settings import Settings
 from pillarbox.wiring import services
+from tests import sdk_caches
 from tests.direct_dynamodb import direct_dynamodb, insert_all, transact
 from tests.emulated_connection import EmulatedConnection
 from tests.fakes import quick_table
@@ -49,38 +43,7 @@ from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 REGION: Final = "eu-west-1"
 #: The variable that names another DynamoDB for the tests (verification/dynamodb_local).
 DYNAMODB_URL: Final = "TESTS_DYNAMODB_URL"
-# All sessions of this process share what they read of the SDK's data: a fifth of the time of the
-# tests that begin with a new session.
-botocore.session.create_loader = cache(botocore.session.create_loader)
-
-
-_rules: dict[tuple[int, frozenset[str]], EndpointProvider] = {}
-
-
-def _rules_of_endpoints(
-    ruleset_data: Any, partition_data: Any, excluded_params: Any = None
-) -> EndpointProvider:
-    """Parse the rules of a service once, not for each of a thousand clients."""
-    key = id(ruleset_data), frozenset(excluded_params or ())  # the loader keeps the data
-    if key not in _rules:
-        _rules[key] = EndpointProvider(ruleset_data, partition_data, excluded_params)
-    return _rules[key]
-
-
-def _copy_hooks(trie: Any, node: dict[str, Any]) -> dict[str, Any]:
-    """Copy the 400 hooks of a client as botocore does, without asking each how it is copied."""
-    copied = dict(node)
-    for name, value in node.items():
-        if type(value) is dict:
-            copied[name] = _copy_hooks(trie, value)
-        elif type(value) is NodeList:
-            copied[name] = NodeList(value.first[:], value.middle[:], value.last[:])
-    return copied
-
-
-botocore.regions.EndpointProvider = _rules_of_endpoints  # type: ignore[attr-defined]
-moto.core.responses.method_names_from_class = cache(method_names_from_class)
-botocore.hooks._PrefixTrie._recursive_copy = _copy_hooks  # type: ignore[attr-defined]
+sdk_caches.install()
 
 
 @dataclass(frozen=True)
@@ -288,13 +251,10 @@ def aws(running_aws: pytest.MonkeyPatch) -> Iterator[Aws]:
     else:
         for name in tables:
             quick_table.create_table(engines["dynamodb"][DEFAULT_ACCOUNT_ID][REGION], name)
-    sqs, address = (
-        engines["sqs"][DEFAULT_ACCOUNT_ID][REGION],
-        shared_client("sqs").meta.endpoint_url,
-    )
+    address = urlparse(shared_client("sqs").meta.endpoint_url)
+    sqs = engines["sqs"][DEFAULT_ACCOUNT_ID][REGION]
     queue_url, urgent_url, events_url, events_dead_url = (
-        sqs.create_queue(name).url(urlparse(address))
-        for name in ("jobs", "urgent", "events", "events_dead")
+        sqs.create_queue(name).url(address) for name in ("jobs", "urgent", "events", "events_dead")
     )
     engines["s3"][DEFAULT_ACCOUNT_ID]["aws"].create_bucket("pillarbox-spool", REGION)
     names = Aws(
