@@ -11,6 +11,7 @@ from admin.use_cases.erasure import AccountErasure
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import Json
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
 
 app = typer.Typer(no_args_is_help=True, help="People to whom emails were sent.")
 
@@ -24,7 +25,11 @@ def erase(
     *,
     account: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="The account's id; without it, all accounts."),
+        typer.Option(
+            metavar="ID",
+            help="The account's id; without it, all accounts and the service's own mail, whose"
+            f" account is {SERVICE_ACCOUNT_ID}.",
+        ),
     ] = None,
     suppress: Annotated[
         bool,
@@ -54,8 +59,13 @@ def erase(
     mailbox = mailbox_key(normalize_address(address))
     wiring = connection.wiring
     with progress("Reading accounts"):
-        accounts = [*wiring.accounts.all()] if account is None else [wiring.accounts.get(account)]
-    where = f"the account {account}" if account else f"all {len(accounts)} accounts"
+        if account is None:
+            accounts = [*wiring.accounts.all(), SERVICE_ACCOUNT]
+            where = f"all {len(accounts) - 1} accounts and of the service's own mail"
+        else:
+            is_service = account == SERVICE_ACCOUNT_ID
+            accounts = [SERVICE_ACCOUNT if is_service else wiring.accounts.get(account)]
+            where = f"the account {account}"
     confirm(connection, f"Erase {mailbox} from the history of {where}?", yes=yes)
     with progress("Erasing; erased so far:", "messages") as report:
         erased = wiring.recipient_erasure.erase(

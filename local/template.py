@@ -65,7 +65,8 @@ def load(path: Path = PATH) -> Template:
             support (docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
             transform-aws-include.html, 2026-11).
     """
-    return _with_included(_parse(path.read_text()), path.parent)
+    template: Template = _with_included(_parse(path.read_text()), path.parent)
+    return template
 
 
 def _with_included(value: Any, folder: Path) -> Any:  # noqa: ANN401  JSON

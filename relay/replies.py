@@ -161,7 +161,7 @@ TOO_MANY_RECIPIENTS: Final = _reply(
     452, "4.5.3", f"An email can have at most {MAX_RECIPIENTS} recipients"
 )
 AUTH_UNAVAILABLE: Final = _reply(454, "4.7.0", "Authentication is temporarily unavailable")
-TEMPORARY_FAILURE: Final = _reply(451, "4.3.0", "Temporary failure; nothing was sent")
+TEMPORARY_FAILURE: Final = _reply(451, "4.3.0", "Temporary failure; try again later")
 
 #: Error code of the service -> reply. Generated from openapi/errors.py by `make openapi`.
 _REFUSALS: Final[Mapping[str, tuple[int, str]]] = {

@@ -1,6 +1,6 @@
 """Erase a person: the address, and what may name the person, from the history of accounts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import batched
 from typing import Final
@@ -15,7 +15,7 @@ from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
-from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.erasure import erase_copy, erase_recipient
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, terms_of
@@ -30,13 +30,15 @@ class AccountErasure:
     """What was erased from an account."""
 
     account: Account
-    #: Messages that had the address.
+    #: Messages that had the address, and copies of them.
     messages: int = 0
     #: Those of them that waited to be sent. They do not go to the address any more.
     pending: int = 0
     #: Whether a hash of the address is suppressed now.
     suppressed: bool = False
-    #: Where the content of these messages was or may be kept.
+    #: Those messages, and all copies of them.
+    related: set[UUID] = field(default_factory=set)
+    #: Where the content of these was or may be kept.
     kept: set[KeptContent] = field(default_factory=set)
 
 
@@ -44,8 +46,8 @@ class AccountErasure:
 class RecipientErasure:
     """Erases recipients. An erasure that was interrupted goes on when it is run again.
 
-    A record is changed before its entries in the index are removed, so a second run finds what
-    the first one left.
+    A record is changed before its entries in the index are removed, and after its copies, so a
+    second run finds what the first one left.
     """
 
     accounts: AccountRecords
@@ -76,7 +78,8 @@ class RecipientErasure:
         """Erase a mailbox from accounts, and return what was erased from those that had it.
 
         A message that is being accepted meanwhile is erased by a second pass, when its record is
-        surely there.
+        surely there. So is a copy. Copies of a message that somebody sent to other addresses repeat
+        what may name the person: they lose it too.
 
         Args:
             accounts: the accounts.
@@ -97,41 +100,59 @@ class RecipientErasure:
                 self._erase_messages(erasure, mailbox, suppress=suppress)
                 report(sum(each.messages for each in erasures))
 
-        erase_once()
-        settled = began + self.tuning.max_write_delay
-        self.pause(max((settled - self.clock()).total_seconds(), 0))
-        erase_once()
-        # Again: a worker may have kept what it handed over during the first pass.
-        for content in {content for each in erasures for content in each.kept}:
-            self.remove_kept(content)
+        try:
+            erase_once()
+            settled = began + self.tuning.max_write_delay
+            self.pause(max((settled - self.clock()).total_seconds(), 0))
+            erase_once()
+        finally:
+            # Again: a worker may have kept what it handed over during the first pass. After an
+            # interruption no run finds these messages.
+            for content in {content for each in erasures for content in each.kept}:
+                self.remove_kept(content)
         for account in accounts:
             self.announced.erase(account.account_id, mailbox)
         return [each for each in erasures if each.messages or each.suppressed]
 
     def _erase_messages(self, erasure: AccountErasure, mailbox: str, *, suppress: bool) -> None:
-        account, is_first = erasure.account, True
-        for message_id, message in self._find(account, mailbox):
-            if is_first:
-                # First, because a late bounce of an erased message suppresses a hash.
-                self.accounts.set_hashed_suppressions(account.account_id)
-                self._hash_suppression(erasure, mailbox, add=suppress)
-                is_first = False
-            self._erase(erasure, message_id, message, mailbox)
+        account_id = erasure.account.account_id
+        found, recent = self._find(erasure, mailbox)
+        if found:
+            # First, because a late bounce of an erased message suppresses a hash.
+            self.accounts.set_hashed_suppressions(account_id)
+            self._hash_suppression(erasure, mailbox, add=suppress)
+        # The newest first: copies before what they repeat, by which they are found.
+        for ids in batched(sorted(found, key=_creation, reverse=True), _BATCH, strict=False):
+            old = self.log.get_all(account_id, [each for each in ids if each not in recent])
+            messages = recent | {message.message_id: message for message in old}
+            for message_id in ids:
+                self._erase(erasure, message_id, messages.get(message_id), mailbox)
 
-    def _find(self, account: Account, mailbox: str) -> Iterator[tuple[UUID, Message | None]]:
-        """Yield the messages that have the mailbox, or an entry of it that was left over.
+    def _find(self, erasure: AccountErasure, mailbox: str) -> tuple[set[UUID], dict[UUID, Message]]:
+        """Return the ids of what to erase, and those records that may not be in the index yet.
 
-        The newest records may not be in the index yet.
+        That is what has the mailbox, or an entry of it that was left over, and the copies.
         """
-        account_id, term = account.account_id, RecipientTerm(mailbox)
+        account, related = erasure.account, erasure.related
+        account_id, shards = account.account_id, account.shards
         since = self.indexed_until(account_id)  # before the index, which grows meanwhile
-        entries = self.index.find_all(account_id, term, account.shards)
-        for ids in batched(entries, _BATCH, strict=False):
-            found = {each.message_id: each for each in self.log.get_all(account_id, ids)}
-            yield from ((message_id, found.get(message_id)) for message_id in ids)
-        for message in self.log.newest_first(account_id, since, END_OF_TIME, account.shards):
-            if message.has_recipient(mailbox):
-                yield message.message_id, message
+        found = {*self.index.find_all(account_id, RecipientTerm(mailbox), shards)}
+        recent = {
+            message.message_id: message
+            for message in self.log.newest_first(account_id, since, END_OF_TIME, shards)
+            if message.origin.resend_of or message.has_recipient(mailbox)
+        }
+        found |= {each for each, message in recent.items() if message.has_recipient(mailbox)}
+        related |= found
+        if related:
+            of_recent = ((one.origin.resend_of, each) for each, one in recent.items())
+            copies = {*self.index.copies(account_id, shards), *of_recent}
+            # The oldest first, because a copy may have copies.
+            for original, copy in sorted(copies, key=lambda pair: _creation(pair[1])):
+                if original in related and copy not in related:
+                    related.add(copy)
+                    found.add(copy)
+        return found, recent
 
     def _erase(
         self, erasure: AccountErasure, message_id: UUID, message: Message | None, mailbox: str
@@ -139,17 +160,16 @@ class RecipientErasure:
         """Change a record, then remove its entries. A worker may change it at the same time."""
         account_id = erasure.account.account_id
         outdated: set[SearchTerm] = {RecipientTerm(mailbox)}
-        while message is not None and message.has_recipient(mailbox):
+        while message is not None and (erased := _erased(erasure, message, mailbox)) != message:
             if message.keep:
                 # Before the record, by which an interrupted erasure finds it again.
                 erasure.kept.add(content := KeptContent.of(message))
                 self.remove_kept(content)
-            erased = erase_recipient(message, mailbox)
             if message.waits:
                 erased = self._without_content(erased)
             if self.rewrite.replace(erased):
                 erasure.messages += 1
-                erasure.pending += message.pending
+                erasure.pending += message.pending and message.has_recipient(mailbox)
                 outdated |= terms_of(message) - terms_of(erased)
                 break
             message = next(iter(self.log.get_all(account_id, [message_id])), None)
@@ -177,3 +197,12 @@ class RecipientErasure:
         if stored is not None:
             self.suppressions.remove(account_id, mailbox)
         erasure.suppressed = True
+
+
+def _erased(erasure: AccountErasure, message: Message, mailbox: str) -> Message:
+    is_copy = message.origin.resend_of in erasure.related
+    return erase_recipient(erase_copy(message) if is_copy else message, mailbox)
+
+
+def _creation(message_id: UUID) -> int:
+    return message_id.int

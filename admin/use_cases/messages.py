@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import batched
+from itertools import batched, chain
 from typing import Final
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm
 from pillarbox.domain.messages.statistics import TimeRange, creation_time
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.timing import milliseconds, to_datetime
 
 #: The accounts that one request asks for a message, and the messages that one reads.
@@ -76,7 +77,7 @@ class MessageSearch:
     def get(
         self, message_id: str, account_id: str | None, report: Callable[[int], None]
     ) -> Message:
-        """Read a message by its id; without an account, ask for it in all accounts.
+        """Read a message by its id; without an account, ask in all and the service's own mail.
 
         `report` receives the number of accounts asked so far.
 
@@ -88,7 +89,8 @@ class MessageSearch:
             raise ValidationFailed(FieldError("ID", "is not the id of a message", "invalid"))
         if account_id is not None:
             find_account(self.accounts, account_id)
-        ids = self.account_ids() if account_id is None else [account_id]
+        of_all = chain((SERVICE_ACCOUNT_ID,), self.account_ids())
+        ids = of_all if account_id is None else [account_id]
         asked = 0
         for batch in batched(ids, _BATCH, strict=False):
             for message in self.messages.in_accounts(batch, UUID(message_id)):

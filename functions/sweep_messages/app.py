@@ -9,9 +9,9 @@ from pillarbox.wiring import services
 
 def sweep_messages(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
     tasks = services().sweep_plan.begin()
-    # Without a task nothing else reports the zero that means that all is well. A deployment begins
-    # a pass at any hour so that the alarm has this figure.
-    alone = not tasks or event.get("source") != "aws.events"
+    # A deployment begins a pass at any hour, at which the tasks may not report the zero that means
+    # that all is well. The alarm needs this figure.
+    alone = event.get("source") != "aws.events"
     return {"sweep_tasks": tasks} | (SweepReport().metrics() if alone else {})
 
 

@@ -50,7 +50,7 @@ REASONS: Final = {
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: reported[0] - at >= stay": _ONE_CLOCK,
     "application/delivery/deliver.py: _hand_over: now >= job.deadline": _SOON,
     "application/delivery/deliver.py: _is_quiet: latest < due": "event_due has the margin",
-    "application/delivery/deliver.py: _unrecorded: waited >= RECORD_WAIT": _SLACK,
+    "application/delivery/deliver.py: _unsaved: waited >= RECORD_WAIT": _SLACK,
     "application/delivery/deliver_due.py: _run: (now := self.clock()) < schedule.due_at": (
         "an email is sent when it is due by the worker's clock"
     ),
@@ -92,7 +92,7 @@ OF_A_PACKAGE: Final = {
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),
     "adapters/dynamodb/sign_in/codes.py": (3, _SOON),
     "adapters/dynamodb/webhooks/deliveries.py": (2, _SOON),
-    "adapters/dynamodb/timer.py": (1, "a minute is read again until it is closed"),
+    "adapters/dynamodb/timer.py": (3, "a minute is read again until it is closed, or of one pass"),
     "adapters/dynamodb/webhooks/endpoints.py": (1, _SOON),
     "adapters/s3_spool.py": (1, "objects are deleted days after the last job for them"),
     "adapters/secret_store.py": (1, _ONE_CLOCK),
@@ -106,7 +106,6 @@ OF_A_PACKAGE: Final = {
     "application/waiting.py": (1, "`QUEUED_AHEAD` has minutes of slack"),
     "application/history": (13, _STORED),
     "application/operator/ranking.py": (1, _STORED),
-    "application/sending/acceptance.py": (1, _ONE_CLOCK),
     "application/sending/changes.py": (2, _SOON),
     "application/sending/confirmation.py": (1, _SOON),
     "application/sign_in": (7, _SOON),

@@ -568,7 +568,7 @@ def _job_of(service: Service, account: str) -> dict[str, Any]:
 
 
 def _deliver(service: Service, recorded: Calls) -> None:
-    """Deliver mail from queue and spool, an uncertain mail, and a poison job.
+    """Deliver mail from queue and spool, an uncertain mail, a job without a record, a poison job.
 
     The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is
     checked while no event comes, while an event is queued, and again after it.
@@ -598,9 +598,11 @@ def _deliver(service: Service, recorded: Calls) -> None:
     urgent = _job_of(service, account)
     with _failing_save():
         service.consume("deliver_message", urgent["body"])
-    unreadable = queue_record("{}")
-    unreadable["attributes"]["SentTimestamp"] = "0"
-    recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
+    unrecorded = json.loads(urgent["body"]) | {"id": str(uuid4())}
+    for text in (json.dumps(unrecorded), "{}"):
+        old = queue_record(text)
+        old["attributes"]["SentTimestamp"] = "0"
+        recorded.handler("deliver_message")({"Records": [old]}, Invocation())
 
 
 def _wait_for_owner(service: Service, account: str) -> None:

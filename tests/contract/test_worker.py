@@ -18,8 +18,8 @@ from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.build_message import build_raw
-from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message

@@ -232,7 +232,7 @@ class FakeMessages:
 
     def commit(self, message: Message) -> None:
         if self.commit_all([message]):
-            raise ServiceError("service_unavailable", "taken over")
+            raise ServiceError("service_unavailable", "stalled")
 
     def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
         assert len(messages) <= 100, "a batch has at most 100 messages"

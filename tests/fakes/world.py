@@ -147,7 +147,6 @@ class World:
             find_uploads=self.store.find_uploads,
             waiting=lambda: self.waiting_mail,
             clock=lambda: self.now,
-            monotonic=self._monotonic,
             preview=PREVIEW,
             is_of_edge=lambda _: False,
         )

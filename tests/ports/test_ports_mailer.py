@@ -137,6 +137,9 @@ NOT_FINAL = [
     (400, "LimitExceededException", SendThrottled),
     (400, "SendingPausedException", SendThrottled),
     (400, "AccountSuspendedException", SendThrottled),
+    (400, "RequestExpired", SendThrottled),
+    (404, "NotFoundException", SendThrottled),
+    (408, "RequestTimeoutException", SendThrottled),
     (400, "ThrottlingException", SendThrottled),
     (403, "AccessDeniedException", SendThrottled),
     (403, "ExpiredTokenException", SendThrottled),
@@ -155,7 +158,6 @@ REJECTED = [
     ("MessageRejected", "message_rejected"),
     ("MailFromDomainNotVerifiedException", "mail_from_domain_not_verified"),
     ("BadRequestException", "bad_request"),
-    ("NotFoundException", "not_found"),
 ]
 
 

@@ -15,8 +15,9 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.delivery.deliver import Delivery, Outcome
+from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.holds import Holds
+from pillarbox.application.delivery.result import Outcome
 from pillarbox.domain.messages.mail import Job
 from tests.aws import create_table, forget_sessions
 from tests.fakes import builders, stores

@@ -28,9 +28,10 @@ from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 from pillarbox.application.delivery import deliver as delivery
-from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
+from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord, SweepTask
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.ports import Claim, StoredClaim
@@ -385,8 +386,11 @@ def _wait_for_events_of_other_mail() -> AbstractContextManager[object]:
     return mock.patch.object(ses.SesMailer, "send_probe")
 
 
-def _commit_however_late() -> AbstractContextManager[object]:
-    return mock.patch.object(Acceptance, "_is_late", return_value=False)
+def _drop_without_a_tombstone() -> AbstractContextManager[object]:
+    def unrecorded(delivery: Delivery, _: Job, sent_at: datetime) -> DeliveryResult:
+        return delivery._unsaved(sent_at)
+
+    return mock.patch.object(Delivery, "_unrecorded", unrecorded)
 
 
 def _planted_in_delivery(change: Callable[[Delivery], Delivery]) -> AbstractContextManager[object]:
@@ -489,7 +493,7 @@ BUGS: Final[Mapping[str, Bug]] = {
     "remove what is due before it is queued": removed_before_queued,
     "trust a young age": _trust_a_young_age,
     "wait for events of other mail": _wait_for_events_of_other_mail,
-    "commit however late": _commit_however_late,
+    "drop a job without a tombstone": _drop_without_a_tombstone,
     "share the built mail": _share_the_built_mail,
     "name the leases of a batch once": _name_the_leases_of_a_batch_once,
     "take results as they come": _take_results_as_they_come,
@@ -524,7 +528,7 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "remove what is due before it is queued": partial(refused_tasks, path=_DOWN),
     "trust a young age": partial(dying_event_workers, path=_UNKEYED),
     "wait for events of other mail": partial(quiet_service, path=_UNKEYED),
-    "commit however late": partial(stalled_acceptors, path=_UNKEYED),
+    "drop a job without a tombstone": partial(stalled_acceptors, path=_UNKEYED),
     "share the built mail": bursts,
     "name the leases of a batch once": bursts,
     "take results as they come": bursts,

@@ -51,6 +51,7 @@ _POSTING: Final = " ".join(
 )
 _ERASURE: Final = (
     "tests/unit/application/test_application_erasure.py tests/unit/admin/test_admin_erasure.py"
+    " tests/unit/admin/test_admin_erasure_copies.py"
 )
 _SIGN_IN: Final = (
     "tests/contract/test_sign_in.py tests/contract/test_sessions.py"

@@ -229,10 +229,10 @@ BUGS: Final = (
         "tests/ports/test_ports_notices.py",
     ),
     SeededBug(
-        "a stalled acceptor commits however late",
-        f"{_SENDING}/acceptance.py",
-        "> COMMIT_TIME.total_seconds()",
-        "> 9 * COMMIT_TIME.total_seconds()",
+        "a stalled acceptor commits what a worker dropped",
+        f"{_DELIVERING}/deliver.py",
+        "result.outcome is Outcome.DROPPED and",
+        "result.outcome is Outcome.SENT and",
         f"{_UNIT}_faults.py",
     ),
     SeededBug(

@@ -8,8 +8,8 @@ from typing import Any, Final
 from unittest import mock
 from uuid import UUID
 
-from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
 from pillarbox.application.delivery.deliver_due import DueDelivery
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.application.waiting import DueMail
@@ -66,13 +66,12 @@ def leased_without_its_time() -> Iterator[None]:
 
 @contextmanager
 def another_time_is_dropped() -> Iterator[None]:
-    """A job whose time the record does not have yet is dropped at once."""
-
-    def unrecorded(self: DueDelivery, sent_at: datetime) -> DeliveryResult:
-        del self, sent_at
-        return DeliveryResult(Outcome.DROPPED)
-
-    with mock.patch.object(DueDelivery, "_unrecorded", unrecorded):
+    """A job without a record, or for another time than its record has, is dropped at once."""
+    dropped = DeliveryResult(Outcome.DROPPED)
+    with (
+        mock.patch.object(DueDelivery, "_unsaved", return_value=dropped),
+        mock.patch.object(DueDelivery, "_unrecorded", return_value=dropped),
+    ):
         yield
 
 

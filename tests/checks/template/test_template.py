@@ -367,3 +367,26 @@ def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
             ]
         }
     }
+
+
+def test_lambda_does_not_stop_chains_of_tasks() -> None:
+    """A function that may queue into its own queue may do so more than 16 times in a row.
+
+    Otherwise Lambda takes the chain for a loop that nobody wants, and stops it.
+    """
+    chains = set()
+    for name, function in _FUNCTIONS.items():
+        sources = [
+            source["Properties"]["Queue"]["Fn::GetAtt"]
+            for source in function.get("Events", {}).values()
+            if source["Type"] == "SQS"
+        ]
+        role = _RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
+        for statement in _statements(role):
+            queues = "sqs:SendMessage" in _listed(statement["Action"])
+            if queues and any(
+                {"Fn::GetAtt": one} in _listed(statement["Resource"]) for one in sources
+            ):
+                chains.add(name)
+    assert chains == {"DeliverMessage", "PostWebhooks", "SweepAccount"}
+    assert {name for name, one in _FUNCTIONS.items() if "RecursiveLoop" in one} == chains

@@ -1,11 +1,18 @@
 """`pillarbox recipient erase`, run by an operator or a program."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.accounts.suppression import is_hashed
+from pillarbox.domain.messages.message import ERASED_ADDRESS
+from pillarbox.domain.messages.statistics import END_OF_TIME
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
 from tests.integration.admin.operator_command import Operator, failure
 from tests.integration.admin.test_admin_messages import minutes, put
 
@@ -69,16 +76,37 @@ def test_one_account_suppresses_the_erased_address(
     assert directory.look_up(account, addresses=[ANN]).suppressed == {ANN: "manual"}
 
 
+def test_a_person_is_erased_from_the_mail_of_the_service(
+    run: Operator, table: Table, account: str
+) -> None:
+    """Codes and invitations go too; a bounce of one still suppresses the next, by its hash."""
+    assert account
+    suppressions, log = DynamoSuppressions(table), DynamoMessageLog(table)
+    suppressions.put(SERVICE_ACCOUNT_ID, ANN, "bounced", datetime(2026, 1, 1, tzinfo=UTC), None)
+    for named in ((), ("--account", SERVICE_ACCOUNT_ID)):
+        code = put(table, SERVICE_ACCOUNT_ID, minutes(5), to=(ANN,), subject="Your code")
+        assert run("message", "show", code)["to"] == [ANN]
+        result = run("recipient", "erase", ANN, "--yes", *named)
+        assert [item["accountId"] for item in result["items"]] == [SERVICE_ACCOUNT_ID]
+    messages = [*log.newest_first(SERVICE_ACCOUNT_ID, 0, END_OF_TIME)]
+    assert [(one.to, one.subject) for one in messages] == [((ERASED_ADDRESS,), "[erased]")] * 2
+    (stored,) = suppressions.of_account(SERVICE_ACCOUNT_ID)
+    assert is_hashed(stored.address)
+    hashed = SERVICE_ACCOUNT.hashed_suppressions  # which each of its messages has
+    assert suppressions.find_suppressed(SERVICE_ACCOUNT_ID, [ANN], hashed=hashed) == {ANN}
+
+
 def test_nothing_is_erased_before_the_operator_agrees(
     run: Operator, table: Table, account: str
 ) -> None:
     """The command names the address and asks; a program must say --yes."""
     message_id = put(table, account, minutes(5), to=(ANN,))
     asked = run.plain("--local", "recipient", "erase", ANN, typed="n\n")
-    assert f"Erase {ANN} from the history of all 1 accounts?" in failure(asked)
+    question = f"Erase {ANN} from the history of all 1 accounts and of the service's own mail?"
+    assert question in " ".join(failure(asked).split())
     assert run.refused("recipient", "erase", ANN) == (2, "validation_failed")
     assert run.refused("recipient", "erase", "ann", "--yes") == (1, "validation_failed")
-    wrong = ("recipient", "erase", ANN, "--yes", "--account", "0" * 12)
+    wrong = ("recipient", "erase", ANN, "--yes", "--account", "0" * 11 + "1")
     assert run.refused(*wrong) == (1, "account_not_found")
     assert run("message", "show", message_id)["to"] == [ANN]
     agreed = run.plain("--local", "recipient", "erase", ANN, typed="y\n")

@@ -7,10 +7,6 @@ from typing import Any, Literal, NoReturn
 import pytest
 
 from pillarbox.application.delivery.backoff import backoff
-from pillarbox.application.delivery.deliver import (
-    DeliveryResult,
-    Outcome,
-)
 from pillarbox.application.delivery.message_id import message_id_header
 from pillarbox.application.delivery.ports import (
     SeenEvent,
@@ -18,6 +14,7 @@ from pillarbox.application.delivery.ports import (
     SendThrottled,
     SendUncertain,
 )
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import pytest
 
-from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.delivery.feedback import FeedbackResult, MessageContention
 from pillarbox.application.delivery.ports import (
     EventRecord,
@@ -23,6 +22,7 @@ from pillarbox.application.delivery.ports import (
     SendThrottled,
     SendUncertain,
 )
+from pillarbox.application.delivery.result import DeliveryResult
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Event, EventKind, Message, Status

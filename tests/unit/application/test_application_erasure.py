@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.delivery.deliver import Delivery, Outcome
+from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import FeedbackOutcome
 from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.delivery.result import Outcome
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.messages.erasure import erase_recipient

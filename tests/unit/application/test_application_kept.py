@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.kept import kept_until
 from pillarbox.domain.messages.message import Event, EventKind, Message, Status

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery.deliver import RETRY_SOON, DeliveryResult, Outcome
+from pillarbox.application.delivery.deliver import RETRY_SOON
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import EventKind, Lease, Message

@@ -16,6 +16,7 @@ from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Lease, Message
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, event
 
@@ -39,6 +40,8 @@ class Case:
         self.spooled: dict[str, tuple[datetime, Message]] = {}
         self.marked: list[RebuildMark] = []
         self.queued: list[SweepTask] = []
+        #: Those for the service's own mail, which are not in `queued`.
+        self.of_service: list[SweepTask] = []
         self.checked: list[tuple[object, ...]] = []
         #: The results of the next checks of statistics; after them nothing is wrong.
         self.checks: list[CheckResult] = []
@@ -48,6 +51,7 @@ class Case:
         #: After how many days to delete records, and the pages that were deleted.
         self.record_days = 0
         self.deleted: list[tuple[datetime, str | None]] = []
+        self.deleted_of: dict[str, int] = {}
 
     def message(self, age: timedelta, **changes: Any) -> Message:
         message = builders.message(message_id=new_id(NOW - age), **changes)
@@ -62,7 +66,10 @@ class Case:
     def begin(self) -> int:
         ports: Any = self
         plan = SweepPlan(accounts=ports, spool=ports, marks=ports, tasks=ports, clock=lambda: NOW)
-        return plan.begin()
+        begun = plan.begin()
+        self.of_service = [t for t in self.queued if t.account_id == SERVICE_ACCOUNT_ID]
+        self.queued = [t for t in self.queued if t.account_id != SERVICE_ACCOUNT_ID]
+        return begun
 
     def run(self, pages: int = 1000) -> SweepReport:
         """Begin a pass and do its tasks, at most some pages in each invocation."""
@@ -103,6 +110,7 @@ class Case:
 
     def delete_page(self, account: Account, now: datetime, cursor: str | None) -> str | None:
         assert account.record_days
+        self.deleted_of[account.account_id] = account.record_days
         self.deleted.append((now, cursor))
         return "2" if cursor is None else None
 
@@ -227,12 +235,13 @@ def test_orphaned_bodies_are_deleted(case: Case) -> None:
 
 
 def test_each_account_is_a_task(case: Case) -> None:
-    """A pass has one task for each account, marked hour and account with spooled mail."""
+    """The service, each account, marked hour and account with spooled mail has a task."""
     case.accounts = ["acct00000001", "acct00000002"]
     mark = RebuildMark("acct00000002", 0, NOW)
     case.marked = [mark]
     case.spool(SETTLED, case.message(SETTLED))
-    assert case.begin() == 4
+    assert case.begin() == 5
+    assert [task.step for task in case.of_service] == [SweepStep.OVERDUE]
     assert [(task.account_id, task.step, task.mark) for task in case.queued] == [
         ("acct00000001", SweepStep.OVERDUE, None),
         ("acct00000002", SweepStep.OVERDUE, None),
@@ -263,6 +272,15 @@ def test_old_records_are_deleted_in_each_sixth_hour(case: Case) -> None:
     case.do(SweepTask(account_id=ACCOUNT, pass_at=noon, step=SweepStep.DOMAINS), pages=2)
     (rest,) = case.queued
     assert (rest.step, rest.cursor) == (SweepStep.RECORDS, "2")
+
+
+def test_old_mail_of_the_service_is_deleted(case: Case) -> None:
+    """Codes and invitations have no account whose owner could say for how long to keep them."""
+    case.begin()
+    (task,) = case.of_service
+    last = replace(task, step=SweepStep.DOMAINS, pass_at=NOW.replace(hour=12))
+    assert case.do(last) == SweepReport()
+    assert (case.deleted_of, len(case.deleted)) == ({SERVICE_ACCOUNT_ID: 90}, 2)
 
 
 @pytest.mark.parametrize("pages", [1, 2, 3])

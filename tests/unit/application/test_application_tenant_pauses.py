@@ -12,6 +12,7 @@ from pillarbox.application.delivery import tenant_pauses
 from pillarbox.application.delivery.ports import TenantChange
 from pillarbox.application.delivery.tenant_pauses import TenantPauses
 from pillarbox.domain.accounts.account import Account, Isolation
+from pillarbox.domain.accounts.alert import Alert, AlertKind
 from pillarbox.domain.accounts.pause import (
     PROVIDER_KEY,
     Pause,
@@ -39,6 +40,7 @@ class World:
         for one in accounts:
             self.accounts.add(one)
         self.paused_at_ses: set[str] = set()
+        self.alerts: list[tuple[str, Alert]] = []
         self.fails = False
 
     @property
@@ -47,6 +49,7 @@ class World:
             accounts=self.accounts,
             may_send=self.may_send,
             shared_tenant=lambda: SHARED,
+            raise_alert=lambda account_id, alert: self.alerts.append((account_id, alert)),
             clock=lambda: LATER,
         )
 
@@ -177,3 +180,27 @@ def test_a_pause_by_ses_is_announced_once() -> None:
     (event,) = added_events({"dynamodb": images})
     assert (event.type, event.at) == (WebhookType.ACCOUNT_PAUSED, LATER)
     assert not added_events({"dynamodb": images | {"OldImage": paused, "NewImage": ended}})
+
+
+def test_owners_hear_of_a_pause_before_it_is_stored() -> None:
+    """Several events of one pause raise the same alert, and a widget's visitor hears of none."""
+    visitor = account(account_id="acct00000002", tenant=SHARED, widget_secret="s")
+    world = World(account(tenant=OWN), visitor)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DynamoAccounts, "set_pauses", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            world.tell(OWN, may_send=False)
+    world.tell(OWN, may_send=False)
+    world.late_event(OWN)
+    (account_id, alert), (_, again) = world.alerts
+    assert (account_id, alert.kind, alert.alert_id) == (
+        ACCOUNT,
+        AlertKind.SENDING,
+        again.alert_id,
+    )
+    assert "Amazon SES paused it" in alert.paragraphs[0]
+    assert not any("dashboard, once" in text for text in alert.paragraphs)
+    world.tell(SHARED, may_send=False)
+    assert set(world.stopped()) == {ACCOUNT, "acct00000002"}
+    world.tell(OWN, may_send=True)
+    assert len(world.alerts) == 2

@@ -9,7 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery.deliver import EVENT_WAIT, Outcome
+from pillarbox.application.delivery.deliver import EVENT_WAIT
+from pillarbox.application.delivery.result import Outcome
 from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation

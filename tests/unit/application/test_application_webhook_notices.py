@@ -106,6 +106,14 @@ def test_a_notice_is_recorded_as_the_services_own() -> None:
     assert not world.store.counts, "it takes nothing of the quota"
 
 
+def test_a_notice_names_no_tenant() -> None:
+    """Owners hear of a pause by the provider, which takes no email of their tenant then."""
+    world = failing(GONE)
+    world.store.accounts[ACCOUNT] = account(contact=CONTACT, tenant="paused")
+    world.settle(HOUR)
+    assert [job.tenant for job in world.store.queue] == [None]
+
+
 def test_an_endpoint_that_works_again_within_a_day_stays_unmentioned() -> None:
     """Twenty hours of failures send no email."""
     world = failing(up_after=20 * HOUR)

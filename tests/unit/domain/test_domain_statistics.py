@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.message import EventKind, Status
+from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
 from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
@@ -263,3 +263,10 @@ def test_the_wait_of_a_scheduled_email_begins_when_it_is_due() -> None:
         index_entry(builders.message(events=(sent,), schedule=schedule)) for schedule in (due, None)
     )
     assert (scheduled.wait, ordinary.wait) == (span_number(1_000), span_number(3_601_000))
+
+
+def test_a_notice_of_the_service_has_no_wait() -> None:
+    """Its id has the time of the alert, and it may be written an hour later, in a digest."""
+    sent = event(EventKind.SENT, 3600)
+    notice = builders.message(events=(sent,), origin=MessageOrigin(route=SendRoute.NOTICE))
+    assert index_entry(notice).wait == 0

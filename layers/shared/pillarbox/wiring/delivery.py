@@ -155,6 +155,7 @@ class DeliveryWiring(HistoryWiring):
             accounts=self.account_store,
             may_send=SesTenants(configuration_set="").may_send,
             shared_tenant=self.shared_tenant.stored,
+            raise_alert=self.alerts.raise_alert,
             clock=utc_now,
         )
 

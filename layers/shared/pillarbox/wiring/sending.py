@@ -47,7 +47,6 @@ class SendingWiring(Stores):
             find_uploads=lambda account_id, ids: self.uploads.find(account_id, ids),  # noqa: PLW0108  made at first use
             waiting=lambda: self.waiting_mail,
             clock=utc_now,
-            monotonic=monotonic,
             preview=PreviewSettings(
                 sender=self.settings.preview_sender,
                 upgrade_url=self.settings.upgrade_url,

@@ -77,7 +77,8 @@ The first table has all other records:
 | minute of it | WAKES              | -              |
 
 The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
-message has. The value of a tag is percent-encoded. The address of a suppression may be a hash.
+message has. The value of a tag is percent-encoded. A copy has an entry by a tag without a name,
+whose value is the id of the message that it repeats. The address of a suppression may be a hash.
 """
 
 from collections.abc import Mapping
@@ -495,6 +496,18 @@ def search_lists(account_id: str, shard: int) -> tuple[Item, Item]:
 def found_message(item: Mapping[str, Any]) -> UUID:
     """Return the message id in the key of an entry by recipient or by tag."""
     return UUID(item["sk"].rpartition("#")[2])
+
+
+def copies(account_id: str, shard: int) -> tuple[Item, Item]:
+    """Return the bounds of a shard's copies: their entries are by a tag without a name."""
+    pk = search_lists(account_id, shard)[1]["pk"]["S"]
+    return _key(pk, "="), _key(pk, f"={_AFTER_ASCII}")
+
+
+def original_and_copy(item: Mapping[str, Any]) -> tuple[UUID, UUID]:
+    """Return the message ids in the key of the entry of a copy."""
+    original, _, copy = item["sk"].removeprefix("=").partition("#")
+    return UUID(original), UUID(copy)
 
 
 def _search_place(account_id: str, shard: int, term: "SearchTerm") -> tuple[str, str]:

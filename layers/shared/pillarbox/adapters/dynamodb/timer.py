@@ -4,12 +4,16 @@ Passes read a minute until it is closed, so that they find what a slow call, or 
 behind, puts into it late. What was found is removed, so no pass does it again. All reads are
 eventually consistent, because nothing is put into a minute shortly before it is closed.
 
+A minute may have more items than fit into memory, or than one pass can do. So it is read a few
+pages at a time, and a pass ends after a while. It does not close that minute: the next one goes on.
+
 The first item makes the note. So an unused timer costs half a read unit a minute.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import batched, chain
+from itertools import batched, chain, islice
+from time import monotonic
 from typing import Any, Final
 
 from pillarbox.adapters.aws import in_parallel
@@ -48,6 +52,7 @@ class Timer[T]:
         kept: how long after its minute DynamoDB deletes an item that no pass has found.
         ahead: how long before their minute passes return the items.
         closed_after: how long after its beginning a minute is closed.
+        at_most: after how long a pass ends. The timers share the time of one invocation.
     """
 
     def __init__(  # noqa: PLR0913  what differs between two timers
@@ -59,9 +64,11 @@ class Timer[T]:
         kept: timedelta,
         ahead: timedelta,
         closed_after: timedelta,
+        at_most: timedelta,
     ) -> None:
         self._table, self._kind, self._read = table, kind, read
         self._kept, self._ahead, self._closed_after = kept, ahead, closed_after
+        self._at_most = at_most.total_seconds()
         self._is_noted = False
 
     def put_all(self, items: Sequence[tuple[datetime, str, Mapping[str, object]]]) -> None:
@@ -83,6 +90,7 @@ class Timer[T]:
         items: it must not stop the timer of every account.
         """
         errors: list[Exception] = []
+        end = monotonic() + self._at_most
         closed, until = _start(now - self._closed_after), now + self._ahead
         noted = self._table.get(keys.timer_note(self._kind), consistent=False)
         if noted is None:
@@ -91,7 +99,7 @@ class Timer[T]:
         minute = from_text(noted["minute"]) if "minute" in noted else first
         for _ in range(_MINUTES_AT_A_TIME):
             minute += _MINUTE
-            if minute > until:
+            if minute > until or monotonic() > end:
                 break
             buckets = in_parallel(
                 lambda bucket, minute=minute: self._bucket(minute, bucket),  # type: ignore[misc]
@@ -100,9 +108,12 @@ class Timer[T]:
             again = max(minute, closed) + _UNREADABLE_PAUSE
             for part in batched(self._readable(buckets, again, errors), _ITEMS, strict=False):
                 yield minute, part
-            if minute <= closed:
-                note = keys.timer_note(self._kind)
-                self._table.put(note | to_item({"minute": to_text(minute)}))
+                if monotonic() > end:
+                    break
+            else:
+                if minute <= closed:
+                    note = keys.timer_note(self._kind)
+                    self._table.put(note | to_item({"minute": to_text(minute)}))
         if errors:
             raise errors[0]
 
@@ -115,13 +126,15 @@ class Timer[T]:
             ]
         )
 
-    def _bucket(self, minute: datetime, bucket: int) -> list[dict[str, Any]]:
+    def _bucket(self, minute: datetime, bucket: int) -> Iterator[dict[str, Any]]:
+        """Read the first page of a bucket. Each further page is read when it is needed."""
         key = keys.timer_item(self._kind, _number(minute), bucket=bucket)
-        return [*self._table.query(key, consistent=False)]
+        items = iter(self._table.query(key, consistent=False))
+        return chain([*islice(items, 1)], items)
 
     def _readable(
         self,
-        buckets: Iterable[Sequence[Mapping[str, Any]]],
+        buckets: Iterable[Iterator[Mapping[str, Any]]],
         again: datetime,
         errors: list[Exception],
     ) -> Iterator[T]:

@@ -53,12 +53,15 @@ _PROBE: Final = (
 )
 
 #: SES did not take the email, and a later try may succeed: limits, pauses, and what an
-#: operator can repair.
+#: operator can repair, such as a configuration set that does not exist.
 _RETRYABLE: Final = frozenset(
     {
         "AccountSuspendedException",
         "ExpiredTokenException",
         "LimitExceededException",
+        "NotAuthorized",
+        "NotFoundException",
+        "RequestExpired",
         "SendingPausedException",
         "Throttling",
         "ThrottlingException",
@@ -66,8 +69,11 @@ _RETRYABLE: Final = frozenset(
 )
 #: The ones among them that say that emails are sent too fast.
 _TOO_FAST: Final = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException"})
-#: The same applies to every error about the caller's permissions or rate, with any code.
-_RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
+#: The same applies to every error about the caller's permissions or rate, or a slow request, with
+#: any code.
+_RETRYABLE_STATUSES: Final = frozenset(
+    {HTTPStatus.FORBIDDEN, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+)
 #: What SES says of an email that it never takes: its size, its header, its addresses, a blocked
 #: attachment. With a tenant every other error may be about the tenant.
 _ABOUT_THE_MAIL: Final = re.compile(

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.breaker.figures import NOTHING_CONTAINED, Contained, Figures
-from pillarbox.application.breaker.pause_alert import pause_alert
 from pillarbox.application.history.ports import Ledger
+from pillarbox.application.pause_alert import pause_alert
 from pillarbox.application.pauses import Pauses
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account

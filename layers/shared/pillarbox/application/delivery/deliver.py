@@ -7,9 +7,8 @@ leases a message at the last moment, and what it learns about a hand-over is nev
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from pillarbox.application.delivery.backoff import FIRST_BACKOFF, FIRST_WAIT, backoff
@@ -24,10 +23,11 @@ from pillarbox.application.delivery.ports import (
     SendThrottled,
     SendUncertain,
 )
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.messages.mail import COMMIT_TIME, HandOverResult, Job, Mail
+from pillarbox.domain.messages.mail import CHANGE_TIME, HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import (
     ERASED_ADDRESS,
     MEANINGS,
@@ -41,7 +41,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 #: In seconds: the first pauses before a job's record, which is put after it, is read again.
 _RECORD_PAUSES: Final = (0.05, 0.2, 1.0)
 #: A job that has no record this long after it was queued is not accepted mail.
-RECORD_WAIT: Final = COMMIT_TIME + timedelta(minutes=5)
+RECORD_WAIT: Final = CHANGE_TIME + timedelta(minutes=5)
 #: How long the provider's Send event may take before its absence means something.
 EVENT_WAIT: Final = timedelta(minutes=15)
 #: When a waiting job is received again: soon at first, later if the wait is long.
@@ -49,38 +49,6 @@ RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
 _EXPIRED: Final = MEANINGS["expired"]
-
-
-class Outcome(StrEnum):
-    """How one run for a job ended."""
-
-    SENT = "sent"
-    FAILED = "failed"
-    #: Another worker finished the job, or it is not accepted mail.
-    DROPPED = "dropped"
-    #: The job had only the result of an earlier run, which is saved now.
-    RECORDED = "recorded"
-    THROTTLED = "throttled"
-    UNCERTAIN = "uncertain"
-    WAITING = "waiting"
-    BUILD_DIED = "build_died"
-    #: No worker can read the job or survive it; it is in the dead-letter queue.
-    QUARANTINED = "quarantined"
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryResult:
-    """How one run ended, after which time to receive the job again (None: never), and why then."""
-
-    outcome: Outcome
-    retry_after: timedelta | None = None
-    #: No event showed the last hand-over, so the message was made ready for another one.
-    resent: bool = False
-    #: Why the content could not be kept, if so.
-    unkept: str | None = None
-    #: From acceptance to the provider's response, if the message was sent.
-    time_to_send: timedelta | None = field(default=None, compare=False)
-    provider_error: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,15 +105,27 @@ class Delivery:
     def _run(self, job: Job, sent_at: datetime, *, first_receipt: bool) -> DeliveryResult:
         message = self._find(job, first_receipt=first_receipt)
         if message is None:
-            return self._unrecorded(sent_at)
+            return self._unrecorded(job, sent_at)
         return (
             self._without_hand_over(job, message)
             or self._held(job, message)
             or self._hand_over(job, message)
         )
 
-    def _unrecorded(self, sent_at: datetime) -> DeliveryResult:
-        """Return the result for a job whose record may still be on its way."""
+    def _unrecorded(self, job: Job, sent_at: datetime) -> DeliveryResult:
+        """Return the result for a job whose record may still be on its way.
+
+        A tombstone comes before the job is dropped, so that no stalled acceptor commits it later.
+        """
+        result = self._unsaved(sent_at)
+        if result.outcome is Outcome.DROPPED and self.messages.withdraw(
+            job.account_id, [job.message_id], self.clock()
+        ):
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
+        return result
+
+    def _unsaved(self, sent_at: datetime) -> DeliveryResult:
+        """Return the result for a job whose record, or a change of it, is not there yet."""
         waited = self.clock() - sent_at
         if waited >= RECORD_WAIT:
             return DeliveryResult(Outcome.DROPPED)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
+from pillarbox.application.delivery.deliver import Delivery
+from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.waiting_ports import WaitingContents
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import ServiceError
@@ -30,9 +31,11 @@ class DueDelivery(Delivery):
         schedule = message.schedule if message else None
         if message is not None and not message.pending:
             return DeliveryResult(Outcome.DROPPED)
-        if message is None or schedule is None or schedule.due_at != job.due_at:
-            # An acceptance, a new time or a release arranges its job before it saves the record.
-            return self._unrecorded(sent_at)
+        if message is None:
+            return self._unrecorded(job, sent_at)
+        if schedule is None or schedule.due_at != job.due_at:
+            # A new time or a release arranges its job before it saves the record.
+            return self._unsaved(sent_at)
         del first_receipt
         result = self._without_hand_over(job, message)
         if result is None and (now := self.clock()) < schedule.due_at:

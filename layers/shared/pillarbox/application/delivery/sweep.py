@@ -25,6 +25,7 @@ from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
 
 #: A pass runs every hour. Reading two hours makes up for a pass that did not run.
 TIME_RANGE: Final = timedelta(hours=2)
@@ -135,7 +136,8 @@ class Sweep:
             case SweepStep.STATISTICS | SweepStep.REBUILD:
                 return self._check_statistics(task)
             case SweepStep.DOMAINS | SweepStep.RECORDS:
-                account = self.accounts.get(task.account_id)
+                is_service = task.account_id == SERVICE_ACCOUNT_ID
+                account = SERVICE_ACCOUNT if is_service else self.accounts.get(task.account_id)
                 return SweepReport(), self._look_after(account, task) if account else None
             case SweepStep.SPOOL:
                 return self._clear_spool(task)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pillarbox.application.delivery.ports import TenantChange
+from pillarbox.application.pause_alert import pause_alert
 from pillarbox.application.pauses import PauseRecords, Pauses
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.alert import Alert
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.pause import (
     PROVIDER_KEY,
@@ -20,7 +22,6 @@ from pillarbox.domain.accounts.pause import (
     PauseCause,
     PauseLevel,
     PauseScope,
-    with_pause,
 )
 from pillarbox.domain.errors import ServiceError
 
@@ -44,12 +45,14 @@ class TenantPauses:
     may_send: Callable[[str], bool | None]
     #: The tenant that accounts of strangers share.
     shared_tenant: Callable[[], str | None]
+    raise_alert: Callable[[str, Alert], None]
     clock: Clock
 
     def apply(self, change: TenantChange) -> bool:
         """Pause the accounts of a tenant or end their pauses; return whether one has changed.
 
-        A change that is interrupted goes on when the event is delivered again.
+        A change that is interrupted goes on when the event is delivered again. Owners get an alert
+        of a pause, except visitors of the preview widget. It comes first, as the breaker's does.
 
         Raises:
             ServiceError: `service_unavailable`.
@@ -60,8 +63,10 @@ class TenantPauses:
             if is_paused is None:
                 is_paused = self.may_send(tenant) is False
             if is_paused is (_provider_pause(account) is None):
-                set_or_end = self._paused if is_paused else _ended
-                Pauses(self.accounts).change(account.account_id, set_or_end)
+                if is_paused:
+                    self._pause(account)
+                else:
+                    Pauses(self.accounts).change(account.account_id, _ended)
                 changed = True
         return changed
 
@@ -82,14 +87,19 @@ class TenantPauses:
         if is_over:
             Pauses(self.accounts).change(account.account_id, _ended)
 
-    def _paused(self, account: Account) -> tuple[Pause, ...]:
+    def _pause(self, account: Account) -> None:
+        now = self.clock()
         pause = Pause(
             scope=PauseScope.ACCOUNT,
             level=PauseLevel.STOP,
             cause=PauseCause.PROVIDER,
-            since=self.clock(),
+            since=now,
         )
-        return with_pause(account.pauses, pause)
+        if not account.widget_secret:
+            # Several events tell of one pause: those of an hour raise the same alert.
+            hour = now.replace(minute=0, second=0, microsecond=0)
+            self.raise_alert(account.account_id, pause_alert([pause], hour))
+        Pauses(self.accounts).put(account.account_id, pause)
 
     def _accounts_of(self, tenant: str) -> Iterator[Account]:
         """Read the accounts that name a tenant: its own one, whose id ends the name, or many."""

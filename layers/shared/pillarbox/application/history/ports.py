@@ -135,6 +135,9 @@ class SearchIndex(Protocol):
     def find_all(self, account_id: str, term: SearchTerm, shards: int) -> Iterable[UUID]:
         """Return all messages with a term, in any order."""
 
+    def copies(self, account_id: str, shards: int) -> Iterable[tuple[UUID, UUID]]:
+        """Return all messages that repeat the content of another one: that one, and the copy."""
+
     def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
         """Put (True) and remove (False) entries.
 

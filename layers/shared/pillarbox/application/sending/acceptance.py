@@ -34,6 +34,7 @@ A message with a schedule has its content stored and its job arranged in step 4 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -55,10 +56,9 @@ from pillarbox.application.sender_quota import SenderQuota
 from pillarbox.application.sending.claiming import Claiming
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
-from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, refusals
+from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.mail import COMMIT_TIME
 from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
@@ -88,8 +88,6 @@ class SendingPorts:
     #: Returns what stores the emails that are not to be sent at once.
     waiting: "Callable[[], WaitingMail]"
     clock: Clock
-    #: Seconds, by a clock that nobody sets.
-    monotonic: Callable[[], float]
     preview: PreviewSettings
     #: Returns whether a text is the edge's secret.
     is_of_edge: Callable[[str], bool]
@@ -189,20 +187,19 @@ class Acceptance:
         """
         message = prepared.message
         response = StoredResponse(text, message_ids=(message.message_id,), amount=prepared.amount)
-        queued_at, tried = self.ports.monotonic(), False
+        tried = False
         try:
             self._queue(prepared)
-            self._check_in_time(queued_at)
             tried = True
             self.ports.messages.commit(message)
         except Exception:
             committed, certain = self._settle(message) if tried else (False, True)
-            if not committed:
-                self._quota.refund(prepared.amount, prepared.now)
-                if claim is not None and certain:
-                    self.ports.claims.release(claim)
-                raise
-        self._queue_late(queued_at, [prepared])
+            if committed:
+                return response
+            self._quota.refund(prepared.amount, prepared.now)
+            if claim is not None and certain:
+                self.ports.claims.release(claim)
+            raise
         return response
 
     def accepted_before(self, claim: Claim | None) -> dict[int, Outcome]:
@@ -252,29 +249,30 @@ class Acceptance:
             try:
                 self._quota.reserve(_amount(prepared.values()), now)
             except QuotaExceeded as exceeded:
-                amounts = {position: message.amount for position, message in prepared.items()}
-                refused = refusals(amounts, exceeded, now)
-                if (all_or_none or len(refused) == len(prepared)) and not may_refuse_all:
-                    raise next(iter(refused.values())) from exceeded
-                group.refuse(refused)
+                refusals = _refusals(prepared, exceeded, now)
+                if (all_or_none or len(refusals) == len(prepared)) and not may_refuse_all:
+                    raise next(iter(refusals.values())) from exceeded
+                group.refuse(refusals)
             else:
                 for position, message in prepared.items():
                     prepared[position] = replace(message, now=now)
                 return
         raise Unavailable("quota", "Other requests use the account's quota right now; try again.")
 
-    def queue_all(self, group: MessageGroup, *, all_or_none: bool = False) -> float:
+    def queue_all(self, group: MessageGroup, *, all_or_none: bool = False) -> None:
         """Queue the jobs, and refuse the messages that the queue refused: with `all_or_none` all.
-
-        Returns:
-            The moment before, by the monotonic clock, for `commit_all`.
 
         Raises:
             ServiceError: `service_unavailable`, also if the queue refused all messages.
         """
-        prepared, queued_at = group.prepared, self.ports.monotonic()
+        prepared = group.prepared
         try:
-            refused = self._queue_group(prepared.values())
+            waiting = [(one.message, one.mail) for one in prepared.values() if one.message.schedule]
+            if waiting:
+                self.ports.waiting().put_all(waiting)
+            refused = self.ports.jobs.put_all(
+                [(one.job(), one.mail) for one in prepared.values() if not one.message.schedule]
+            )
         except Exception:
             self._refund(prepared.values())
             raise
@@ -288,9 +286,8 @@ class Acceptance:
         if lost and len(lost) == len(prepared):
             raise error
         group.refuse(dict.fromkeys(lost, error))
-        return queued_at
 
-    def commit_all(self, group: MessageGroup, queued_at: float, claim: Claim | None = None) -> None:
+    def commit_all(self, group: MessageGroup, claim: Claim | None = None) -> None:
         """Put the records. Some may fail: these are refunded, and the others stay accepted.
 
         Raises:
@@ -299,9 +296,8 @@ class Acceptance:
         """
         messages = [message.message for message in group.prepared.values()]
         ids = [message.message_id for message in messages]
-        error: Exception = Unavailable("service", "Another request with this key took over.")
+        error: Exception = Unavailable("service", "The service stalled; try again.")
         try:
-            self._check_in_time(queued_at)
             withdrawn: Collection[UUID] = self.ports.messages.commit_all(messages)
         except Exception as failure:  # noqa: BLE001  raised below, or the error of some messages
             error, withdrawn = failure, set(ids) - self._settle_all(ids).keys()
@@ -311,8 +307,6 @@ class Acceptance:
             if message.message.message_id in withdrawn
         }
         self._refund(lost.values())
-        accepted = [one for at, one in group.prepared.items() if at not in lost]
-        self._queue_late(queued_at, accepted)
         group.outcomes.update({at: message.accepted for at, message in group.prepared.items()})
         if lost:
             if claim or len(lost) == len(messages) or not isinstance(error, ServiceError):
@@ -342,31 +336,9 @@ class Acceptance:
         else:
             self.ports.waiting().put_all([(prepared.message, prepared.mail)])
 
-    def _queue_group(self, prepared: Collection[PreparedMessage]) -> Collection[UUID]:
-        """Queue jobs, and return the ids of those that the queue refused."""
-        waiting = [(one.message, one.mail) for one in prepared if one.message.schedule]
-        if waiting:
-            self.ports.waiting().put_all(waiting)
-        return self.ports.jobs.put_all(
-            [(one.job(), one.mail) for one in prepared if not one.message.schedule]
-        )
-
-    def _queue_late(self, queued_at: float, accepted: Collection[PreparedMessage]) -> None:
-        """Queue the jobs again if the process stalled after its check: they may be dropped."""
-        if accepted and self._is_late(queued_at) and self._queue_group(accepted):
-            raise Unavailable("queue", "The queue did not accept these messages.")
-
     @property
     def _quota(self) -> SenderQuota:
         return SenderQuota(self.ports.quotas, self.principal)
-
-    def _is_late(self, queued_at: float) -> bool:
-        """Return whether a worker may have dropped a job without a record, or be about to."""
-        return self.ports.monotonic() - queued_at > COMMIT_TIME.total_seconds()
-
-    def _check_in_time(self, queued_at: float) -> None:
-        if self._is_late(queued_at):
-            raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _settle(self, message: Message) -> tuple[bool, bool]:
         """Return whether a message is accepted after an error, and whether that is certain.
@@ -397,3 +369,17 @@ class Acceptance:
 
 def _amount(prepared: Iterable[PreparedMessage]) -> Amount:
     return sum((message.amount for message in prepared), NOTHING)
+
+
+def _refusals(
+    prepared: Mapping[int, PreparedMessage], exceeded: QuotaExceeded, now: datetime
+) -> dict[int, QuotaExceeded]:
+    """Return the refusals of the messages that do not fit, if each takes its room in order."""
+    refusals, used = {}, exceeded.used
+    for position, message in prepared.items():
+        refusal = first_full(exceeded.limits, used, message.amount, now)
+        if refusal is None:
+            used = add(used, message.amount)
+        else:
+            refusals[position] = refusal
+    return refusals

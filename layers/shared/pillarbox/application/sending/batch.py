@@ -89,9 +89,9 @@ class BatchSend:
                     acceptance.reserve_all(
                         group, claim, may_refuse_all=bool(before), all_or_none=whole
                     )
-                    queued_at = acceptance.queue_all(group, all_or_none=whole)
+                    acceptance.queue_all(group, all_or_none=whole)
                 # An error from here on leaves the claim pending: the next owner finds the records.
-                acceptance.commit_all(group, queued_at, claim)
+                acceptance.commit_all(group, claim)
                 text = write_response(group.in_order)
                 response = acceptance.finish(group, claim, text)
                 cost.accepted = any(response.message_ids)

@@ -17,7 +17,7 @@ from pillarbox.domain.accounts.agent import owner_required
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import Amount, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
-from pillarbox.domain.messages.mail import COMMIT_TIME, Mail
+from pillarbox.domain.messages.mail import CHANGE_TIME, Mail
 from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.schedule import MAX_AHEAD, QUEUED_AHEAD, Schedule, check_ahead, whole
 
@@ -197,7 +197,7 @@ class MessageChanges:
         """Arrange the job. After a stall it may have been dropped, so no record follows."""
         began = self.monotonic()
         self.waiting().arrange([message])
-        if self.monotonic() - began > COMMIT_TIME.total_seconds():
+        if self.monotonic() - began > CHANGE_TIME.total_seconds():
             raise Unavailable("service", "The service stalled during this request; try again.")
 
     def _change(

@@ -3,26 +3,17 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Final
+from datetime import datetime
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
-from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
 from pillarbox.domain.sign_in.strangers import STRANGER_TAG
-
-#: The account of the service's own emails.
-SERVICE: Final = Account(
-    account_id=SERVICE_ACCOUNT_ID,
-    name="Pillarbox",
-    plan=Plan.ENTERPRISE,
-    created_at=datetime(2026, 1, 1, tzinfo=UTC),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +40,12 @@ class ServiceMail:
         """Queue the email and store its record.
 
         The hash of the mail takes the place of a body's. So the worker sends the mail that the
-        record names, even if two tries queue different ones.
+        record names, even if two tries queue different ones. It names no tenant: the account does
+        not send it, and its owners must hear of it while the provider pauses theirs.
         """
         mail = Mail(
             sender=self.sender,
-            from_name=None if account else SERVICE.name,
+            from_name=None if account else SERVICE_ACCOUNT.name,
             to=(address,),
             cc=(),
             bcc=(),
@@ -63,7 +55,10 @@ class ServiceMail:
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
         origin = MessageOrigin(route=SendRoute.NOTICE, tags=STRANGER_TAG if stop_url else {})
-        prepared = PreparedMessage.of(mail, account or SERVICE, body_hash, self.clock(), origin)
+        prepared = PreparedMessage.of(
+            mail, account or SERVICE_ACCOUNT, body_hash, self.clock(), origin
+        )
+        prepared = replace(prepared, tenant=None)
         if message_id is not None:
             prepared = prepared.with_id(message_id)
         job = prepared.job()

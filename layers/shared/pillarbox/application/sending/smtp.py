@@ -116,8 +116,8 @@ class SmtpSubmission:
         group.refuse(find_paused(self.ports.quotas, principal, origins, now))
         try:
             acceptance.reserve_all(group, may_refuse_all=True)
-            queued_at = acceptance.queue_all(group)
-            acceptance.commit_all(group, queued_at)
+            acceptance.queue_all(group)
+            acceptance.commit_all(group)
         except ServiceError as error:  # that of each message which it stops
             group.outcomes.update(dict.fromkeys(group.prepared, error))
         if any(isinstance(outcome, QuotaExceeded) for outcome in group.in_order):

@@ -284,17 +284,3 @@ def first_full(
 def add(used: Mapping[Window, int], amount: Amount) -> dict[Window, int]:
     """Return the counts after some messages."""
     return {window: used.get(window, 0) + amount.of(window) for window in WINDOWS}
-
-
-def refusals(
-    amounts: Mapping[int, Amount], exceeded: QuotaExceeded, now: datetime
-) -> dict[int, QuotaExceeded]:
-    """Return the refusals of the messages that do not fit, if each takes its room in order."""
-    refused, used = {}, exceeded.used
-    for position, amount in amounts.items():
-        refusal = first_full(exceeded.limits, used, amount, now)
-        if refusal is None:
-            used = add(used, amount)
-        else:
-            refused[position] = refusal
-    return refused

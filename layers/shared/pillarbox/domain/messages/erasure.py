@@ -1,4 +1,4 @@
-"""Erase a recipient from the record of a message."""
+"""Erase a recipient from the record of a message, and what may name the recipient from copies."""
 
 from dataclasses import replace
 from typing import Final
@@ -34,3 +34,14 @@ def erase_recipient(message: Message, mailbox: str) -> Message:
         events=(),
     )
     return erased.with_events(message.events)
+
+
+def erase_copy(message: Message) -> Message:
+    """Return a copy of an erased message without subject, tags and kept content.
+
+    Its own recipients stay. It is the same object if nothing of this is there.
+    """
+    erased = replace(
+        message, subject=ERASED_SUBJECT, origin=replace(message.origin, tags={}), keep=0
+    )
+    return message if erased == message else erased

@@ -229,7 +229,7 @@ class Message:
     announced: bool = False
     #: For how many days to keep the content after the hand-over; 0: not at all.
     keep: int = 0
-    #: Whether it could not be kept, so that nobody looks for it. A part may be there.
+    #: Whether it could not be kept, and so cannot be read. A part may be there.
     unkept: bool = False
 
     @property

@@ -14,7 +14,7 @@ MAX_AHEAD: Final = timedelta(days=30)
 RELEASE_TIME: Final = timedelta(days=7)
 #: How long before it is due an email is queued at once: SQS hides a message for 15 minutes. A time
 #: that is further ahead waits in the table. That is written, and the record after it, within
-#: `mail.COMMIT_TIME`, and so before a pass of the timer looks for it.
+#: `mail.CHANGE_TIME`, and so before a pass of the timer looks for it.
 QUEUED_AHEAD: Final = timedelta(minutes=14)
 
 

@@ -1,7 +1,7 @@
 """Search terms: what messages are found by, apart from their time and status."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Message
@@ -37,13 +37,19 @@ class TagTerm:
 
 type SearchTerm = RecipientTerm | TagTerm
 
+#: The name of the tag by which an erasure finds the copies of a message. No sender can give it.
+_COPY: Final = ""
+
 
 def terms_of(message: Message) -> frozenset[SearchTerm]:
-    """Return what a message can be found by: each recipient who was not erased, and each tag."""
+    """Return what a message can be found by.
+
+    That is each recipient who was not erased, each tag, and the message whose content it repeats.
+    """
     recipients = {RecipientTerm(mailbox) for mailbox in _mailboxes(message)}
-    return frozenset(
-        recipients | {TagTerm(name, value) for name, value in message.origin.tags.items()}
-    )
+    original = message.origin.resend_of
+    tags = {**message.origin.tags} | ({_COPY: str(original)} if original else {})
+    return frozenset(recipients | {TagTerm(name, value) for name, value in tags.items()})
 
 
 def _mailboxes(message: Message) -> set[str]:

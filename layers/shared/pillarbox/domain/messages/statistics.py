@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.messages.message import EventKind, Message, Status
+from pillarbox.domain.messages.message import EventKind, Message, SendRoute, Status
 from pillarbox.domain.messages.recipient_counts import (
     NO_RECIPIENTS,
     RecipientCounts,
@@ -225,7 +225,12 @@ def index_entry(message: Message) -> IndexEntry:
 
 
 def _wait_of(message: Message) -> int:
-    """Return the number of the span from when a message was due until it was sent."""
+    """Return the number of the span from when a message was due until it was sent, or 0.
+
+    Notices of the service do not count. Their ids have the time of what they tell of.
+    """
+    if message.origin.route is SendRoute.NOTICE:
+        return 0
     due_at = message.schedule.due_at if message.schedule else message.created_at
     for event in message.events:
         if event.kind is EventKind.SENT:

@@ -8,11 +8,11 @@ under which their records are found, and a secret of 160 bits, of which only a h
 import hashlib
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
@@ -27,6 +27,15 @@ _SECRET_LENGTH: Final = 32
 #: The account of the service's own emails, and the place of an account in the access token of a
 #: user who has none. No record of an account has this id.
 SERVICE_ACCOUNT_ID: Final = "0" * ACCOUNT_ID_LENGTH
+#: What stands for its record. Nobody can set its `hashed_suppressions` after an erasure.
+SERVICE_ACCOUNT: Final = Account(
+    account_id=SERVICE_ACCOUNT_ID,
+    name="Pillarbox",
+    plan=Plan.ENTERPRISE,
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    hashed_suppressions=True,
+    record_days=90,
+)
 
 ACCESS_TOKEN_PREFIX: Final = "pbs_"  # noqa: S105  not a secret
 #: How long an access token is valid.

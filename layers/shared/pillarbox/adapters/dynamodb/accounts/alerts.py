@@ -95,6 +95,7 @@ class DynamoAlertTimes:
             kept=timedelta(days=7),
             ahead=timedelta(0),
             closed_after=CLOCK_MARGIN + timedelta(seconds=90),
+            at_most=timedelta(seconds=10),
         )
 
     def put(self, account_id: str, due: datetime) -> None:

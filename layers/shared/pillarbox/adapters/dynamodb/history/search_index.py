@@ -52,6 +52,13 @@ class DynamoSearchIndex(Store):
             first, last = keys.search_entries(account_id, shard, term, TimeRange(0, END_OF_TIME))
             yield from map(keys.found_message, self._table.query(first, last, page=_PAGE))
 
+    def copies(self, account_id: str, shards: int) -> Iterable[tuple[UUID, UUID]]:
+        """Read the items of one shard after the other."""
+        for shard in range(shards):
+            yield from map(
+                keys.original_and_copy, self._table.query(*keys.copies(account_id, shard))
+            )
+
     def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
         """Put and delete items; none of them has a condition."""
         items: dict[bool, list[Any]] = {True: [], False: []}

@@ -41,7 +41,7 @@ class DynamoMessages(Store):
         if stored and accepted_message(stored) is None:
             raise Unavailable(
                 "data store",
-                "Another request with the same Idempotency-Key took over.",
+                "The service stalled during this request; try again.",
                 aws_error="ConditionalCheckFailed",
             )
 

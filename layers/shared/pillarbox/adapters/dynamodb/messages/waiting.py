@@ -35,6 +35,8 @@ _PAGE: Final = 100
 _AHEAD: Final = timedelta(minutes=2)
 #: What puts a time into the table does so long before a pass reads its minute (`QUEUED_AHEAD`).
 _CLOSED_AFTER: Final = -_AHEAD
+#: Of the minute that a function has for all timers: most is for emails.
+_PASS: Final = timedelta(seconds=30)
 #: After each sort key that begins with one.
 _AFTER: Final = "\x00"
 _MILLISECOND: Final = timedelta(milliseconds=1)
@@ -112,7 +114,13 @@ class DynamoWakeTimes:
 
     def __init__(self, table: Table) -> None:
         self._timer = Timer(
-            table, "WAKE", _job_of, kept=KEPT, ahead=_AHEAD, closed_after=_CLOSED_AFTER
+            table,
+            "WAKE",
+            _job_of,
+            kept=KEPT,
+            ahead=_AHEAD,
+            closed_after=_CLOSED_AFTER,
+            at_most=_PASS,
         )
 
     def put_all(self, jobs: Sequence[Job]) -> None:

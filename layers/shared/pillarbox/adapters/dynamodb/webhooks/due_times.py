@@ -30,6 +30,7 @@ class DynamoDueTimes:
             kept=_KEPT,
             ahead=timedelta(0),
             closed_after=_CLOSED_AFTER,
+            at_most=timedelta(seconds=10),
         )
 
     def put(self, task: DueTask, due: datetime) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from pillarbox.domain.accounts.alert import Alert, AlertKind
-from pillarbox.domain.accounts.pause import Pause, PauseLevel
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel
 
 _EFFECTS: Final = {
     PauseLevel.WARN: "Everything is still sent. If the rate rises, we slow sending down and then"
@@ -27,6 +27,9 @@ _RESUME: Final = (
     "When you have corrected the cause, an owner can end the pause in the dashboard, once in a"
     " month. Afterwards only the operator of the service can."
 )
+_PROVIDER_RESUMES: Final = (
+    "Amazon SES decides when the pause ends. Ask the operator of the service what SES has found."
+)
 
 
 def pause_alert(pauses: Sequence[Pause], at: datetime) -> Alert:
@@ -39,7 +42,11 @@ def pause_alert(pauses: Sequence[Pause], at: datetime) -> Alert:
     """
     strictest = max(pauses, key=lambda pause: pause.level.rank)
     texts = [_text(pause) for pause in pauses]
-    texts += [_WHERE] if strictest.level is PauseLevel.WARN else [_WHERE, _RESUME]
+    texts.append(_WHERE)
+    if strictest.cause is PauseCause.PROVIDER:
+        texts.append(_PROVIDER_RESUMES)
+    elif strictest.level is not PauseLevel.WARN:
+        texts.append(_RESUME)
     about = ", ".join(_name(pause) for pause in pauses)
     return Alert(
         kind=AlertKind.SENDING,

@@ -1,0 +1,130 @@
+"""`pillarbox recipient erase` and copies of the person's emails that went to other addresses."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.domain.messages.erasure import ERASED_SUBJECT
+from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.message import Message
+from tests.unit.admin.test_admin_erasure import ANN, Killed, KilledAt, erasure, records
+from tests.unit.history.search_world import SearchWorld
+
+DESK = "desk@shop.example"
+
+
+def world(shards: int = 1) -> SearchWorld:
+    """Return an account without mail."""
+    made = SearchWorld(shards=shards)
+    made.table.put(account_item(made.account))
+    return made
+
+
+def send(in_world: SearchWorld, to: str, copy_of: Message | None = None) -> Message:
+    """Accept an email whose content is kept, or a copy of one, and let an hour pass."""
+    sent = in_world.send_to(to, tags={"order": "of ann"})
+    in_world.table.delete(keys.message(sent.account_id, sent.message_id))
+    in_world.stream.pop()
+    origin = replace(sent.origin, resend_of=copy_of.message_id if copy_of else None)
+    sent = replace(sent, subject="Invoice of Ann", keep=7, origin=origin)
+    in_world._put(sent)
+    in_world.pass_time(4000)
+    return sent
+
+
+def erase(in_world: SearchWorld) -> list[str]:
+    """Erase Ann and return the ids of the messages whose kept content was deleted."""
+    removed: list[KeptContent] = []
+    erasure(in_world, removed).erase([in_world.account], ANN, lambda _: None)
+    return [content.message_id for content in removed]
+
+
+def names_ann(in_world: SearchWorld) -> set[UUID]:
+    """Return the ids of the messages that may still name Ann."""
+    return {
+        one.message_id
+        for one in records(in_world)
+        if one.subject != ERASED_SUBJECT or one.origin.tags
+    }
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+@pytest.mark.parametrize("indexed", [0, 1, 2, 3])
+def test_copies_lose_what_may_name_the_person(indexed: int, shards: int) -> None:
+    """Copies of copies too, whether they are in the index yet or not; their recipients stay."""
+    here = world(shards)
+    chain: list[Message] = []
+    for number, to in enumerate((ANN, DESK, "bob@example.com")):
+        if number == indexed:
+            here.aggregate()
+        chain.append(send(here, to, chain[-1] if chain else None))
+    others = send(here, "bob@example.com")
+    others = send(here, DESK, others)
+    if indexed == 3:
+        here.aggregate()
+    deleted = erase(here)
+    erased = {one.message_id for one in chain}
+    assert names_ann(here) == {one.message_id for one in records(here)} - erased
+    assert others.message_id in names_ann(here)
+    assert sorted(deleted) == sorted([*map(str, erased)] * 2)
+    by_id = {one.message_id: one for one in records(here)}
+    assert [by_id[one.message_id].to for one in chain[1:]] == [(DESK,), ("bob@example.com",)]
+    assert {by_id[one].keep for one in erased if by_id[one].to == (DESK,)} == {0}
+    here.aggregate()
+    assert erase(here) == []
+
+
+def test_a_copy_that_is_made_meanwhile_loses_it_too() -> None:
+    """The second pass looks for copies of what the first one erased."""
+    here = world()
+    original = send(here, ANN)
+    copies: list[Message] = []
+
+    def pause(seconds: float) -> None:
+        copies.append(send(here, DESK, original))
+        here.pass_time(seconds)
+
+    replace(erasure(here), pause=pause).erase([here.account], ANN, lambda _: None)
+    assert len(copies) == 1
+    assert names_ann(here) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [True, False])
+def test_an_erasure_that_was_killed_leaves_no_copy(*, after: bool) -> None:
+    """If the process dies at any call of the first pass, a second run finds all copies."""
+    call = 0
+    while True:
+        call += 1
+        here = world()
+        send(here, DESK, send(here, ANN))
+        here.aggregate()
+        vars(here.table)["client"] = KilledAt(here, call, after=after)
+        try:
+            erase(here)
+        except Killed:
+            pass
+        else:
+            break
+        vars(here.table)["client"] = here.engine
+        erase(here)
+        assert names_ann(here) == set(), call
+    assert call > 10
+
+
+def test_an_interrupted_erasure_still_deletes_kept_content_twice() -> None:
+    """No later run finds these messages, so what a worker wrote during the first pass goes now."""
+    here = world()
+    sent = send(here, ANN)
+    removed: list[KeptContent] = []
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    interrupted = replace(erasure(here, removed), pause=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.erase([here.account], ANN, lambda _: None)
+    assert removed == [KeptContent.of(sent)] * 2
