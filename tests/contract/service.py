@@ -11,7 +11,6 @@ from typing import Any, Final
 from unittest import mock
 from uuid import UUID
 
-import boto3
 from botocore.awsrequest import AWSResponse
 
 import pillarbox.http.sign_in.sign_up  # noqa: F401  it keeps the number that it finds
@@ -59,7 +58,7 @@ from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.http.sign_in import replies
 from pillarbox.rendering.template_check import check_template
 from pillarbox.settings import Settings
-from tests.aws import create_table, emulated_aws, forget_wiring
+from tests.aws import create_table, emulated_aws, forget_wiring, shared_client
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
 from tests.fakes.builders import QUEUES, environment
@@ -360,7 +359,7 @@ class Service:
 
     def claim_items(self, account_id: str) -> list[dict[str, Any]]:
         """Return the stored idempotency claims of an account."""
-        page = boto3.client("dynamodb").scan(
+        page = shared_client("dynamodb").scan(
             TableName=_TABLE,
             FilterExpression="begins_with(pk, :claims)",
             ExpressionAttributeValues=to_item({":claims": f"IDEM#{account_id}#"}),
@@ -467,7 +466,7 @@ class Service:
 
     def spooled(self) -> list[str]:
         """Return the keys of the objects in the spool."""
-        listed = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)
+        listed = shared_client("s3").list_objects_v2(Bucket=_BUCKET)
         return [entry["Key"] for entry in listed.get("Contents", [])]
 
     @staticmethod
@@ -499,11 +498,11 @@ def running_service(dns_server: str) -> Iterator[Service]:
     with mock.patch.dict(os.environ, settings), emulated_aws():
         create_table(_TABLE)
         create_table(_CREDENTIALS)
-        boto3.client("s3").create_bucket(
+        shared_client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
         queues = {
-            variable: boto3.client("sqs").create_queue(QueueName=logical_id)["QueueUrl"]
+            variable: shared_client("sqs").create_queue(QueueName=logical_id)["QueueUrl"]
             for variable, logical_id in QUEUES.items()
         }
         forget_wiring()
@@ -542,7 +541,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
 
 
 def _receive_all(queue_url: str) -> list[Any]:
-    sqs = boto3.client("sqs")
+    sqs = shared_client("sqs")
     messages: list[Any] = []
     while batch := sqs.receive_message(
         QueueUrl=queue_url,

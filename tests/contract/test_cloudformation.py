@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-import boto3
 import pytest
 
 from pillarbox import wiring
@@ -24,6 +23,7 @@ from pillarbox.domain.ids import new_token
 from pillarbox.http.cloudformation.lifecycle import RESERVE, ResourceProvider
 from pillarbox.http.cloudformation.resources import TYPES
 from pillarbox.wiring import services
+from tests.aws import shared_client
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.webhook_path import ROLE
@@ -171,12 +171,12 @@ def secret_of(made: Mapping[str, Any]) -> str:
     """Return the value of the secret that a response names."""
     arn = made["Data"]["SecretArn"]
     assert made["NoEcho"] is True
-    return str(boto3.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
+    return str(shared_client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
 
 
 def secrets() -> set[str]:
     """Return the names of all secrets."""
-    return {one["Name"] for one in boto3.client("secretsmanager").list_secrets()["SecretList"]}
+    return {one["Name"] for one in shared_client("secretsmanager").list_secrets()["SecretList"]}
 
 
 def first(kind: str, account: str) -> dict[str, Any]:
@@ -390,7 +390,7 @@ def test_a_key_outlives_a_change_of_what_is_cloudformations(key: str, account: s
     assert same["Status"] == "SUCCESS", same
     assert (same["PhysicalResourceId"], same["Data"]) == (made["PhysicalResourceId"], made["Data"])
     secret = made["Data"]["SecretArn"]
-    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    shared_client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
     new = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="60")
     assert Api(secret_of(new)).raw("GET", "/me").status == 200
 
@@ -403,7 +403,7 @@ def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
     two = stack.send("Create", properties)
     assert one["PhysicalResourceId"] == two["PhysicalResourceId"]
     secret = one["Data"]["SecretArn"]
-    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    shared_client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
     three = stack.send("Create", properties)
     assert Api(secret_of(three)).raw("GET", "/me").status == 200
     assert len(state_of(key, account)["keys"]) == 1

@@ -95,7 +95,9 @@ def _ids_of_owner(service: Service, account_id: str) -> dict[str, str]:
 
 def _leaving(service: Service, operation: str) -> Caller:
     """Return an owner of an account of their own, who may end what their requests need."""
-    token = service.session(service.account(), address=f"{operation}@shop.example")
+    account_id = service.account()
+    assert service.session(account_id)  # of another owner: the last one cannot leave
+    token = service.session(account_id, address=f"{operation}@shop.example")
     owner = Api(session=token)
     sessions = owner.raw("GET", "/session").json["items"]
     members = owner.raw("GET", "/members").json["items"]

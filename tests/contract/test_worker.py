@@ -10,7 +10,6 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-import boto3
 import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
@@ -24,6 +23,7 @@ from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message
+from tests.aws import shared_client
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service, queue_record
@@ -62,7 +62,7 @@ def receive(service: Service, api: Api) -> list[dict[str, Any]]:
     jobs = service.jobs_of(api)
     for job in jobs:
         urgent = job["eventSourceARN"].endswith(service.urgent_url.rpartition("/")[2])
-        boto3.client("sqs").change_message_visibility(
+        shared_client("sqs").change_message_visibility(
             QueueUrl=service.urgent_url if urgent else service.queue_url,
             ReceiptHandle=job["receiptHandle"],
             VisibilityTimeout=3_600,

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-import boto3
-
 from pillarbox.adapters.dynamodb import records
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
@@ -33,7 +31,7 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.templates.template import SavedTemplate
-from tests.aws import Aws
+from tests.aws import Aws, shared_client
 from tests.fakes import stores
 
 
@@ -102,7 +100,7 @@ def fakes() -> Ports:
 def adapters(names: Aws) -> Ports:
     table, credentials = Table(names.table), Table(names.credentials)
     jobs = SqsJobs(names.queue_url, names.urgent_queue_url, names.bucket)
-    sqs, s3 = boto3.client("sqs"), boto3.client("s3")
+    sqs, s3 = shared_client("sqs"), shared_client("s3")
 
     def put(record: Account | ApiKey | SavedTemplate) -> None:
         match record:

@@ -71,9 +71,8 @@ def table() -> Iterator[Table]:
         AWS_DEFAULT_REGION="us-east-1",
     )
     with emulated_aws():
-        dynamodb = boto3.client("dynamodb")  # a client costs more than the tables
-        create_table(TABLE, dynamodb)
-        create_table(CREDENTIALS, dynamodb)
+        create_table(TABLE)
+        create_table(CREDENTIALS)
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
