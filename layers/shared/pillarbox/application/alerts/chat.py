@@ -41,7 +41,7 @@ class ChatPosts:
         url = self.records.settings(task.account_id).chat_url
         if url is None:
             return "alert_unwanted"
-        error = self.post_now(task.account_id, url, task.text)
+        error = self.post_now(task.account_id, url, task.text).error
         if error is None:
             return "alert_posted"
         if task.attempts + 1 == TRIES:
@@ -49,11 +49,12 @@ class ChatPosts:
         self.queue_again(replace(task, attempts=task.attempts + 1), RETRY_AFTER)
         return "alert_retry"
 
-    def post_now(self, account_id: str, url: str, text: str) -> str | None:
-        """Post a text and note how it went; return what went wrong."""
+    def post_now(self, account_id: str, url: str, text: str) -> ChatState:
+        """Post a text, note how it went, and return it."""
         error = _error(self.poster().post(url, {}, chat_body(url, text)))
-        self.records.set_chat_state(account_id, ChatState(self.clock(), error))
-        return error
+        state = ChatState(self.clock(), error)
+        self.records.set_chat_state(account_id, state)
+        return state
 
 
 def chat_body(url: str, text: str) -> bytes:

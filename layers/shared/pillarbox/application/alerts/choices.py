@@ -73,12 +73,12 @@ class AlertChoices:
         account_id = account.account_id
         self.slow_requests.take(account_id)
         settings = self.records.settings(account_id)
-        now, state = self.clock(), None
+        state = None
         title = f"A test of the alerts of {account.name}"
         if settings.chat_url is not None and self.switched_on:
-            error = self.posts.post_now(account_id, settings.chat_url, f"{title}\n{_TEST}")
-            state = ChatState(now, error)
+            state = self.posts.post_now(account_id, settings.chat_url, f"{title}\n{_TEST}")
         if settings.mail:
+            now = self.clock()
             test = Alert(
                 kind=None, name="test", at=now, title=title, paragraphs=[_TEST], about="Test"
             )
