@@ -9,6 +9,7 @@ from pillarbox.application.delivery.deliver import RETRY_SOON
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.ports import UnreadableJob
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
@@ -71,6 +72,8 @@ def test_a_job_may_arrive_before_its_record() -> None:
     assert case.kept == []
     for waited in (QUARTER, QUARTER + SECOND):
         assert case.set_aside(waited) == SET_ASIDE
+    with pytest.raises(ServiceError, match="stalled"):
+        case.messages.commit(case.message)  # an acceptor that stalled until now
     assert not case.store.messages
 
 

@@ -50,14 +50,18 @@ class PoisonJobs:
         Raises:
             ServiceError: `service_unavailable`; the queue then delivers the job again.
         """
-        message = None
-        if unreadable.account_id is not None and unreadable.message_id is not None:
-            message = self.messages.get(unreadable.account_id, unreadable.message_id)
+        account_id, message_id, message = unreadable.account_id, unreadable.message_id, None
+        if account_id is not None and message_id is not None:
+            message = self.messages.get(account_id, message_id)
         waited = self.clock() - queued_at
         # A job is queued before its record is put, so the record may still be on its way.
-        early = unreadable.message_id is not None and message is None and waited < RECORD_WAIT
+        early = message_id is not None and message is None and waited < RECORD_WAIT
         if early or (unreadable.newer and waited < VERSION_WAIT):
             return DeliveryResult(Outcome.WAITING, RETRY_SOON)
+        if account_id is not None and message_id is not None and message is None:
+            # As before a job is dropped: a stalled acceptor must not commit it later.
+            found = self.messages.withdraw(account_id, [message_id], self.clock())
+            message = found.get(message_id)
         return self._set_aside(text, message, _UNREADABLE)
 
     def may_be_deadly(self, first_received_at: datetime) -> bool:
