@@ -372,7 +372,7 @@ def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
 def test_lambda_does_not_stop_chains_of_tasks() -> None:
     """A function that may queue into its own queue may do so more than 16 times in a row.
 
-    Otherwise Lambda takes the chain for a loop that nobody wants, and stops it.
+    Otherwise Lambda takes the chain for an endless loop, and stops it.
     """
     chains = set()
     for name, function in _FUNCTIONS.items():

@@ -141,6 +141,10 @@ class MethodNotAllowed(ServiceError):
         )
 
 
+#: For a request that took so long that another process has given its message up.
+STALLED: Final = "The service stalled during this request; try again."
+
+
 class Unavailable(ServiceError):
     """503: something that the service needs does not answer or has no capacity left.
 

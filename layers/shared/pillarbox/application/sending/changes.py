@@ -16,7 +16,7 @@ from pillarbox.application.waiting_ports import WaitingContents
 from pillarbox.domain.accounts.agent import owner_required
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import Amount, window_name
-from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.errors import STALLED, FieldError, ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.messages.mail import CHANGE_TIME, Mail
 from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.schedule import MAX_AHEAD, QUEUED_AHEAD, Schedule, check_ahead, whole
@@ -198,7 +198,7 @@ class MessageChanges:
         began = self.monotonic()
         self.waiting().arrange([message])
         if self.monotonic() - began > CHANGE_TIME.total_seconds():
-            raise Unavailable("service", "The service stalled during this request; try again.")
+            raise Unavailable("service", STALLED)
 
     def _change(
         self,

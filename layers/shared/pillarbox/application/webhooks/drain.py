@@ -42,7 +42,7 @@ _RANDOM_LEASE: Final = timedelta(seconds=10)
 _QUICK: Final = timedelta(seconds=1)
 #: A slow endpoint whose drain has not begun after so long gets another one.
 DRAIN_LATE: Final = timedelta(seconds=5)
-#: The owner of an endpoint that has been slow for so long is told if its events wait for as long.
+#: Owners get an alert when an endpoint has been slow and its oldest event waited for so long.
 _EVENTS_LATE: Final = timedelta(hours=1)
 
 

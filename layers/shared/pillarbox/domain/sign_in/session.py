@@ -27,7 +27,7 @@ _SECRET_LENGTH: Final = 32
 #: The account of the service's own emails, and the place of an account in the access token of a
 #: user who has none. No record of an account has this id.
 SERVICE_ACCOUNT_ID: Final = "0" * ACCOUNT_ID_LENGTH
-#: What stands for its record. Nobody can set its `hashed_suppressions` after an erasure.
+#: It takes the place of a record. An erasure cannot write to it, so hashes are always looked up.
 SERVICE_ACCOUNT: Final = Account(
     account_id=SERVICE_ACCOUNT_ID,
     name="Pillarbox",

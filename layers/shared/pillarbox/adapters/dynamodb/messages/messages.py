@@ -20,7 +20,7 @@ from pillarbox.adapters.dynamodb.records import (
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.ports import LeaseRefusal
-from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.errors import STALLED, Unavailable
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class DynamoMessages(Store):
         if stored and accepted_message(stored) is None:
             raise Unavailable(
                 "data store",
-                "The service stalled during this request; try again.",
+                STALLED,
                 aws_error="ConditionalCheckFailed",
             )
 
