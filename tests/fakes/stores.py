@@ -32,7 +32,7 @@ from pillarbox.domain.accounts.quota import (
 from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusals_name
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Withdrawn
 from pillarbox.domain.ids import created_at, new_token
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
@@ -232,7 +232,7 @@ class FakeMessages:
 
     def commit(self, message: Message) -> None:
         if self.commit_all([message]):
-            raise ServiceError("service_unavailable", "stalled")
+            raise Withdrawn
 
     def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
         assert len(messages) <= 100, "a batch has at most 100 messages"

@@ -215,7 +215,7 @@ class Messages(Protocol):
         After an error the outcome is unknown; `withdraw` settles it.
 
         Raises:
-            ServiceError: `service_unavailable`, also if the id was withdrawn.
+            Withdrawn: the id was withdrawn.
         """
 
     def commit_all(self, messages: "Sequence[Message]") -> frozenset[UUID]:

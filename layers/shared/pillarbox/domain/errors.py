@@ -172,6 +172,13 @@ class Unavailable(ServiceError):
         self.log_fields = {"unavailable": what} | ({"aws_error": aws_error} if aws_error else {})
 
 
+class Withdrawn(Unavailable):
+    """503: nothing can be accepted under the id of this message any more."""
+
+    def __init__(self) -> None:
+        super().__init__("service", STALLED)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One item of `details.errors[]`: a dotted path, what is wrong, and a stable code."""

@@ -57,7 +57,7 @@ from pillarbox.application.sending.claiming import Claiming
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
-from pillarbox.domain.errors import STALLED, ServiceError, Unavailable
+from pillarbox.domain.errors import ServiceError, Unavailable, Withdrawn
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Message
 
@@ -296,7 +296,7 @@ class Acceptance:
         """
         messages = [message.message for message in group.prepared.values()]
         ids = [message.message_id for message in messages]
-        error: Exception = Unavailable("service", STALLED)
+        error: Exception = Withdrawn()
         try:
             withdrawn: Collection[UUID] = self.ports.messages.commit_all(messages)
         except Exception as failure:  # noqa: BLE001  raised below, or the error of some messages

@@ -9,7 +9,8 @@ from uuid import UUID
 from pillarbox.application.ports import Clock, Jobs, Messages
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.errors import Json
+from pillarbox.domain.errors import Json, Withdrawn
+from pillarbox.domain.ids import derived_id
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
@@ -61,6 +62,19 @@ class ServiceMail:
         prepared = replace(prepared, tenant=None)
         if message_id is not None:
             prepared = prepared.with_id(message_id)
+        while not self._accept(prepared, deadline):
+            prepared = prepared.with_id(derived_id(prepared.message.message_id, 1))
+
+    def _accept(self, prepared: PreparedMessage, deadline: datetime | None) -> bool:
+        """Queue the email and store its record; return False if its id was withdrawn.
+
+        That happens to an id of the caller's: a try died between the two, the worker dropped the
+        job, and no later try came in that time. All later tries take the same next id.
+        """
         job = prepared.job()
-        self.jobs.put(replace(job, deadline=deadline or job.deadline), mail)
-        self.messages.commit(prepared.message)
+        self.jobs.put(replace(job, deadline=deadline or job.deadline), prepared.mail)
+        try:
+            self.messages.commit(prepared.message)
+        except Withdrawn:
+            return False
+        return True

@@ -20,7 +20,7 @@ from pillarbox.adapters.dynamodb.records import (
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.ports import LeaseRefusal
-from pillarbox.domain.errors import STALLED, Unavailable
+from pillarbox.domain.errors import Withdrawn
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 
 if TYPE_CHECKING:
@@ -39,11 +39,7 @@ class DynamoMessages(Store):
         """Put the record. One that exists is ours: its first write succeeded, and was repeated."""
         stored = self._table.put_new(message_item(message))
         if stored and accepted_message(stored) is None:
-            raise Unavailable(
-                "data store",
-                STALLED,
-                aws_error="ConditionalCheckFailed",
-            )
+            raise Withdrawn
 
     def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
         """Put the records, except those that an earlier try put."""
