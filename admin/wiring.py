@@ -127,14 +127,15 @@ class OperatorWiring(Wiring):
         """Change messages that wait. The command queues no jobs, so it has the timer alone."""
         contents = DynamoWaitingContents(self.table, bucket="")
         times = DynamoWakeTimes(self.table)
-        waiting = WaitingMail(contents=contents, times=times, queue=NoQueue(), clock=utc_now)
+        waiting = WaitingMail(
+            contents=contents, times=times, queue=NoQueue(), clock=utc_now, monotonic=monotonic
+        )
         return MessageChanges(
             messages=self.message_store,
             contents=contents,
             waiting=lambda: waiting,
             quotas=self.quota_store,
             clock=utc_now,
-            monotonic=monotonic,
         )
 
     @cached_property

@@ -193,6 +193,7 @@ class World:
             times=self._port("times", stores.FakeWakeTimes(self.store)),
             queue=self._port("jobs", stores.FakeJobs(self.store)),
             clock=lambda: self.now,
+            monotonic=self._monotonic,
         )
 
     @property
@@ -208,7 +209,6 @@ class World:
             waiting=lambda: self.waiting_mail,
             quotas=self._port("quotas", stores.FakeQuotas(self.store)),
             clock=lambda: self.now,
-            monotonic=self._monotonic,
         )
 
     @property

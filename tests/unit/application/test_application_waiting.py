@@ -467,6 +467,27 @@ def sweep(world: World) -> int:
     return found.sweep(builders.ACCOUNT, world.now, None).overdue
 
 
+@for_each("call", ["contents.put_all", "times.put_all", "messages.commit"])
+def test_an_acceptor_that_stalls_loses_nothing_that_it_accepts(call: str) -> None:
+    """It stalls for half an hour, while the timer reads the minute of the message."""
+    world, stalled = World(), list[str]()
+
+    def stall(name: str) -> None:
+        if name == call and not stalled:
+            stalled.append(name)
+            run_until(world, 30 * MINUTE)
+
+    world.gate.watch = stall
+    accepted = 1
+    try:
+        schedule(world, 20 * MINUTE)
+    except ServiceError:
+        accepted = 0
+    assert stalled
+    run_until(world, 30 * MINUTE)
+    assert len(world.mailer.taken) == accepted == len(world.store.messages)
+
+
 @for_each("taken", [False, True])
 def test_the_sweep_queues_again_what_lost_its_job(*, taken: bool) -> None:
     """Also if a worker took the message and died: then the next one says what became of it."""

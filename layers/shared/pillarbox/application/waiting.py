@@ -19,12 +19,13 @@ The time that a record gets is compared with the one of its job, so a job whose 
 is still on its way waits, as a job waits for its record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pillarbox.application.ports import Clock
 from pillarbox.application.waiting_ports import WaitingContents, WakeQueue, WakeTimes
-from pillarbox.domain.messages.mail import Job, Mail
+from pillarbox.domain.errors import STALLED, Unavailable
+from pillarbox.domain.messages.mail import CHANGE_TIME, Job, Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.schedule import QUEUED_AHEAD, Schedule
 
@@ -37,6 +38,8 @@ class WaitingMail:
     times: WakeTimes
     queue: WakeQueue
     clock: Clock
+    #: Seconds, by a clock that nobody sets.
+    monotonic: Callable[[], float]
 
     def put_all(self, mails: Sequence[tuple[Message, Mail]]) -> None:
         """Store the contents of messages with a schedule, and arrange their jobs."""
@@ -44,8 +47,13 @@ class WaitingMail:
         self.arrange([message for message, _ in mails])
 
     def arrange(self, messages: Iterable[Message]) -> None:
-        """Let a job of each message come when its schedule says."""
+        """Let a job of each message come when its schedule says.
+
+        Raises:
+            Unavailable: this took so long that the timer may have read the minute of a job before.
+        """
         now, soon, later = self.clock(), list[Job](), list[Job]()
+        began = self.monotonic()
         for message in messages:
             if (schedule := message.schedule) is not None:
                 is_soon = schedule.due_at - now <= QUEUED_AHEAD
@@ -54,6 +62,8 @@ class WaitingMail:
             self.times.put_all(later)
         if soon:
             self.queue.wake_all(soon, now)
+        if self.monotonic() - began > CHANGE_TIME.total_seconds():
+            raise Unavailable("service", STALLED)
 
 
 def wake_job(message: Message, schedule: Schedule) -> Job:

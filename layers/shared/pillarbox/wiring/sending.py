@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.wiring.clock import monotonic, utc_now
+from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ class SendingWiring(Stores):
             waiting=lambda: waiting,
             quotas=self.quota_store,
             clock=utc_now,
-            monotonic=monotonic,
         )
 
     @cached_property

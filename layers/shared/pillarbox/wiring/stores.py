@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
-from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.clock import monotonic, utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,7 +215,11 @@ class Stores:
         from pillarbox.application.waiting import WaitingMail
 
         return WaitingMail(
-            contents=self.waiting_contents, times=self.wake_times, queue=self.jobs, clock=utc_now
+            contents=self.waiting_contents,
+            times=self.wake_times,
+            queue=self.jobs,
+            clock=utc_now,
+            monotonic=monotonic,
         )
 
     @cached_property

@@ -16,8 +16,8 @@ from pillarbox.application.waiting_ports import WaitingContents
 from pillarbox.domain.accounts.agent import owner_required
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import Amount, window_name
-from pillarbox.domain.errors import STALLED, FieldError, ServiceError, Unavailable, ValidationFailed
-from pillarbox.domain.messages.mail import CHANGE_TIME, Mail
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.schedule import MAX_AHEAD, QUEUED_AHEAD, Schedule, check_ahead, whole
 
@@ -48,8 +48,6 @@ class MessageChanges:
     waiting: Callable[[], WaitingMail]
     quotas: Quotas
     clock: Clock
-    #: Seconds, by a clock that nobody sets.
-    monotonic: Callable[[], float]
 
     def cancel(self, account_id: str, message_id: UUID, by: Caller | None = None) -> Message:
         """Cancel a message: it is never sent. One that is canceled already stays so.
@@ -187,18 +185,11 @@ class MessageChanges:
             if current.schedule is None:
                 raise _does_not_wait()
             message = replace(current, schedule=changed(current.schedule))
-            self._queue(message)
+            self.waiting().arrange([message])
             return message
 
         _, message = self._change(message, change, is_done)
         return message
-
-    def _queue(self, message: Message) -> None:
-        """Arrange the job. After a stall it may have been dropped, so no record follows."""
-        began = self.monotonic()
-        self.waiting().arrange([message])
-        if self.monotonic() - began > CHANGE_TIME.total_seconds():
-            raise Unavailable("service", STALLED)
 
     def _change(
         self,

@@ -24,8 +24,8 @@ MAX_HTML: Final = 2 * 1024 * 1024
 MAX_TEXT: Final = 1024 * 1024
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
-#: How long after its job was arranged a change of an email that waits may still be saved. A worker
-#: that does not find it drops the job later than that, by more than clocks differ and calls take.
+#: How long the job of an email that waits may take to be arranged. The timer reads the minute of
+#: the job, and a worker drops it, later than that by more than clocks differ and calls take.
 CHANGE_TIME: Final = timedelta(minutes=10)
 #: An email that expires this soon is urgent: it has its own queue and comes first at SES.
 URGENT_TIME: Final = timedelta(hours=1)

@@ -13,8 +13,8 @@ MAX_AHEAD: Final = timedelta(days=30)
 #: How long a held email waits for its release.
 RELEASE_TIME: Final = timedelta(days=7)
 #: How long before it is due an email is queued at once: SQS hides a message for 15 minutes. A time
-#: that is further ahead waits in the table. That is written, and the record after it, within
-#: `mail.CHANGE_TIME`, and so before a pass of the timer looks for it.
+#: that is further ahead waits in the table. That is written within `mail.CHANGE_TIME`, and so
+#: before a pass of the timer looks for it.
 QUEUED_AHEAD: Final = timedelta(minutes=14)
 
 
