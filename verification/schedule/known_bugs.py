@@ -12,7 +12,7 @@ from pillarbox.application.delivery.deliver_due import DueDelivery
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.changes import MessageChanges
-from pillarbox.application.waiting import DueMail
+from pillarbox.application.waiting import DueMail, WaitingMail
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message
 from tests.fakes.stores import FakeMessages
@@ -26,7 +26,7 @@ def saved_before_it_is_arranged() -> Iterator[None]:
         self: MessageChanges, message: Message, *change: Any
     ) -> tuple[Message | None, Message]:
         arranged: list[Message] = []
-        with mock.patch.object(MessageChanges, "_queue", lambda _, one: arranged.append(one)):
+        with mock.patch.object(WaitingMail, "arrange", lambda _, some: arranged.extend(some)):
             before, after = original(self, message, *change)
         if arranged:
             self.waiting().arrange(arranged[-1:])
