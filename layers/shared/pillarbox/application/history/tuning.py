@@ -32,7 +32,8 @@ class Tuning:
     #: A change that the stream has not delivered after this long is lost.
     max_stream_lag: timedelta = timedelta(minutes=15)
     #: While an account's change is younger, a temporary failure stops the stream and is retried.
-    #: After that the hour is marked for rebuild and the stream goes on, for the other accounts.
+    #: After that the hour is marked for rebuild and the stream goes on, for the other accounts,
+    #: unless no rebuild would do it (`_AccountChanges.needs_retry`).
     retry_failures_for: timedelta = timedelta(minutes=5)
     #: So many messages are compared with the ledger at a time: about 100 MB of memory.
     max_checked_messages: int = 100_000
