@@ -106,7 +106,7 @@ OF_A_PACKAGE: Final = {
     "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (2, "`QUEUED_AHEAD` has minutes of slack, the rest is of one clock"),
-    "application/history": (13, _STORED),
+    "application/history": (11, _STORED),
     "application/operator/ranking.py": (1, _STORED),
     "application/sending/changes.py": (1, _SOON),
     "application/sending/confirmation.py": (1, _SOON),
