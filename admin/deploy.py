@@ -240,7 +240,7 @@ def _check_account(account: AwsAccount, chosen: parameters.Parameters) -> None:
         findings += ses_plan.check(SesAccountPlan())
     if chosen["RelayImage"]:
         needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
-        findings += preflight.check_relay(needs, chosen)
+        findings += preflight.check_relay(needs, chosen, account)
         findings.append(preflight.check_cluster_role(deployment.ensure_cluster_role()))
     _show(findings)
 

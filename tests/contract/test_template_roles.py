@@ -47,7 +47,7 @@ from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
-from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.messages.message import STALL_TIME, Event, EventKind, MessageOrigin
 from pillarbox.domain.messages.search import terms_of
 from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.sign_in.role import OPERATE, Role
@@ -116,6 +116,7 @@ _LAMBDAS_OWN: Final = {
 _UNCALLED: Final = {
     # Without it S3 returns AccessDenied for a missing object.
     "deliver_message": {"s3:ListBucket"},
+    "change_message": {"s3:ListBucket"},
     # Required by `ReportBatchItemFailures`.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
     "sweep_account": {"sqs:ChangeMessageVisibility"},
@@ -630,7 +631,8 @@ def _wait(service: Service, recorded: Calls) -> None:
     held = api.send(otp(hold=True)).json["messageId"]
     assert api.raw("POST", f"/emails/{held}/release").status == 200
     _wait_for_owner(service, account)
-    services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
+    never_accepted = message(account, new_id(now - STALL_TIME))
+    services.waiting_contents.put_all([(never_accepted, mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:
         services.table.put(keys.timer_note(kind))

@@ -428,7 +428,8 @@ def test_a_relay_waits_for_the_role_of_ecs(
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
     monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
     script.codes["build"] = 1
-    sam = ["--parameter-overrides", "RelayImage=image", "RelayCertificate=smtp"]
+    image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
+    sam = ["--parameter-overrides", f"RelayImage={image}", "RelayCertificate=smtp"]
     with pytest.raises(ServiceError):
         roll_out(script, Environment.DEV, json=True, sam=sam)
     assert words in capsys.readouterr().err
