@@ -221,7 +221,7 @@ def test_a_temporary_failure_is_retried_for_five_minutes(age: int, marked_hours:
 
 
 def test_owners_hear_of_what_waits_for_them_however_late() -> None:
-    """No rebuild tells them, so a temporary failure to tell is retried until they are told."""
+    """No rebuild tells them, so a failure to tell is retried; one of the breaker changes nothing."""
     waits = message(
         origin=MessageOrigin(for_owner=True),
         schedule=Schedule(due_at=NOW, life=timedelta(days=7), held=True),
@@ -234,6 +234,7 @@ def test_owners_hear_of_what_waits_for_them_however_late() -> None:
         marks=mock.Mock(),
         key_uses=mock.Mock(),
         clock=lambda: NOW + timedelta(hours=19),
+        judge=mock.Mock(side_effect=ValueError),
         tell_owners=tell,
     )
     assert [aggregation.apply([waits]).retry_from for _ in range(2)] == [0, None]

@@ -189,11 +189,11 @@ class Aggregation[Record]:
         except Exception as error:  # noqa: BLE001  a later message of the key repairs it
             errors.append(error)
         try:
-            if self._judge is not None:
-                paused.append(self._judge(account_id, entries))
             if of_account.held:
                 self._tell_owners(account_id, of_account.held)
                 of_account.held = []
+            if self._judge is not None:
+                paused.append(self._judge(account_id, entries))
         except ServiceError as error:
             return error
         except Exception as error:  # noqa: BLE001  a later bounce of the account repairs it
