@@ -43,33 +43,36 @@ def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_change_of_layer_or_parameters_is_a_new_version_of_every_function(tmp_path: Path) -> None:
-    """SAM sees neither of them; the release that the build names makes each a new version."""
-    layer = tmp_path / "layer"
-    shutil.copytree(_LAYER, layer)
+def test_another_release_is_a_new_version_of_every_function(tmp_path: Path) -> None:
+    """SAM does not see that a parameter has another value; the release in the settings shows it."""
     shutil.copy(template.ROOT / "api.yaml", tmp_path)
     versions: list[set[str]] = []
-    for change, share in (("", "1"), ("", "0.5"), ("# a change\n", "0.5")):
-        with (layer / "pillarbox" / "settings.py").open("a") as file:
-            file.write(change)
-        built = tmp_path / f"{len(versions)}.yaml"
-        shutil.copy(template.PATH, built)
+    for share in ("1", "0.5"):
         values = {"SesRateShare": share}
-        stamp_release.stamp(built, parameters.digest(values), layer)
+        built = tmp_path / f"{share}.yaml"
+        shutil.copy(template.PATH, built)
+        stamp_release.stamp(built, parameters.digest(values))
         versions.append(set(_of_type(_deployed(built, **values), "AWS::Lambda::Version")))
-    functions = len(list(template.ROOT.glob("functions/*/")))
-    assert [len(names) for names in versions] == [functions] * 3
-    assert len(set.union(*versions)) == 3 * functions
+    assert len(versions[0]) == len(versions[1]) == len(list(template.ROOT.glob("functions/*/")))
+    assert not versions[0] & versions[1]
 
 
-def test_a_release_is_that_of_all_parameters() -> None:
-    """Another value of any of them makes another release, and the same values the same."""
+def test_a_release_is_that_of_layer_template_and_parameters(tmp_path: Path) -> None:
+    """A change of any of them makes another one, and the same values the same one."""
     chosen = dict.fromkeys(template.load()["Parameters"], "a")
     changed = [chosen, *(chosen | {name: "b"} for name in chosen)]
     texts = {stamp_release.release("", parameters.digest(values)) for values in changed}
     assert len(texts) == len(changed) > 40
     again = dict(reversed(chosen.items()))
     assert stamp_release.release("", parameters.digest(again)) in texts
+    assert stamp_release.release("template", parameters.digest(chosen)) not in texts
+    shutil.copytree(_LAYER, tmp_path / "layer")
+    releases = set()
+    for change in ("", "# a change\n"):
+        with (tmp_path / "layer" / "pillarbox" / "settings.py").open("a") as file:
+            file.write(change)
+        releases.add(stamp_release.release("", layer=tmp_path / "layer"))
+    assert len(releases) == 2
 
 
 def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
