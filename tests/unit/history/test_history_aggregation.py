@@ -221,7 +221,7 @@ def test_a_temporary_failure_is_retried_for_five_minutes(age: int, marked_hours:
 
 
 def test_owners_hear_of_what_waits_for_them_however_late() -> None:
-    """No rebuild tells them, so a failure to tell is retried; one of the breaker changes nothing."""
+    """No rebuild tells them: a failure to tell is retried, and the breaker is no obstacle."""
     waits = message(
         origin=MessageOrigin(for_owner=True),
         schedule=Schedule(due_at=NOW, life=timedelta(days=7), held=True),
