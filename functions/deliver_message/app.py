@@ -10,7 +10,7 @@ from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
-from pillarbox.wiring import services
+from pillarbox.wiring import services, utc_now
 
 #: In milliseconds. SES may take 23 s, and a hand-over must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
@@ -38,7 +38,9 @@ def deliver(
 
     if not has_time(_TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE):
         wait = _postpone(record, timedelta(0))
-        return RecordResult(outcome="out_of_time", retry_after=wait, ids=ids)
+        return RecordResult(
+            outcome="out_of_time", retry_after=wait, ids=ids, counts=count_late(record)
+        )
     try:
         if suspect:
             result = _deliver_alone(record, job, has_time)
@@ -94,7 +96,9 @@ def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) ->
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
         _postpone(record, result.retry_after)
-    counts = ("ambiguous_resend",) if result.resent else ()
+    counts: tuple[str, ...] = ("ambiguous_resend",) if result.resent else ()
+    if result.retry_after is not None and not result.expected:
+        counts += count_late(record)
     time_to_send = result.time_to_send
     error = result.provider_error or result.unkept
     why = {} if error is None else {"aws_error": error}
@@ -107,6 +111,18 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
         counts=counts,
         durations={} if time_to_send is None else {"time_to_send": time_to_send},
     )
+
+
+def count_late(record: SQSRecord) -> tuple[str, ...]:
+    """Return what to count for a job that stays in the queue.
+
+    SQS leaves a message that was received three times out of the age of the oldest one.
+    """
+    try:
+        job = services().jobs.read(record.body)
+    except Exception:  # noqa: BLE001  `deliver` has met it and reported it
+        return ()
+    return ("late",) if job.is_late(utc_now()) else ()
 
 
 def _postpone(record: SQSRecord, wait: timedelta) -> timedelta:
@@ -138,4 +154,4 @@ def _time(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-lambda_handler = consume_in_turns(deliver, turn)
+lambda_handler = consume_in_turns(deliver, turn, count_late)

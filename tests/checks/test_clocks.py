@@ -36,6 +36,8 @@ _MORE_DRAINS: Final = "it queues a drain too many, or leaves the events to one t
 #: Why a comparison needs no margin of its own, by module, function and text.
 REASONS: Final = {
     "adapters/dynamodb/messages/claims.py: replace: now < stored.expires_at": _A_DAY,
+    "domain/messages/mail.py: is_late: now - self.queued_at"
+    " > (URGENT_LATE if self.urgent else LATE)": _SOON,
     "application/operator/account_deletion.py: delete: self.clock() >= until": _ONE_CLOCK,
     "application/operator/account_deletion.py: plan: wait > timedelta(0)": _SLACK,
     "application/sending/claiming.py: acquire: now < stored.leased_until": "LEASE has the margin",

@@ -21,7 +21,9 @@ from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
+from pillarbox.domain.accounts.account import QueuedMail
 from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
 from pillarbox.domain.messages.message import Message
 from tests.aws import shared_client
@@ -177,6 +179,64 @@ def test_only_a_repeated_hand_over_is_counted_as_one(
     with mock.patch.dict(vars(wiring.services()), delivery=delivery):
         assert work(receive(service, live)) == []
     assert ("ambiguous_resend" in capsys.readouterr().out) is resent
+
+
+def is_late(
+    service: Service, job: dict[str, Any], after: timedelta, capsys: pytest.CaptureFixture[str]
+) -> bool:
+    """Return whether a job that stays in the queue some time after its acceptance counts as late.
+
+    SQS leaves a message out of its own metric from the third receipt on.
+    """
+    with service.at(wiring.utc_now() + after):
+        assert work([job]) == [job["messageId"]]
+    return '"late"' in capsys.readouterr().out
+
+
+def test_mail_that_ses_does_not_take_is_late_after_a_time(
+    service: Service, live: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An alarm counts it: a code after a minute and other mail after an hour, if SES stops."""
+    service.ses.failure = THROTTLED
+    minute = timedelta(minutes=1)
+    for body, limit in ((otp(), minute), (raw_html(), 60 * minute)):
+        live.send(body)
+        (job,) = receive(service, live)
+        for after, expected in ((0.9 * limit, False), (1.1 * limit, True)):
+            assert is_late(service, job, after, capsys) is expected
+
+
+def test_mail_that_cannot_even_be_tried_is_late_too(
+    service: Service, live: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An error of a worker keeps its job as SES does, and so does a lack of time."""
+    live.send(raw_html())
+    (job,) = receive(service, live)
+    for error in (ServiceError("service_unavailable", "planted"), ValueError("planted")):
+        delivery = mock.Mock()
+        delivery.within.return_value = delivery
+        delivery.deliver.side_effect = error
+        with mock.patch.dict(vars(wiring.services()), delivery=delivery):
+            assert not is_late(service, job, timedelta(minutes=59), capsys)
+            assert is_late(service, job, timedelta(minutes=61), capsys)
+    with service.at(wiring.utc_now() + timedelta(minutes=61)):
+        assert work([job], EndingInvocation()) == [job["messageId"]]
+    assert '"late"' in capsys.readouterr().out
+    assert work([job]) == []
+
+
+def test_mail_that_waits_on_purpose_is_not_late(
+    service: Service, account: str, api: Api, live: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The operator has paused its sender, or it may never have been accepted."""
+    api.send(raw_html())
+    (job,) = receive(service, api)
+    wiring.services().accounts.suspend(account, queued=QueuedMail.HOLD)
+    assert not is_late(service, job, timedelta(hours=2), capsys)
+    live.send(otp())
+    (job,) = receive(service, live)
+    body = json.dumps(json.loads(job["body"]) | {"id": str(uuid4())})
+    assert not is_late(service, job | {"body": body}, timedelta(minutes=2), capsys)
 
 
 @pytest.mark.parametrize("paused", [True, False])

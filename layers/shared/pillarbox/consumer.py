@@ -32,6 +32,7 @@ METRICS: Final = frozenset(
         "complained",
         "delivered",
         "failed",
+        "late",
         "overdue",
         "quarantined",
         "sending_paused",
@@ -78,13 +79,14 @@ def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) ->
 def consume_in_turns(
     handle: Callable[[SQSRecord, LambdaContext, Callable[[], None]], RecordResult],
     turn: Callable[[SQSRecord], Turn],
+    count_error: Callable[[SQSRecord], tuple[str, ...]] = lambda _: (),
 ) -> Handler:
     """Return the Lambda handler of a queue that handles messages of a batch at the same time.
 
     `turn` says which ones. Each of these has a thread. `handle` gets a function to call before
     its first step that another worker must not repeat. The function waits until all threads
     have called it or ended, or `PATIENCE` is over, so that a message that kills the worker
-    before that step leaves the others as they were.
+    before that step leaves the others as they were. `count_error` as in `consume_batch`.
     """
 
     def handle_each(
@@ -118,7 +120,7 @@ def consume_in_turns(
         results |= {number: handle_one(number) for number in turns["after"]}
         return [results[number] for number in range(len(records))]
 
-    return consume_batch(handle_each)
+    return consume_batch(handle_each, count_error=count_error)
 
 
 def _together[R](call: Callable[[int], R], numbers: Sequence[int]) -> dict[int, R]:
@@ -132,13 +134,15 @@ def consume_batch(
     handle: Callable[[Sequence[SQSRecord], LambdaContext], Sequence[RecordResult | Exception]],
     *,
     counted: frozenset[str] = frozenset(),
+    count_error: Callable[[SQSRecord], tuple[str, ...]] = lambda _: (),
 ) -> Handler:
     """Return the Lambda handler of a queue from a function that handles messages together.
 
     The function returns the result or the error of each message. SQS delivers the failed and
     the postponed messages again. A missing setting ends the invocation with the name of the
     setting, because every message would fail. The outcomes in `counted` have a line in the log
-    for the batch and none for each message.
+    for the batch and none for each message. `count_error` returns what to count if a message
+    failed with an error.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
@@ -153,6 +157,7 @@ def consume_batch(
             if isinstance(result, Exception):
                 observability.log_failure(logger, result, queue_message_id=record.message_id)
                 kept.append(record.message_id)
+                _add_counts(metrics, dict.fromkeys(count_error(record), 1))
                 continue
             if result.outcome in counted:
                 counts[result.outcome] += 1

@@ -64,6 +64,7 @@ _ESSENTIAL: Final = {
     "FunctionsThrottledAlarm",
     "JobsDeadAlarm",
     "JobsBehindAlarm",
+    "LateAlarm",
     "OverdueAlarm",
     "RolloutAlarm",
     "TableThrottledAlarm",

@@ -130,7 +130,8 @@ class Delivery:
         if waited >= RECORD_WAIT:
             return DeliveryResult(Outcome.DROPPED)
         # Most records are put at once. The wait doubles for the others.
-        return DeliveryResult(Outcome.WAITING, min(max(waited, FIRST_WAIT), RETRY_SOON))
+        wait = min(max(waited, FIRST_WAIT), RETRY_SOON)
+        return DeliveryResult(Outcome.WAITING, wait, expected=True)
 
     def _held(self, job: Job, message: Message) -> DeliveryResult | None:
         """Return the result for a message whose sender was paused meanwhile, else None."""
@@ -139,7 +140,7 @@ class Delivery:
             return None
         if not wait:
             return self._refuse(message, "sending_paused", MEANINGS["sending_paused"])
-        return DeliveryResult(Outcome.WAITING, wait)
+        return DeliveryResult(Outcome.WAITING, wait, expected=True)
 
     def _find(self, job: Job, *, first_receipt: bool) -> Message | None:
         """Read the job's message.

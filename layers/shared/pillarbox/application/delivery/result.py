@@ -30,6 +30,8 @@ class DeliveryResult:
     retry_after: timedelta | None = None
     #: No event showed the last hand-over, so the message was made ready for another one.
     resent: bool = False
+    #: Whether the job waits as it should: its sender is paused, or it may be no accepted mail.
+    expected: bool = field(default=False, compare=False)
     #: Why the content could not be kept, if so.
     unkept: str | None = None
     #: From acceptance to the provider's response, if the message was sent.

@@ -169,7 +169,10 @@ def check_dead_letters(
 
 
 def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
-    """Check how long the oldest message of each queue has waited."""
+    """Check how long the oldest message of each queue has waited.
+
+    SQS leaves out messages that were received three times; the alarm Late tells of such mail.
+    """
     for name, age in ages.items():
         if age is None:
             yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
@@ -181,5 +184,8 @@ def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
                 f"Check the findings about SES, and the log and throttles of {_WORKERS[name]}.",
             )
         else:
-            message = f"{name}: the oldest message is {age:.0f} seconds old."
+            message = (
+                f"{name}: the oldest message is {age:.0f} seconds old. Messages that were received"
+                " three times do not count."
+            )
             yield Finding("waiting", Verdict.PASS, message)

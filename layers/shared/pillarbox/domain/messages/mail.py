@@ -29,6 +29,9 @@ MAX_DELIVERY_TIME: Final = timedelta(hours=24)
 CHANGE_TIME: Final = timedelta(minutes=10)
 #: An email that expires this soon is urgent: it has its own queue and comes first at SES.
 URGENT_TIME: Final = timedelta(hours=1)
+#: An email that is still in the queue after this time is late; an urgent one sooner.
+LATE: Final = timedelta(hours=1)
+URGENT_LATE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,3 +293,7 @@ class Job:
     def urgent(self) -> bool:
         """Whether the email expires soon, such as a one-time code."""
         return self.deadline - self.queued_at <= URGENT_TIME
+
+    def is_late(self, now: datetime) -> bool:
+        """Return whether the email is late, from when it was queued or due."""
+        return now - self.queued_at > (URGENT_LATE if self.urgent else LATE)
