@@ -22,7 +22,7 @@ _DENIALS: Final = (
     "If no report comes, it sends the mail again, or marks it as failed: each account chooses.",
     "**It has no servers to look after.**",
     (
-        "A million emails cost 100 dollars for SES without a plan, 14 to 19 for the rest, and 2.92 "
+        "A million emails cost 100 dollars for SES without a plan, 14 to 19 for the rest, and 3.02 "
         "a month without any mail ([docs/costs.md](docs/costs.md))."
     ),
     "**It has not run in AWS yet.**",
