@@ -25,10 +25,30 @@ def _limit(name: str) -> int:
 LAMBDA: Final = _limit("LAMBDA_BYTES")
 FRONT: Final = _limit("FRONT_BYTES")
 
+
+def _always(origin: Any) -> set[str]:
+    """Return the id of an origin if every distribution has it."""
+    if "Fn::If" not in origin:
+        return {origin["Id"]}
+    _, *cases = origin["Fn::If"]
+    ids = [case.get("Id") for case in cases]
+    return {ids[0]} if ids[0] == ids[1] else set()
+
+
+_DISTRIBUTION: Final[Any] = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]
+#: A change of parameters reaches the function minutes before the distribution, so it may choose an
+#: origin that every distribution has.
+_ORIGINS: Final = sorted(set().union(*map(_always, _DISTRIBUTION["Origins"])))
+
 #: Reads lines with the code of a function and its event. It ends with its standard input.
 _HARNESS: Final = """
 let chosen;
-const cf = { selectRequestOriginById(id) { chosen = id; } };
+const cf = {
+  selectRequestOriginById(id) {
+    if (!ORIGINS.includes(id)) throw new Error('the distribution may lack the origin ' + id);
+    chosen = id;
+  }
+};
 const handlers = {};
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { code, event, origin } = JSON.parse(line);
@@ -97,14 +117,16 @@ def _run(code: str, event: dict[str, Any], origin: str = "dashboard") -> Any:
     node.stdin.write(json.dumps({"code": code, "event": event, "origin": origin}) + "\n")
     node.stdin.flush()
     answer = node.stdout.readline()
-    assert answer, "the function has failed: see standard error"
+    if not answer:
+        _node.cache_clear()  # the process has ended
+        raise AssertionError("the function has failed: see standard error")
     return json.loads(answer)
 
 
 @cache
 def _node() -> subprocess.Popen[str]:
     node = subprocess.Popen(
-        [need_program("node"), "-e", _HARNESS],
+        [need_program("node"), "-e", f"const ORIGINS = {json.dumps(_ORIGINS)};{_HARNESS}"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

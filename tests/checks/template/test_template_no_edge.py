@@ -99,7 +99,8 @@ def test_a_front_exists_with_an_edge_and_large_requests_only(
     assert ("secretsmanager:GetSecretValue" in str(policy)) is has_front
     if "Edge" in found:
         origins = found["Edge"]["Properties"]["DistributionConfig"]["Origins"]
-        assert ("front" in [origin["Id"] for origin in origins]) is has_front
+        (front,) = (one for one in origins if one["Id"] == "front")
+        assert ("VpcOriginConfig" in front) is has_front
         code = str(found["EdgeRoute"]["Properties"]["FunctionCode"])
         assert f"const FRONT = {str(has_front).lower()};" in code
 
