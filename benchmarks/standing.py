@@ -55,7 +55,10 @@ def idle(
         limits: `WorkerLimits=on`.
         used: the timers that are used (`keys.TIMERS`).
     """
-    alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
+    alarms = alarm_metrics(None)
+    if all_alarms:
+        alarms += alarm_metrics("WithAllAlarms")
+        alarms += alarm_metrics("WithWebhooksAlarm") if with_webhooks else 0
     pollers = sum(_pollers(with_webhooks=with_webhooks, limits=limits))
     return {
         "Alarms": alarms * PRICES["alarm"].dollars,

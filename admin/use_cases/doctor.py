@@ -98,6 +98,7 @@ class Doctor:
             strangers=self.strangers,
             clock=self.clock,
             configuration_set=self.configuration_set,
+            webhooks=self.workers.webhooks is not None,
         ).runs()
         runs: dict[str, Callable[[], Iterator[Finding]]] = {
             "address": self._check_address,

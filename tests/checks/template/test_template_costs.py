@@ -4,7 +4,7 @@ from typing import Final
 
 from local import template
 from pillarbox.consumer import METRICS
-from tests.deployed import of_type, properties
+from tests.deployed import of_type, properties, resources
 from tests.loops import for_each
 from tools.templates.services import listed, measured
 
@@ -103,7 +103,8 @@ def test_webhooks_can_be_switched_off(chosen: str, *, is_on: bool) -> None:
     switched = {name: it["Enabled"] for name, it in sources.items() if "Enabled" in it}
     assert switched == {"AnnounceEvents.Changes": is_on, "PostWebhooks.Tasks": is_on}
     assert sources["EnqueueDue.EachMinute"] == {"Schedule": "rate(1 minute)"}
-    for function in ("WriteWebhooks", "EnqueueDue"):
+    assert ("WebhooksBehindAlarm" in resources(chosen, AlarmSet="all")) is is_on
+    for function in ("WriteWebhooks", "EnqueueDue", "Operate"):
         variables = properties(function, chosen)["Environment"]["Variables"]
         assert variables["PILLARBOX_WEBHOOKS"] == ("on" if is_on else "off")
 

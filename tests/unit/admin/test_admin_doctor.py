@@ -68,6 +68,7 @@ class HealthyStack(UseCases):
         self.senders.add(self.shop, f"hello@{SHOP}", verified=True)
 
         self.capacity = DEPLOYED
+        self.workers = WorkerMaximums(2, 2)
 
     def clock(self) -> datetime:
         return self.now
@@ -94,7 +95,7 @@ class HealthyStack(UseCases):
                 ages=self.monitoring,
                 log=DynamoQueueLog(self.table),
                 clock=self.clock,
-                urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
+                urls={name: QueueUrls(name, f"{name}-dead") for name in self.monitoring.ages},
             ),
             table=self.protection,
             credentials=self.protection_of_credentials,
@@ -109,7 +110,7 @@ class HealthyStack(UseCases):
             isolation=self.isolation,
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
-            workers=WorkerMaximums(2, 2),
+            workers=self.workers,
             reserve=4,
             open_widget=self.open_widget,
             protected=self.protected,
@@ -225,6 +226,14 @@ def test_links_in_emails_must_lead_to_the_stack(stack: HealthyStack, stored: str
     remedy = "Run `pillarbox deploy`, which stores it."
     assert (finding.check, finding.remedy) == ("address", remedy)
     assert (stored or "no code or invitation is sent") in finding.message
+
+
+def test_events_may_wait_while_webhooks_are_off(stack: HealthyStack) -> None:
+    """Nothing empties their queue then, for up to four days, and that is no failure."""
+    stack.monitoring.ages["webhooks"] = 300_000.0
+    assert stack.problems() == [("waiting", "fail")]
+    stack.workers = WorkerMaximums(2, None)
+    assert stack.problems() == []
 
 
 def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:

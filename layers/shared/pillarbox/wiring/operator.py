@@ -107,4 +107,5 @@ class OperationWiring(HistoryWiring):
             strangers=self.stranger_mail,
             clock=utc_now,
             configuration_set=self.settings.configuration_set,
+            webhooks=self.settings.webhooks,
         )

@@ -3,7 +3,7 @@
 A check reads nothing itself. It returns findings, and each problem comes with a remedy.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -168,13 +168,18 @@ def check_dead_letters(
             yield Finding("queues", Verdict.PASS, message)
 
 
-def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
+def check_queue_ages(
+    ages: Mapping[str, float | None], switched_off: Collection[str] = ()
+) -> Iterator[Finding]:
     """Check how long the oldest message of each queue has waited.
 
-    SQS leaves out messages that were received three times; the alarm Late tells of such mail.
+    SQS leaves out messages that were received three times; the alarm Late tells of such mail. No
+    worker reads a queue in `switched_off`, so what it still has may wait until SQS deletes it.
     """
     for name, age in ages.items():
-        if age is None:
+        if name in switched_off:
+            yield Finding("waiting", Verdict.SKIPPED, f"{name}: they are switched off.")
+        elif age is None:
             yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
         elif age > _MAX_AGES[name]:
             yield Finding(

@@ -22,6 +22,7 @@ class ServiceChecks:
 
     Args:
         configuration_set: the name of the configuration set that emails are sent with.
+        webhooks: whether they are on.
     """
 
     provider: ProviderAccount
@@ -30,6 +31,7 @@ class ServiceChecks:
     strangers: StrangerMail
     clock: Clock
     configuration_set: str
+    webhooks: bool
 
     def runs(self) -> Checks:
         """Return the checks. Each reads what it needs when it is called."""
@@ -41,11 +43,15 @@ class ServiceChecks:
             ),
             "strangers": self._check_strangers,
             "queues": lambda: checks.check_dead_letters(self.queues.status()),
-            "waiting": lambda: checks.check_queue_ages(self.queues.oldest_message_ages()),
+            "waiting": self._check_queue_ages,
             "limits": lambda: checks.check_limits(
                 self.accounts.all(), self.provider.sending_status()
             ),
         }
+
+    def _check_queue_ages(self) -> Iterator[Finding]:
+        switched_off = () if self.webhooks else ("webhooks",)
+        yield from checks.check_queue_ages(self.queues.oldest_message_ages(), switched_off)
 
     def _check_strangers(self) -> Iterator[Finding]:
         now = self.clock()
