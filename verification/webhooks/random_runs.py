@@ -29,12 +29,16 @@ _LATER = PostResult(status_code=429, retry_after=timedelta(minutes=40))
 #: In seconds: the clock of half of the processes is so wrong.
 _CLOCK_ERRORS = (-30, -3, 0, 3, 30)
 _WORKERS = 3
+#: In seconds: one worker in seven starts later than the others.
+_STARTS = (*[0] * 6, 7)
 _CALLS_OF_A_DRAIN = (
     "poster.post",
     "deliveries.put",
     "waiting.remove",
     *["queue.put_all"] * 3,  # the fewest, since a step posts up to twenty events
 )
+#: Where a worker stalls for longer than the first wait of a retry.
+_STALLS = ("deliveries.put", "waiting.remove")
 _RECIPIENTS = ("ann@example.com", "bob@example.com")
 
 
@@ -68,6 +72,9 @@ class _BusyWorld(WebhookWorld):
             position = len(self.gate.calls) - 1
             break_at_random(name)
             self._turns.switch()
+            if name in _STALLS and draw.random() < 0.05:
+                self._collect()
+                self._turns.sleep(8)  # the queue shows a retry that the worker queued just before
             if name == self._aim:
                 self._aim = ""
                 error = draw.choice([Killed(), ServiceError("service_unavailable", "planted")])
@@ -90,7 +97,7 @@ class _BusyWorld(WebhookWorld):
 
     def _receive(self) -> None:
         def work() -> None:
-            self._turns.switch()
+            self._turns.sleep(self.random.choice(_STARTS))
             self._collect()
             super(_BusyWorld, self)._receive()
 
@@ -150,7 +157,7 @@ def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
 
 def _add_endpoints(world: WebhookWorld, random: Random) -> None:
     """Add endpoints that work, fail some events once, are down for hours or slow, or fail one."""
-    for kind in random.sample(["works", "fails-once", "down", "poison", "slow"], 2):
+    for kind in random.sample(["works", "fails-once", "down", "poison", "slow-once"], 2):
         world.add_endpoint(
             endpoint_id=str(named_id(kind, world.now)),
             url=f"https://{kind}.example/",

@@ -123,13 +123,13 @@ class WaitingEvents(Protocol):
     """The events of each endpoint that wait until it works again; they expire after 7 days."""
 
     def put(self, event: WebhookEvent) -> None:
-        """Let an event wait; the same event waits once."""
+        """Let an event wait; the same event waits once, with a new `token`."""
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        """Read the oldest events of an endpoint consistently."""
+        """Read the oldest events of an endpoint consistently, with their tokens."""
 
     def remove(self, event: WebhookEvent) -> None:
-        """Remove an event, if it still waits. A replay of it that came in between stays."""
+        """Remove what `oldest` returned. If it was put again since then, it stays."""
 
 
 class WebhookQueue(Protocol):

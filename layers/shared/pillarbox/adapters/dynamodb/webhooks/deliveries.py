@@ -1,12 +1,13 @@
 """The log of webhook deliveries, and the events that wait for their endpoints."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
@@ -101,7 +102,10 @@ class DynamoWaitingEvents:
             keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
             | to_item(
                 event_attributes(event)
-                | {"expires_at": int((self._clock() + _WAITING_KEPT).timestamp())}
+                | {
+                    "expires_at": int((self._clock() + _WAITING_KEPT).timestamp()),
+                    "token": uuid4().hex,
+                }
             )
         )
 
@@ -116,23 +120,31 @@ class DynamoWaitingEvents:
 
         shards = in_parallel(read_shard, range(keys.ENDPOINT_SHARDS))
         oldest = islice(merge(*shards, key=itemgetter("sk")), limit)
-        return [event_of(item, account_id, endpoint_id) for item in oldest]
+        return [
+            replace(event_of(item, account_id, endpoint_id), token=item.get("token"))
+            for item in oldest
+        ]
 
     def remove(self, event: WebhookEvent) -> None:
-        """Delete the event, unless a later replay of it waits in its place."""
+        """Delete the event on the condition that its token is stored."""
         place = event.account_id, event.endpoint_id
-        replayed = event_attributes(event)["replayed"]
-        is_same = "attribute_not_exists(replayed)" if replayed is None else "replayed = :replayed"
-        try:
-            self._table.delete(
-                keys.waiting_event(*place, event.delivery_id),
-                condition=f"{EXISTS} AND {is_same}",
-                values={} if replayed is None else {":replayed": replayed},
-            )
-        except ConditionFailed as failure:
-            if failure.item is None:
-                # Before there were shards, all events waited in the first one.
-                self._table.delete(keys.among_waiting(*place, 0, event.delivery_id))
+        # Items of an older version have no token.
+        is_same = "#token = :token" if event.token else "attribute_not_exists(#token)"
+        for key in (
+            keys.waiting_event(*place, event.delivery_id),
+            # Before there were shards, all events waited in the first one.
+            keys.among_waiting(*place, 0, event.delivery_id),
+        ):
+            try:
+                self._table.delete(
+                    key,
+                    condition=f"{EXISTS} AND {is_same}",
+                    values={":token": event.token} if event.token else {},
+                )
+            except ConditionFailed as failure:
+                if failure.item is None:
+                    continue
+            return
 
 
 def event_attributes(event: WebhookEvent) -> dict[str, object]:
