@@ -368,14 +368,21 @@ def test_a_refused_task_is_an_error(aws: Aws) -> None:
         SqsWebhookQueue(aws.queue_url).put_all([event()])
 
 
-def test_a_delivery_expires_thirty_days_after_its_event(aws: Aws) -> None:
-    """DynamoDB deletes the record 30 days after the event."""
+def test_a_delivery_expires_thirty_days_after_what_happened_last(aws: Aws) -> None:
+    """If the record of an old event that is replayed were gone, its attempts would never end."""
     table = Table(aws.table)
-    delivery = WebhookDelivery(event=event(), state=DeliveryState.DELIVERED)
-    DynamoWebhookDeliveries(table).put(delivery)
-    item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, event().delivery_id))
-    assert item is not None
-    assert item["expires_at"] == round(NOW.timestamp()) + 30 * 24 * 3600
+    attempt = DeliveryAttempt(at=at(90), status_code=503, milliseconds=1)
+    for replayed_at, attempts, last in (
+        (None, (), NOW),
+        (at(60), (), at(60)),
+        (at(60), (attempt,), at(90)),
+    ):
+        replayed = event(replayed_at=replayed_at)
+        delivery = WebhookDelivery(event=replayed, state=DeliveryState.WAITING, attempts=attempts)
+        DynamoWebhookDeliveries(table).put(delivery)
+        item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, replayed.delivery_id))
+        assert item is not None
+        assert item["expires_at"] == round(last.timestamp()) + 30 * 24 * 3600
 
 
 def test_the_timer_keeps_each_notice_to_an_owner(aws: Aws) -> None:

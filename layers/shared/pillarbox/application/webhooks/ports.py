@@ -102,7 +102,10 @@ class EndpointHealths(Protocol):
 
 
 class WebhookDeliveries(Protocol):
-    """The log of deliveries (first table); records expire 30 days after the event."""
+    """The log of deliveries (first table); records expire after 30 days.
+
+    They begin with the event, its last replay or the last attempt, whichever is the latest.
+    """
 
     def put(self, delivery: WebhookDelivery) -> None:
         """Write the record of a delivery."""

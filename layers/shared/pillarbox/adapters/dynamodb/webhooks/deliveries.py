@@ -42,6 +42,8 @@ class DynamoWebhookDeliveries:
     def put(self, delivery: WebhookDelivery) -> None:
         """Write the record, in one write unit unless there are many long errors."""
         event = delivery.event
+        tried = (attempt.at for attempt in delivery.attempts)
+        last = max(event.at, event.replayed_at or event.at, *tried)
         self._table.put(
             keys.webhook_delivery(event.account_id, event.endpoint_id, event.delivery_id)
             | to_item(
@@ -50,7 +52,7 @@ class DynamoWebhookDeliveries:
                     "state": delivery.state.value,
                     "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
                     "next": milliseconds(delivery.next_at) if delivery.next_at else None,
-                    "expires_at": to_ttl(event.at + _LOG_KEPT),
+                    "expires_at": to_ttl(last + _LOG_KEPT),
                 }
             )
         )
