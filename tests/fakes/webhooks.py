@@ -13,6 +13,7 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
+    DeliveryState,
     DueTask,
     EndpointDrain,
     EndpointHealth,
@@ -153,8 +154,15 @@ class FakeWebhookDeliveries:
 
     def put(self, delivery: WebhookDelivery) -> None:
         event = delivery.event
-        key = (event.account_id, event.endpoint_id)
-        self.deliveries[key, event.delivery_id] = delivery
+        key = (event.account_id, event.endpoint_id), event.delivery_id
+        old = self.deliveries.get(key)
+        if (
+            old is None
+            or DeliveryState.WAITING is old.state
+            or DeliveryState.DELIVERED is delivery.state
+            or event.replayed_at not in {None, old.event.replayed_at}
+        ):
+            self.deliveries[key] = delivery
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         return self.deliveries.get(((account_id, endpoint_id), delivery_id))

@@ -164,6 +164,38 @@ def test_a_later_state_replaces_the_record(ports: WebhookPorts) -> None:
     assert ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 10, None).items == [last]
 
 
+def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) -> None:
+    """Only a success or a replay replaces a success or a failure, whichever attempts there were."""
+    waiting, delivered, failed = (
+        WebhookDelivery(event=event(), state=DeliveryState(state))
+        for state in ("waiting", "delivered", "failed")
+    )
+    for first, second, last in (
+        (failed, waiting, failed),
+        (failed, failed, failed),
+        (failed, delivered, delivered),
+        (delivered, waiting, delivered),
+        (delivered, failed, delivered),
+        (delivered, delivered, delivered),
+    ):
+        for of in (event(), event(replayed_at=at(1))):
+            ports.deliveries.put(replace(waiting, event=event(replayed_at=at(2))))
+            ports.deliveries.put(replace(waiting, event=of))
+            ports.deliveries.put(replace(first, event=of))
+            ports.deliveries.put(replace(second, event=of))
+            found = ports.deliveries.get(ACCOUNT, ENDPOINT, of.delivery_id)
+            assert found == replace(last, event=of)
+            # A replay starts over, and what came before it stays behind it.
+            again = replace(waiting, event=event(replayed_at=at(2)))
+            ports.deliveries.put(again)
+            assert ports.deliveries.get(ACCOUNT, ENDPOINT, of.delivery_id) == again
+    ports.deliveries.put(replace(delivered, event=again.event))
+    ports.deliveries.put(failed)
+    assert ports.deliveries.get(ACCOUNT, ENDPOINT, again.event.delivery_id) == replace(
+        delivered, event=again.event
+    )
+
+
 def test_deliveries_are_listed_newest_first_in_pages(ports: WebhookPorts) -> None:
     """The pages have each delivery of the endpoint once, in the order of their events' times."""
     stored = [

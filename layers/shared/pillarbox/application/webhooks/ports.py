@@ -108,7 +108,10 @@ class WebhookDeliveries(Protocol):
     """
 
     def put(self, delivery: WebhookDelivery) -> None:
-        """Write the record of a delivery."""
+        """Write the record of a delivery.
+
+        Only a success replaces what has ended, unless somebody asked for the event again.
+        """
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         """Read one delivery consistently by `WebhookEvent.delivery_id`."""

@@ -1,6 +1,7 @@
 """The log of webhook deliveries, and the events that wait for their endpoints."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from heapq import merge
@@ -15,7 +16,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_item,
     to_ttl,
 )
-from pillarbox.adapters.dynamodb.table import EXISTS, ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import EXISTS, NEW, ConditionFailed, Table
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -40,22 +41,34 @@ class DynamoWebhookDeliveries:
         self._table = table
 
     def put(self, delivery: WebhookDelivery) -> None:
-        """Write the record, in one write unit unless there are many long errors."""
+        """Write the record, in one write unit unless there are many long errors.
+
+        A worker that stalled may come after the one that ended the delivery.
+        """
         event = delivery.event
         tried = (attempt.at for attempt in delivery.attempts)
         last = max(event.at, event.replayed_at or event.at, *tried)
-        self._table.put(
-            keys.webhook_delivery(event.account_id, event.endpoint_id, event.delivery_id)
-            | to_item(
-                event_attributes(event)
-                | {
-                    "state": delivery.state.value,
-                    "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
-                    "next": milliseconds(delivery.next_at) if delivery.next_at else None,
-                    "expires_at": to_ttl(last + _LOG_KEPT),
-                }
-            )
+        item = keys.webhook_delivery(
+            event.account_id, event.endpoint_id, event.delivery_id
+        ) | to_item(
+            event_attributes(event)
+            | {
+                "state": delivery.state.value,
+                "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
+                "next": milliseconds(delivery.next_at) if delivery.next_at else None,
+                "expires_at": to_ttl(last + _LOG_KEPT),
+            }
         )
+        if delivery.state is DeliveryState.DELIVERED:
+            self._table.put(item)
+            return
+        condition = f"{NEW} OR #state = :waiting"
+        values: dict[str, object] = {":waiting": DeliveryState.WAITING.value}
+        if event.replayed_at:
+            condition += " OR attribute_not_exists(replayed) OR replayed <> :replayed"
+            values[":replayed"] = milliseconds(event.replayed_at)
+        with suppress(ConditionFailed):
+            self._table.put(item, condition=condition, values=values)
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         """Read one delivery with strong consistency."""
