@@ -290,6 +290,23 @@ def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
     assert (read, [*waiting.oldest(ACCOUNT, ENDPOINT, 9)]) == (each, [])
 
 
+def test_an_event_that_cannot_be_read_lets_others_go_first(aws: Aws) -> None:
+    """A worker of an older version drains what it can read, and then fails."""
+    table, events = Table(aws.table), [event(1), event(2, 1), event(9, 2)]
+    waiting = DynamoWaitingEvents(table, lambda: NOW)
+    for each in events:
+        waiting.put(each)
+    first = keys.waiting_event(ACCOUNT, ENDPOINT, events[0].delivery_id)
+    table.update(first, "SET #type = :type", values={":type": "email.opened"})
+    for rest in (events[1:], events[2:]):
+        assert [*waiting.oldest(ACCOUNT, ENDPOINT, 1)] == rest[:1]
+        found = [*waiting.oldest(ACCOUNT, ENDPOINT, 9)]
+        assert found == rest
+        waiting.remove(found[0])
+    with pytest.raises(ValueError, match=r"email\.opened"):
+        waiting.oldest(ACCOUNT, ENDPOINT, 1)
+
+
 def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
     """An event that waited for 7 days is not returned, even if it is still stored."""
     ports.waiting.put(event(1))

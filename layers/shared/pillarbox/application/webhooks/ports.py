@@ -132,7 +132,10 @@ class WaitingEvents(Protocol):
         """Let an event wait; the same event waits once, with a new `token`."""
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        """Read the oldest events of an endpoint consistently, with their tokens."""
+        """Read the oldest events of an endpoint consistently, with their tokens.
+
+        Those that cannot be read are left out, unless there are no others.
+        """
 
     def remove(self, event: WebhookEvent) -> None:
         """Remove what `oldest` returned. If it was put again since then, it stays."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from heapq import merge
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -125,20 +125,35 @@ class DynamoWaitingEvents:
         )
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        """Read the first events of each shard, except those that DynamoDB will delete."""
-        now = self._clock().timestamp()
+        """Read the first events of each shard, except those that DynamoDB will delete.
 
-        def read_shard(shard: int) -> list[dict[str, Any]]:
+        Those that cannot be read, such as ones of a newer version, are left out.
+
+        Raises:
+            KeyError, TypeError, ValueError: the endpoint has no other events.
+        """
+        now = self._clock().timestamp()
+        unread: list[Exception] = []
+
+        def read(item: Mapping[str, Any]) -> WebhookEvent | None:
+            try:
+                event = event_of(item, account_id, endpoint_id)
+            except (KeyError, TypeError, ValueError) as error:
+                unread.append(error)
+                return None
+            return replace(event, token=item.get("token"))
+
+        def read_shard(shard: int) -> list[WebhookEvent]:
             first = keys.among_waiting(account_id, endpoint_id, shard)
             items = self._table.query(first, page=limit)
-            return list(islice((item for item in items if item["expires_at"] > now), limit))
+            events = map(read, (item for item in items if item["expires_at"] > now))
+            return list(islice(filter(None, events), limit))
 
         shards = in_parallel(read_shard, range(keys.ENDPOINT_SHARDS))
-        oldest = islice(merge(*shards, key=itemgetter("sk")), limit)
-        return [
-            replace(event_of(item, account_id, endpoint_id), token=item.get("token"))
-            for item in oldest
-        ]
+        oldest = list(islice(merge(*shards, key=attrgetter("delivery_id")), limit))
+        if unread and not oldest:
+            raise unread[0]
+        return oldest
 
     def remove(self, event: WebhookEvent) -> None:
         """Delete the event on the condition that its token is stored."""
