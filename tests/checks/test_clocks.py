@@ -67,6 +67,9 @@ REASONS: Final = {
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",
     "application/delivery/sweep_records.py: delete_page: account.records_from < until": _STORED,
     "application/kept.py: find: self.clock() >= until": _SOON,
+    "application/webhooks/announce.py: _is_recent: self._clock() < written_at + _READ_AGAIN_FOR": (
+        "a quarter of an hour has no use for seconds"
+    ),
     "application/webhooks/attempts.py: is_slow: self._ports.clock() - started >= _PATIENCE": (
         _ONE_CLOCK
     ),
