@@ -125,7 +125,7 @@ api: setup .venv-sam/made ## serve the functions' routes on port 3000 with Docke
 
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
-	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml
+	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml $(PARAMETERS)
 
 # With BASE=python:3.13-slim@sha256:… a build repeats an earlier one; the image's label has its BASE.
 image: $(UV) ## build the container's image on today's base image: needs Docker and the network

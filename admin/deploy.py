@@ -158,9 +158,10 @@ def roll_out(  # noqa: PLR0913  the same as the command
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     # Without an edge there is no address for the dashboard.
-    with_edge = chosen["EdgeService"] != "none"
-    execute(run, ["make", "build", *(["dashboard"] if with_edge else [])])
-    values = chosen if stack else stack_protection.without_protection(chosen)
+    what = ["dashboard"] if chosen["EdgeService"] != "none" else []
+    unprotected = stack_protection.without_protection(chosen)
+    execute(run, ["make", "build", *what, f"PARAMETERS={parameters.digest(unprotected)}"])
+    values = chosen if stack else unprotected
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
     _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(values)])
     connection.connect()
@@ -239,7 +240,7 @@ def _check_account(account: AwsAccount, chosen: parameters.Parameters) -> None:
         findings += ses_plan.check(SesAccountPlan())
     if chosen["RelayImage"]:
         needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
-        findings += preflight.check_relay(needs, chosen)
+        findings += preflight.check_relay(needs, chosen, account)
         findings.append(preflight.check_cluster_role(deployment.ensure_cluster_role()))
     _show(findings)
 

@@ -1,8 +1,10 @@
-"""Write the layer's release into a built template: `python -m tools.stamp_release TEMPLATE`.
+"""Write the release into a built template: `python -m tools.stamp_release TEMPLATE [PARAMETERS]`.
 
-SAM publishes a new version of a function only when the function itself changes. It ignores a
-change of the layer, which contains most of the code, so the alias `live` would keep the old
-version. The release is a setting of every function, so a new release changes every function.
+SAM publishes a new version of a function only when its properties change, as the template writes
+them. A change of the layer, which contains most of the code, does not change them, and neither does
+another value of a parameter that they refer to. The alias `live` would keep the old version, with
+the old settings. The release is a setting of every function, so a new release changes every
+function.
 """
 
 import hashlib
@@ -14,9 +16,15 @@ _LAYER: Final = Path(__file__).resolve().parents[1] / "layers" / "shared"
 _UNBUILT: Final = "RELEASE: unbuilt"
 
 
-def release(layer: Path = _LAYER) -> str:
-    """Return a hex digest of the layer's sources: the same sources give the same release."""
-    digest = hashlib.sha256()
+def release(template: str, parameters: str = "", layer: Path = _LAYER) -> str:
+    """Return a hex digest of all that functions run with: the same gives the same release.
+
+    Args:
+        template: the text of the template.
+        parameters: a digest of the values that the template gets.
+        layer: the layer, of whose sources it is.
+    """
+    digest = hashlib.sha256(f"{len(template)}\0{template}{len(parameters)}\0{parameters}".encode())
     for path in sorted(layer.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             content = path.read_bytes()
@@ -24,7 +32,7 @@ def release(layer: Path = _LAYER) -> str:
     return digest.hexdigest()[:16]
 
 
-def stamp(template: Path) -> None:
+def stamp(template: Path, parameters: str = "", layer: Path = _LAYER) -> None:
     """Write the release into a template.
 
     Raises:
@@ -33,8 +41,9 @@ def stamp(template: Path) -> None:
     text = template.read_text()
     if text.count(_UNBUILT) != 1:
         raise ValueError(f"{template} does not contain {_UNBUILT!r} exactly once")
-    template.write_text(text.replace(_UNBUILT, f"RELEASE: r-{release()}"))
+    stamped = f"RELEASE: r-{release(text, parameters, layer)}"
+    template.write_text(text.replace(_UNBUILT, stamped))
 
 
 if __name__ == "__main__":
-    stamp(Path(sys.argv[1]))
+    stamp(Path(sys.argv[1]), "".join(sys.argv[2:]))

@@ -9,6 +9,7 @@ from admin.use_cases.restore import REPLACED, RESTORED
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.records import NO_RECORD, is_tombstone
 from pillarbox.adapters.dynamodb.restored import marked, unmarked
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.accounts.suppression import hashed_mailbox
@@ -26,14 +27,14 @@ class LiveRows:
         self._at = at
 
     def missing(self, items: Sequence[Item]) -> list[Item]:
-        """Return which of up to a hundred rows the tables lack."""
+        """Return which of up to a hundred rows the tables lack; a tombstone is none."""
         found = self._table.get_all([_key(item) for item in items if not keys.is_credential(item)])
         found += self._credentials.get_all(
             [_key(item) for item in items if keys.is_credential(item)]
         )
         # An erased address has its hash in place of it, so it is not missing.
         found += self._table.get_all([key for item in items for key in _erased(item)])
-        have = {(item["pk"], item["sk"]) for item in found}
+        have = {(item["pk"], item["sk"]) for item in found if not is_tombstone(item)}
         return [
             item
             for item in items
@@ -88,7 +89,7 @@ class LiveRows:
         if account_and_endpoint := keys.account_and_endpoint(item):
             self._list_endpoint(*account_and_endpoint)
         try:
-            self._of(item).put(marked(item, self._at), condition="attribute_not_exists(pk)")
+            self._of(item).put(marked(item, self._at), condition=NO_RECORD)
         except ConditionFailed:
             return 0
         return 1

@@ -1,5 +1,6 @@
 """The parameters of a deployment: the template's defaults, samconfig.toml and the command line."""
 
+import hashlib
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,6 +89,11 @@ def differences(before: Parameters, after: Parameters) -> list[str]:
         for name in sorted({*before, *after})
         if before.get(name, "") != after.get(name, "")
     ]
+
+
+def digest(parameters: Parameters) -> str:
+    """Return a hex digest: a change of a value makes it another one."""
+    return hashlib.sha256(shlex.join(to_words(parameters)).encode()).hexdigest()
 
 
 def to_words(parameters: Parameters) -> list[str]:

@@ -234,11 +234,18 @@ def check_webhooks(deployed: Parameters, chosen: Parameters) -> Iterator[Finding
         )
 
 
-def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
-    """Check that the relay's image and certificate exist."""
+def check_relay(
+    needs: RelayNeeds, parameters: Parameters, account: AwsAccount
+) -> Iterator[Finding]:
+    """Check that the relay's image and certificate exist, and that its role may pull the image."""
+    registry = f"{account.account_id}.dkr.ecr.{account.region}.amazonaws.com/"
     image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]
     if needs.image is None:
         message = f"RelayImage is not an image in ECR: {image}"
+        remedy = "Use the image that `pillarbox relay image` builds and pushes."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    elif needs.image and not image.startswith(registry):
+        message = f"The relay may pull images from {registry} only, and RelayImage is {image}"
         remedy = "Use the image that `pillarbox relay image` builds and pushes."
         yield Finding("relay", Verdict.FAIL, message, remedy)
     elif needs.image and _ARCHITECTURE in needs.architectures:

@@ -62,8 +62,8 @@ def turn(record: SQSRecord) -> Turn:
     """Return when to deliver a job of a batch.
 
     A job that may kill its worker comes first: it needs the most time, and its process must be
-    copied while no thread runs. A mail in the spool is large, and so may uploaded files be: only
-    one of them at a time is in memory.
+    copied while no thread runs. A mail in the spool is large, and so may be uploaded files or a
+    mail that waited: only one of them at a time is in memory.
     """
     try:
         _ = services().delivery  # made before threads use it
@@ -72,8 +72,8 @@ def turn(record: SQSRecord) -> Turn:
         return "before"
     if _is_suspect(record):
         return "before"
-    is_large = job.spool_key is not None or (job.mail is not None and job.mail.uploads)
-    return "after" if is_large else "together"
+    is_small = job.spool_key is None and job.mail is not None and not job.mail.uploads
+    return "together" if is_small or job.result is not None else "after"
 
 
 def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:

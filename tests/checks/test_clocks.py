@@ -65,6 +65,7 @@ REASONS: Final = {
     "application/delivery/poison_jobs.py: set_aside: waited < RECORD_WAIT": _SLACK,
     "application/delivery/poison_jobs.py: set_aside: waited < VERSION_WAIT": _SLACK,
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",
+    "application/delivery/sweep.py: _clear_spool: created_at(one) > stalled": _SLACK,
     "application/delivery/sweep_records.py: delete_page: account.records_from < until": _STORED,
     "application/kept.py: find: self.clock() >= until": _SOON,
     "application/webhooks/announce.py: _is_recent: self._clock() < written_at + _READ_AGAIN_FOR": (
@@ -109,7 +110,7 @@ OF_A_PACKAGE: Final = {
     "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (2, "`QUEUED_AHEAD` has minutes of slack, the rest is of one clock"),
-    "application/history": (13, _STORED),
+    "application/history": (11, _STORED),
     "application/operator/ranking.py": (1, _STORED),
     "application/sending/changes.py": (1, _SOON),
     "application/sending/confirmation.py": (1, _SOON),

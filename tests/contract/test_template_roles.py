@@ -37,7 +37,7 @@ from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.alerts.looks import KEYS_HOUR
-from pillarbox.application.history.ports import RebuildMark
+from pillarbox.application.history.ports import RebuildMark, SearchEntry
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
@@ -45,8 +45,10 @@ from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset, accou
 from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
+from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
-from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.messages.message import STALL_TIME, Event, EventKind, MessageOrigin
+from pillarbox.domain.messages.search import terms_of
 from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.sign_in.role import OPERATE, Role
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
@@ -114,6 +116,7 @@ _LAMBDAS_OWN: Final = {
 _UNCALLED: Final = {
     # Without it S3 returns AccessDenied for a missing object.
     "deliver_message": {"s3:ListBucket"},
+    "change_message": {"s3:ListBucket"},
     # Required by `ReportBatchItemFailures`.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
     "sweep_account": {"sqs:ChangeMessageVisibility"},
@@ -628,7 +631,8 @@ def _wait(service: Service, recorded: Calls) -> None:
     held = api.send(otp(hold=True)).json["messageId"]
     assert api.raw("POST", f"/emails/{held}/release").status == 200
     _wait_for_owner(service, account)
-    services.waiting_contents.put_all([(message(account, new_id(now)), mail_of())])
+    never_accepted = message(account, new_id(now - STALL_TIME))
+    services.waiting_contents.put_all([(never_accepted, mail_of())])
     minute = milliseconds(now + timedelta(minutes=61)) // 60_000
     for kind in keys.TIMERS:
         services.table.put(keys.timer_note(kind))
@@ -648,11 +652,19 @@ def _wait(service: Service, recorded: Calls) -> None:
     services.account_store.change(account, AccountChanges(record_days=90))
     old = message(account, new_id(now - timedelta(days=100)), keep=1, attempt=1)
     settled = old.with_events([Event(kind=EventKind.SENT, at=old.created_at)])
-    services.table.put(message_item(settled))
+    origin = MessageOrigin(resend_of=old.message_id)
+    copy = message(account, new_id(now), to=("desk@shop.example",), origin=origin)
+    for item in (settled, copy):
+        services.table.put(message_item(item))
+        terms = {SearchEntry(item.message_id, term): True for term in terms_of(item)}
+        services.search_index.change(account, terms)
     with service.at(morning):
         recorded.handler("sweep_messages")({}, Invocation())
         tasks = service.sweep_tasks()
         recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
+    assert [one.subject for one in services.message_log.get_all(account, [copy.message_id])] == [
+        ERASED_SUBJECT
+    ]
 
 
 def _break(service: Service, recorded: Calls) -> None:

@@ -15,6 +15,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
+from pillarbox.adapters.sqs.job_format import DUE_VERSION
 from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.build_message import build_raw
@@ -356,5 +357,6 @@ def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live
     suspect = received_again(small, VISIBILITY)
     body = {name: value for name, value in json.loads(small["body"]).items() if name != "payload"}
     large = small | {"body": json.dumps(body | {"spool": "key"})}
-    records = [SQSRecord(record) for record in (suspect, small, large)]
-    assert [turn(record) for record in records] == ["before", "together", "after"]
+    waited = small | {"body": json.dumps(body | {"due": body["queued_at"], "version": DUE_VERSION})}
+    records = [SQSRecord(record) for record in (suspect, small, large, waited)]
+    assert [turn(record) for record in records] == ["before", "together", "after", "after"]

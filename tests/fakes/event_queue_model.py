@@ -4,6 +4,7 @@ It does what SQS documents: a message that was received three times does not cou
 the oldest one and goes to the back, and one that moves out of the dead-letter queue is new.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -58,11 +59,8 @@ class EventQueueModel:
         #: The time of the newest event that was recorded.
         self.heartbeat = NOW
         self._received = 0
-        self._reports: dict[str, dict[datetime, float]] = {
-            "ApproximateAgeOfOldestMessage": {},
-            "NumberOfMessagesReceived": {},
-            "ApproximateNumberOfMessagesVisible": {},
-        }
+        #: By the URL of the queue and the metric.
+        self._reports: dict[tuple[str, str], dict[datetime, float]] = defaultdict(dict)
         self.ticks = 0
 
     @property
@@ -118,9 +116,11 @@ class EventQueueModel:
         # The report is dated to the beginning of its minute.
         at = self.now - timedelta(minutes=1)
         age = (self.now - min(counted, default=self.now)).total_seconds()
-        self._reports["ApproximateAgeOfOldestMessage"][at] = age
-        self._reports["NumberOfMessagesReceived"][at] = self._received
-        self._reports["ApproximateNumberOfMessagesVisible"][at] = len(self.dead)
+        waiting = sum(event.visible_at <= self.now for event in self.queue)
+        self._reports[QUEUE, "ApproximateAgeOfOldestMessage"][at] = age
+        self._reports[QUEUE, "NumberOfMessagesReceived"][at] = self._received
+        self._reports[QUEUE, "ApproximateNumberOfMessagesVisible"][at] = waiting
+        self._reports[DEAD_LETTERS, "ApproximateNumberOfMessagesVisible"][at] = len(self.dead)
         self._received = 0
 
     # The clients of SQS and CloudWatch
@@ -136,7 +136,8 @@ class EventQueueModel:
 
     def get_metric_statistics(self, *, MetricName: str, **asked: Any) -> Any:  # noqa: N803
         since, until = asked["StartTime"], asked["EndTime"]
-        points = self._reports[MetricName].items()
+        (queue,) = asked["Dimensions"]
+        points = self._reports[f"https://sqs/{queue['Value']}", MetricName].items()
         return {
             "Datapoints": [
                 {"Timestamp": at, "Maximum": value, "Sum": value}

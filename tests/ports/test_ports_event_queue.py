@@ -124,6 +124,9 @@ def _from(first: int, **ages: float) -> dict[float, float]:
         (_from(60), {"received": {10: 0}}, 70, True),
         (_from(60), {"missing": range(11, 15)}, 70, False),
         (_from(60), {"missing": range(11, 16)}, 70, True),
+        # More wait than are received in a minute, so the receipts are two minutes apart.
+        (_from(60), {"waiting": {10: 1}}, 70, True),
+        (_from(61), {"waiting": {10: 1}}, 70, False),
         # A dead letter may have been moved back ten minutes after the last report of it.
         (_from(60), {"dead": {41: 1}}, 70, True),
         (_from(60), {"dead": {42: 1, 50: 1, 41: 0}}, 70, False),
@@ -141,6 +144,8 @@ def test_time_decides_about_a_queue_that_is_never_empty(
         queues.report("ApproximateAgeOfOldestMessage", reported)
         received = dict.fromkeys(reported, 1.0) | changes.get("received", {})
         queues.report("NumberOfMessagesReceived", received)
+        waiting = dict.fromkeys(reported, 0.0) | changes.get("waiting", {})
+        queues.report("ApproximateNumberOfMessagesVisible", waiting)
     dead = {90: 0} | changes.get("dead", {})
     queues.report("ApproximateNumberOfMessagesVisible", dead, f"{queues.name}-dead")
     queues.report("ApproximateAgeOfOldestMessage", {1: 3600 * 5}, "another")

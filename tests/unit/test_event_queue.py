@@ -82,6 +82,13 @@ def _a_backlog(wait: Wait) -> None:
     wait.pass_by(60, capacity=8, arrivals=8)
 
 
+def _a_backlog_that_always_fails(wait: Wait) -> None:
+    """More events wait than consumers can receive in a minute, and soon the age counts none."""
+    wait.pass_by(18, kills=True)
+    wait.pass_by(1, crashes=True, arrivals=100)
+    wait.pass_by(55, capacity=20, arrivals=0)
+
+
 @for_each(
     "happens",
     [
@@ -89,6 +96,7 @@ def _a_backlog(wait: Wait) -> None:
         _a_paused_mapping,
         _a_paused_mapping_without_mail,
         _a_backlog,
+        _a_backlog_that_always_fails,
     ],
 )
 def test_no_email_goes_out_again_before_its_event(happens: Callable[[Wait], None]) -> None:

@@ -62,3 +62,17 @@ def test_the_log_fields_are_not_in_the_answer() -> None:
         "message": "The queue cannot be reached at the moment; nothing was changed.",
         "type": "service_unavailable",
     }
+
+
+@pytest.mark.parametrize("chosen", ["WARNING", "INFO"])
+def test_the_chosen_level_is_that_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], chosen: str
+) -> None:
+    """Lambda's own level is INFO then, so that metrics pass, which are lines without a level."""
+    monkeypatch.setenv("AWS_LAMBDA_LOG_LEVEL", "INFO")
+    monkeypatch.setenv("POWERTOOLS_LOG_LEVEL", chosen)
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"level-{chosen}")  # a logger of its own
+    logger = make_logger()
+    logger.info("answered")
+    logger.warning("odd")
+    assert ("answered" in capsys.readouterr().out) == (chosen == "INFO")

@@ -1,13 +1,13 @@
 """Logs and metrics. They contain ids and outcomes, but no key, body, variable or address."""
 
+import logging
+import os
 import traceback
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
-    import logging
-
     from aws_lambda_powertools import Logger, Metrics
 
 
@@ -15,7 +15,10 @@ def make_logger() -> "Logger":
     """Return a function's structured logger. POWERTOOLS_SERVICE_NAME names its service."""
     from aws_lambda_powertools import Logger  # noqa: PLC0415  the relay formats its own log
 
-    return Logger(location=None)  # only a failure reports a location, in `raised_at`
+    logger = Logger(location=None)  # only a failure reports a location, in `raised_at`
+    # Powertools would prefer Lambda's own level, which lets the lines of metrics through.
+    logging.getLogger(logger.name).setLevel(os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"))
+    return logger
 
 
 def make_metrics() -> "Metrics":

@@ -121,12 +121,12 @@ def test_the_gateway_has_no_metrics_of_each_method() -> None:
     assert setting["MetricsEnabled"] is False
 
 
-def test_lambda_keeps_the_lines_of_the_log_level() -> None:
-    """Lambda drops what is below its own level (INFO by default), so it has the same one."""
-    levels = {level: {"Name": level} for level in ("DEBUG", "INFO", "WARNING", "ERROR")}
-    levels["WARNING"] = {"Name": "WARN"}
-    assert _SOURCE["Mappings"]["LambdaLogLevels"] == levels
-    assert set(_SOURCE["Parameters"]["LogLevel"]["AllowedValues"]) == set(levels)
-    assert _SOURCE["Globals"]["Function"]["LoggingConfig"]["ApplicationLogLevel"] == {
-        "Fn::FindInMap": ["LambdaLogLevels", {"Ref": "LogLevel"}, "Name"]
-    }
+def test_lambda_drops_no_line_of_metrics() -> None:
+    """It drops what is below its own level, and a line without a level counts as INFO.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+    """
+    condition = _SOURCE["Conditions"]["WithDebugLog"]
+    assert condition == {"Fn::Equals": [{"Ref": "LogLevel"}, "DEBUG"]}
+    level = _SOURCE["Globals"]["Function"]["LoggingConfig"]["ApplicationLogLevel"]
+    assert level == {"Fn::If": ["WithDebugLog", "DEBUG", "INFO"]}

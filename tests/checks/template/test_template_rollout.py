@@ -10,6 +10,7 @@ import pytest
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
+from admin.use_cases import parameters
 from local import template
 from tests.loops import for_each
 from tools import stamp_release
@@ -42,21 +43,36 @@ def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path) -> None:
-    """SAM does not see such a change; the release that the build names makes it one."""
-    layer, built = tmp_path / "layer", tmp_path / "template.yaml"
-    shutil.copytree(_LAYER, layer)
+def test_another_release_is_a_new_version_of_every_function(tmp_path: Path) -> None:
+    """SAM does not see that a parameter has another value; the release in the settings shows it."""
     shutil.copy(template.ROOT / "api.yaml", tmp_path)
     versions: list[set[str]] = []
-    for change in ("", "# a change\n"):
-        with (layer / "pillarbox" / "settings.py").open("a") as file:
-            file.write(change)
-        built.write_text(
-            template.PATH.read_text().replace("unbuilt", f"r-{stamp_release.release(layer)}", 1)
-        )
-        versions.append(set(_of_type(_deployed(built), "AWS::Lambda::Version")))
+    for share in ("1", "0.5"):
+        values = {"SesRateShare": share}
+        built = tmp_path / f"{share}.yaml"
+        shutil.copy(template.PATH, built)
+        stamp_release.stamp(built, parameters.digest(values))
+        versions.append(set(_of_type(_deployed(built, **values), "AWS::Lambda::Version")))
     assert len(versions[0]) == len(versions[1]) == len(list(template.ROOT.glob("functions/*/")))
     assert not versions[0] & versions[1]
+
+
+def test_a_release_is_that_of_layer_template_and_parameters(tmp_path: Path) -> None:
+    """A change of any of them makes another one, and the same values the same one."""
+    chosen = dict.fromkeys(template.load()["Parameters"], "a")
+    changed = [chosen, *(chosen | {name: "b"} for name in chosen)]
+    texts = {stamp_release.release("", parameters.digest(values)) for values in changed}
+    assert len(texts) == len(changed) > 40
+    again = dict(reversed(chosen.items()))
+    assert stamp_release.release("", parameters.digest(again)) in texts
+    assert stamp_release.release("template", parameters.digest(chosen)) not in texts
+    shutil.copytree(_LAYER, tmp_path / "layer")
+    releases = set()
+    for change in ("", "# a change\n"):
+        with (tmp_path / "layer" / "pillarbox" / "settings.py").open("a") as file:
+            file.write(change)
+        releases.add(stamp_release.release("", layer=tmp_path / "layer"))
+    assert len(releases) == 2
 
 
 def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
@@ -66,7 +82,7 @@ def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
     shutil.copy(template.ROOT / "api.yaml", tmp_path)
     stamp_release.stamp(built)
     settings = template.load(built)["Globals"]["Function"]["Environment"]["Variables"]
-    assert settings["RELEASE"] == f"r-{stamp_release.release()}"
+    assert settings["RELEASE"] == f"r-{stamp_release.release(template.PATH.read_text())}"
     with pytest.raises(ValueError, match="RELEASE"):
         stamp_release.stamp(built)
 

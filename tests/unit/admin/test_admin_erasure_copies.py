@@ -1,16 +1,26 @@
 """`pillarbox recipient erase` and copies of the person's emails that went to other addresses."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.application.delivery.sweep_records import RecordRetention
 from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
-from pillarbox.domain.messages.message import Message
-from tests.unit.admin.test_admin_erasure import ANN, Killed, KilledAt, erasure, records
+from pillarbox.domain.messages.message import EventKind, Message
+from tests.unit.admin.test_admin_erasure import (
+    ANN,
+    Killed,
+    KilledAt,
+    erasure,
+    recipient_event,
+    records,
+)
 from tests.unit.history.search_world import SearchWorld
 
 DESK = "desk@shop.example"
@@ -89,6 +99,49 @@ def test_a_copy_that_is_made_meanwhile_loses_it_too() -> None:
 
     replace(erasure(here), pause=pause).erase([here.account], ANN, lambda _: None)
     assert len(copies) == 1
+    assert names_ann(here) == set()
+
+
+def sweep(here: SearchWorld, days: int) -> None:
+    """Delete the records that are older than so many days, and let the stream report it."""
+    firsts = [keys.messages_from(here.account_id, shard, 0) for shard in range(here.shards)]
+    partitions = [here.engine.partition(first["pk"]["S"]) for first in firsts]
+    before = [{sk: part.get(sk) for sk in [*part.order]} for part in partitions]
+    retention = RecordRetention(
+        records=here.log,
+        copies=here.index.copies,
+        set_records_from=DynamoAccounts(here.table).set_records_from,
+        remove_kept=lambda _: None,
+    )
+    cursor, is_first = None, True
+    while cursor or is_first:
+        is_first = False
+        cursor = retention.delete_page(replace(here.account, record_days=days), here.now, cursor)
+    for part, olds in zip(partitions, before, strict=True):
+        for sk, item in olds.items():
+            if (new := part.get(sk)) != item:
+                images: Any = {"OldImage": item} | ({"NewImage": new} if new else {})
+                here.stream.append({"dynamodb": images})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_no_copy_names_a_person_whose_email_was_too_old(shards: int) -> None:
+    """If the account's days delete the original, the erasure that comes later has lost nothing."""
+    here = world(shards)
+    first = send(here, ANN)
+    recipient_event(here, first, EventKind.SENT, None)
+    here.pass_time(80 * 86_400)
+    desk = send(here, DESK, first)
+    send(here, "bob@example.com", desk)
+    again = send(here, ANN, first)
+    here.aggregate()
+    here.pass_time(15 * 86_400)
+    sweep(here, 90)
+    here.aggregate()
+    assert names_ann(here) == {again.message_id}
+    assert len(records(here)) == 3
+    assert len([entry for entry in here.entries() if entry.startswith("order=")]) == 1
+    erase(here)
     assert names_ann(here) == set()
 
 

@@ -19,7 +19,8 @@ ACCOUNT = AwsAccount(
     concurrency=1000,
     distributions=1,
 )
-RELAY = {"RelayImage": "image", "RelayCertificate": "smtp"}
+REGISTRY = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
+RELAY = {"RelayImage": f"{REGISTRY}/relay:1", "RelayCertificate": "smtp"}
 NEEDS = RelayNeeds(
     image=True,
     architectures=frozenset({"arm64"}),
@@ -265,7 +266,7 @@ def test_what_the_relay_names_must_exist(
 ) -> None:
     """A missing image or secret fails before anything is built."""
     needs = replace(NEEDS, image=image, certificate=certificate)
-    assert verdicts(list(preflight.check_relay(needs, RELAY))) == expected
+    assert verdicts(list(preflight.check_relay(needs, RELAY, ACCOUNT))) == expected
 
 
 @pytest.mark.parametrize(
@@ -277,7 +278,7 @@ def test_the_image_must_be_for_the_tasks_processor(
 ) -> None:
     """An image for another processor would never start, and the remedy says how to build it."""
     needs = replace(NEEDS, architectures=frozenset(architectures))
-    image, secret = preflight.check_relay(needs, RELAY)
+    image, secret = preflight.check_relay(needs, RELAY, ACCOUNT)
     assert verdicts([image, secret]) == [verdict, "pass"]
     assert ("relay image" in image.remedy) == (verdict == "fail")
     task = template.load(template.ROOT / "stacks/relay.yaml")["Resources"]["RelayTask"]
@@ -291,7 +292,7 @@ def test_the_image_must_be_for_the_tasks_processor(
 def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -> None:
     """A secret without a certificate or key fails, and the message names what it lacks."""
     needs = replace(NEEDS, fields=frozenset(fields))
-    image, secret = preflight.check_relay(needs, RELAY)
+    image, secret = preflight.check_relay(needs, RELAY, ACCOUNT)
     assert verdicts([image, secret]) == ["pass", "fail"]
     assert secret.message == f"The secret smtp lacks {missing}."
 
@@ -309,3 +310,13 @@ def test_without_a_front_any_two_zones_do() -> None:
     assert preflight.choose_zones(zones, front=False) == ("b", "c")
     assert preflight.choose_zones(zones[:2], front=False) == ("c", "a")
     assert preflight.choose_zones(zones[:1], front=False) is None
+
+
+@pytest.mark.parametrize(
+    "registry", [REGISTRY.replace("eu-west-1", "us-east-1"), REGISTRY.replace("1234", "4321")]
+)
+def test_an_image_of_another_account_or_region_is_refused(registry: str) -> None:
+    """ECR has it, but the relay's role may pull from the stack's own registry only."""
+    relay = RELAY | {"RelayImage": f"{registry}/relay:1"}
+    image, _ = preflight.check_relay(NEEDS, relay, ACCOUNT)
+    assert (image.verdict.value, f"{REGISTRY}/ only" in image.message) == ("fail", True)

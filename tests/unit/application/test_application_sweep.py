@@ -25,6 +25,8 @@ SECOND = timedelta(seconds=1)
 #: One hour after a day of tries; one more day, since an id may be older than its job; four
 #: times the wait of a job for its record.
 OVERDUE, EXPIRED, SETTLED = (timedelta(hours=hours) for hours in (25, 49, 1))
+#: How long an acceptor may stall.
+STALLED = timedelta(hours=48)
 #: The time range that one sweep reads from each of the first two.
 TIME_RANGE = timedelta(hours=2)
 
@@ -227,11 +229,14 @@ def test_orphaned_bodies_are_deleted(case: Case) -> None:
     """Bodies of finished mail and of mail never accepted leave the spool (promise 10)."""
     sent = case.message(timedelta(hours=2), events=(event(EventKind.SENT),))
     pending = case.message(timedelta(hours=2))
-    never_accepted = builders.message()
-    keys = [case.spool(SETTLED + SECOND, message) for message in (sent, pending, never_accepted)]
-    young = case.spool(SETTLED - SECOND, replace(sent, message_id=new_id(NOW)))
+    never_accepted, stalled = (
+        builders.message(message_id=new_id(NOW - age)) for age in (STALLED, STALLED - SECOND)
+    )
+    messages = (sent, pending, never_accepted, stalled)
+    keys = [case.spool(SETTLED + SECOND, message) for message in messages]
+    young = case.spool(SETTLED - SECOND, case.message(timedelta(0), events=sent.events))
     assert case.run() == SweepReport(0, 0, orphaned_bodies=2)
-    assert set(case.spooled) == {keys[1], young}
+    assert set(case.spooled) == {keys[1], keys[3], young}
 
 
 def test_each_account_is_a_task(case: Case) -> None:
@@ -289,7 +294,7 @@ def test_a_large_account_continues_in_further_tasks(case: Case, pages: int) -> N
     for number in range(7):
         case.message(OVERDUE + SECOND * (number + 1))
         case.message(EXPIRED + SECOND * (number + 1))
-        case.spool(SETTLED + SECOND, builders.message(message_id=new_id(NOW)))
+        case.spool(SETTLED + SECOND, builders.message(message_id=new_id(NOW - STALLED)))
     case.checks = [CheckResult(2, 900), CheckResult(1, 800), CheckResult(0, None)]
     assert case.run(pages) == SweepReport(14, 7, 7, statistics_repaired=3)
     assert case.checked == [(ACCOUNT, NOW, None), (ACCOUNT, NOW, 900), (ACCOUNT, NOW, 800)]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,9 +18,10 @@ from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import Message, Status
-from pillarbox.domain.messages.schedule import MAX_AHEAD, RELEASE_TIME
+from pillarbox.domain.messages.schedule import MAX_AHEAD, RELEASE_TIME, Schedule
 from pillarbox.domain.messages.upload import UploadReference
 from tests.fakes import builders
 from tests.fakes.world import World
@@ -486,6 +487,39 @@ def test_an_acceptor_that_stalls_loses_nothing_that_it_accepts(call: str) -> Non
     assert stalled
     run_until(world, 30 * MINUTE)
     assert len(world.mailer.taken) == accepted == len(world.store.messages)
+
+
+def test_an_acceptor_may_stall_after_it_has_read_the_clock(world: World) -> None:
+    """It has decided on the timer by then, whose minute is over when it goes on."""
+    due_at = world.now + 20 * MINUTE
+    message = replace(builders.message(), schedule=Schedule(due_at=due_at, life=DAY))
+
+    def clock() -> datetime:
+        read = world.now
+        world.advance(30 * MINUTE)
+        return read
+
+    with pytest.raises(ServiceError, match="stalled"):
+        replace(world.waiting_mail, clock=clock).arrange([message])
+
+
+def test_the_sweep_keeps_the_content_of_an_acceptor_that_stalls(world: World) -> None:
+    """It may commit after hours. What has no record after two days is never accepted."""
+
+    def stall(call: str) -> None:
+        if call == "messages.commit":
+            world.gate.watch = lambda _: None
+            world.advance(47 * HOUR)
+            sweep(world)
+
+    world.gate.watch = stall
+    schedule(world, 3 * DAY)
+    run_until(world, 26 * HOUR)
+    assert len(world.mailer.taken) == 1
+    never_accepted = builders.message(message_id=new_id(world.now - 2 * DAY - MINUTE))
+    world.waiting_mail.contents.put_all([(never_accepted, builders.mail())])
+    sweep(world)
+    assert not world.store.contents
 
 
 @for_each("taken", [False, True])

@@ -18,6 +18,7 @@ from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
     EndpointHealth,
+    ReplayRequest,
     WebhookDelivery,
     WebhookEndpoint,
 )
@@ -94,6 +95,22 @@ def test_replays_of_one_event_share_its_attempts() -> None:
     world.settle(timedelta(hours=2))
     assert len(world.poster.posts) - before <= 9
     assert [health.open_since for health in world.healths.healths.values()] == [None]
+
+
+def test_no_event_of_an_erased_recipient_is_replayed_by_time() -> None:
+    """It would come under a second id. The events of the email and of others come again."""
+    world, endpoint, replays = begin()
+    ann, bob = "ann@example.com", "bob@example.com"
+    sent = world.change(message(ACCOUNT, new_id(at(5)), to=(ann, bob)), event(EventKind.SENT, 6))
+    world.change(sent, event(EventKind.DELIVERED, 7, ann), event(EventKind.BOUNCED, 8, bob))
+    world.settle()
+    before = {*world.accepted}
+    erased = world.erase(world.store.messages[ACCOUNT, sent.message_id], ann)
+    of_erased = replace(replays, log=FakeLog([erased]))
+    request = ReplayRequest(since=at(0), until=at(60))
+    assert of_erased.replay_all(ACCOUNT, UUID(endpoint.endpoint_id), request).queued == 2
+    world.settle()
+    assert {*world.accepted} == before
 
 
 def test_a_replay_begins_a_new_schedule() -> None:

@@ -17,14 +17,16 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.application.history.aggregate import roll_up_ended
+from pillarbox.application.history.aggregate import Aggregation, roll_up_ended
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Message, MessageOrigin
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import END_OF_TIME, Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
+from tests.fakes.builders import NOW, message
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
@@ -216,6 +218,27 @@ def test_a_temporary_failure_is_retried_for_five_minutes(age: int, marked_hours:
     assert result == StreamResult(None if marked_hours else 0, result.errors, marked_hours)
     hour = Granularity.HOUR.start(index_entry(sent).created)
     assert [mark.hour for mark in world.marks.all()] == [hour] * marked_hours
+
+
+def test_owners_hear_of_what_waits_for_them_however_late() -> None:
+    """No rebuild tells them: a failure to tell is retried, and the breaker is no obstacle."""
+    waits = message(
+        origin=MessageOrigin(for_owner=True),
+        schedule=Schedule(due_at=NOW, life=timedelta(days=7), held=True),
+    )
+    tell = mock.Mock(side_effect=[Unavailable("alerts"), None])
+    aggregation = Aggregation[Message](
+        read=lambda record: record,
+        written_at=lambda _: NOW,
+        ledger=mock.Mock(newest_entry_time=mock.Mock(return_value=None)),
+        marks=mock.Mock(),
+        key_uses=mock.Mock(),
+        clock=lambda: NOW + timedelta(hours=19),
+        judge=mock.Mock(side_effect=ValueError),
+        tell_owners=tell,
+    )
+    assert [aggregation.apply([waits]).retry_from for _ in range(2)] == [0, None]
+    assert tell.mock_calls == [mock.call(waits.account_id, [waits])] * 2
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, RuntimeError])

@@ -94,6 +94,7 @@ def forget(world: World, moment: datetime) -> None:
     assert stored
     retention = RecordRetention(
         records=log,
+        copies=DynamoSearchIndex(world.table).copies,
         set_records_from=accounts.set_records_from,
         remove_kept=lambda content: pytest.fail(str(content)),
     )

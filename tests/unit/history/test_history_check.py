@@ -14,6 +14,8 @@ from benchmarks.history import cost_of_sweeping
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.ports import CheckResult, RebuildMark
@@ -109,6 +111,31 @@ def test_a_change_that_the_stream_lost_is_applied() -> None:
     assert wrong_items(world) == 0
     request = PageRequest(status=Status.COMPLAINED)
     assert world.page(request) == world.expected_page(request)
+
+
+def test_a_lost_change_with_a_date_to_come_is_applied() -> None:
+    """A mailbox provider's wrong clock neither hides what the stream lost nor keeps a mark."""
+    world = busy_hour()
+    target = [*world.messages.values()][4]
+    now, world.now = world.now, world.now + timedelta(days=400)
+    world.add_event(target, EventKind.COMPLAINED)
+    world.now = now
+    world.stream.clear()
+    world.table.put(account_item(world.account))
+    audit = Audit(
+        log=world.log,
+        ledger=DynamoLedgerAudit(world.table),
+        index=DynamoSearchIndex(world.table),
+        accounts=DynamoAccounts(world.table),
+        clock=lambda: world.now,
+    )
+    report = audit.verify(world.account_id)
+    assert (report.lagging_messages, report.is_correct) == (0, False)
+    hour = Granularity.HOUR.start(index_entry(target).created)
+    world.marks.put(mark := RebuildMark(world.account_id, hour, world.now))
+    assert check_of(world).rebuild_hour(mark).repaired
+    assert [*world.marks.all()] == []
+    assert wrong_items(world) == 0
 
 
 def test_an_entry_without_a_message_is_removed() -> None:

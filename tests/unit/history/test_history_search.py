@@ -238,6 +238,25 @@ def test_a_failed_index_write_is_repaired(*, after: bool) -> None:
     assert world.found("ann@example.com") == [sent.message_id]
 
 
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_removal_from_the_index_is_retried_however_late(*, is_deleted: bool) -> None:
+    """No rebuild knows an address that the record has lost, so only the stream can remove it."""
+    world = SearchWorld()
+    world.written_at = world.now
+    sent = world.send_to("ann@example.com", tags={"order": "1"})
+    world.aggregate()
+    if is_deleted:
+        world.delete(sent)
+    else:
+        world.erase(sent, "ann@example.com")
+    world.pass_time(86_400)
+    vars(world.table)["client"] = FailingIndexWrites(world)
+    assert world.aggregation.apply([*world.stream]).retry_from == 0
+    vars(world.table)["client"] = world.engine
+    world.aggregate()
+    assert world.entries() == []
+
+
 def test_the_sweep_indexes_a_message_that_the_stream_lost() -> None:
     """A message that the ledger lacks may lack its entries too: both are made again."""
     world = SearchWorld()

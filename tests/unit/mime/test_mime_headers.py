@@ -152,7 +152,8 @@ def test_file_name_round_trips(name: str) -> None:
     disposition = read(field)["Content-Disposition"]
     assert disposition.content_disposition == "attachment"
     assert dict(disposition.params) == {"filename": name}
-    assert read_compat32(field).get_filename() == name.strip()
+    if re.fullmatch(r"\s*<.*>\s*", name, re.DOTALL) is None:  # from which `get_filename` takes <>
+        assert read_compat32(field).get_filename() == name.strip()
     if b"filename*" in field:
         check_lines(field)
 

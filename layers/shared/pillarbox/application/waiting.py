@@ -52,8 +52,8 @@ class WaitingMail:
         Raises:
             Unavailable: this took so long that the timer may have read the minute of a job before.
         """
-        now, soon, later = self.clock(), list[Job](), list[Job]()
         began = self.monotonic()
+        now, soon, later = self.clock(), list[Job](), list[Job]()
         for message in messages:
             if (schedule := message.schedule) is not None:
                 is_soon = schedule.due_at - now <= QUEUED_AHEAD
@@ -61,7 +61,7 @@ class WaitingMail:
         if later:
             self.times.put_all(later)
         if soon:
-            self.queue.wake_all(soon, now)
+            self.queue.wake_all(soon, self.clock())
         if self.monotonic() - began > CHANGE_TIME.total_seconds():
             raise Unavailable("service", STALLED)
 

@@ -216,6 +216,7 @@ class DeliveryWiring(HistoryWiring):
             ),
             retention=RecordRetention(
                 records=self.message_log,
+                copies=self.search_index.copies,
                 set_records_from=self.account_store.set_records_from,
                 remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             ),

@@ -78,9 +78,10 @@ class HistoryWiring(Stores):
         )
 
     def _tell_of_held(self, account_id: str, messages: "Sequence[Message]") -> None:
-        from pillarbox.application.alerts.held import held_alert
+        from pillarbox.application.alerts.held import held_alerts
 
-        self.alerts.raise_alert(account_id, held_alert(messages, self.service_address.read()))
+        for alert in held_alerts(messages, self.service_address.read()):
+            self.alerts.raise_alert(account_id, alert)
 
     @cached_property
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":

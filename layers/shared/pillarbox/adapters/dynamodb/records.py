@@ -203,6 +203,8 @@ _MESSAGE: Final = Row(
 )
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"
+#: The condition that no record has a key.
+NO_RECORD: Final = f"attribute_not_exists(pk) OR attribute_exists({_WITHDRAWN})"
 
 
 def account_item(account: Account) -> Item:

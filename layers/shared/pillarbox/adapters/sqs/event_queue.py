@@ -62,32 +62,34 @@ class SqsEventQueue(SqsQueue):
         event that was a dead letter is young again. So no age ends the wait. What ends it is that
         the queue worked for as long as an older event can stay: from one report on, which shows
         no older event that SQS counts, some events were received in each minute, and none waited
-        longer than the largest age. An older event was then received as often as it can be.
+        longer than the largest age, or than it took to receive all that waited. An older event was
+        then received as often as it can be.
         """
         if self._is_empty(self._queue_url):
             return False
-        ages, received, dead_letters = self._reports()
+        ages, received, waiting, dead_letters = self._reports()
         moment = max([moment, *(at + _MOVED_WITHIN for at, n in dead_letters.items() if n)])
-        reported = sorted(ages.keys() & received.keys(), reverse=True)
+        reported = sorted(ages.keys() & received.keys() & waiting.keys(), reverse=True)
         longest = timedelta(0)
         for at, later in zip(reported, reported[:1] + reported, strict=False):
             if not received[at] or later - at > _GAP:
                 return True
             age = timedelta(seconds=ages[at])
-            longest = max(longest, age)
+            longest = max(longest, age, waiting[at] / received[at] * timedelta(minutes=1))
             stay = RECEIPTS * (VISIBILITY + longest)
             if at - age > moment + CLOCK_MARGIN and reported[0] - at >= stay:
                 return False
         return True
 
     def _reports(self) -> tuple[dict[datetime, float], ...]:
-        """Return the ages of the oldest event, the receipts and the numbers of dead letters."""
+        """Return the ages of the oldest event, and how many were received, wait and are dead."""
         now = self._clock()
         read = partial(reports, self._cloudwatch, since=now - _REPORTED, until=now)
         with service_errors("metrics"):
             return (
                 read(self._queue_url, "ApproximateAgeOfOldestMessage"),
                 read(self._queue_url, "NumberOfMessagesReceived"),
+                read(self._queue_url, "ApproximateNumberOfMessagesVisible"),
                 read(self._dead_letters_url, "ApproximateNumberOfMessagesVisible"),
             )
 

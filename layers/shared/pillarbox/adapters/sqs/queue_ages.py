@@ -19,6 +19,8 @@ type Metric = Literal[
 #: SQS reports every minute, with a delay of a few minutes.
 _RECENT: Final = timedelta(minutes=15)
 _MINUTE: Final = 60
+#: The metrics that count what happened; the others say what is.
+_COUNTED: Final = frozenset({"NumberOfMessagesReceived"})
 
 
 class SqsQueueAges:
@@ -45,7 +47,8 @@ def reports(
     since: datetime,
     until: datetime,
 ) -> dict[datetime, float]:
-    """Return the reports of a time range: the largest value by the minute of the report."""
+    """Return the reports of a time range by their minutes: the sum of a count, else the largest."""
+    statistic: Literal["Sum", "Maximum"] = "Sum" if metric in _COUNTED else "Maximum"
     response = cloudwatch.get_metric_statistics(
         Namespace="AWS/SQS",
         MetricName=metric,
@@ -53,6 +56,6 @@ def reports(
         StartTime=since,
         EndTime=until,
         Period=_MINUTE,
-        Statistics=["Maximum"],
+        Statistics=[statistic],
     )
-    return {point["Timestamp"]: point["Maximum"] for point in response["Datapoints"]}
+    return {point["Timestamp"]: point[statistic] for point in response["Datapoints"]}

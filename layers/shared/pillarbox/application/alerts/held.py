@@ -1,4 +1,4 @@
-"""The alert to the owners of an account that emails of its agents wait for them."""
+"""The alerts to the owners of an account that emails of its agents wait for them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -21,13 +21,18 @@ _OTHERS: Final = (
 )
 
 
-def held_alert(messages: Sequence[Message], base_url: str) -> Alert:
-    """Return the alert about new messages that wait for an owner.
+def held_alerts(messages: Sequence[Message], base_url: str) -> Sequence[Alert]:
+    """Return an alert for each key whose new messages wait for an owner.
 
     It has no word of the agent's: neither subject nor recipients. They are in the dashboard, where
     owners sign in, read the message, and release or cancel it.
     """
-    first = min(messages, key=lambda message: message.created_at)
+    newest_first = sorted(messages, key=lambda message: message.created_at, reverse=True)
+    oldest = {message.origin.key_id: message for message in newest_first}
+    return [_alert(message, base_url) for message in oldest.values()]
+
+
+def _alert(first: Message, base_url: str) -> Alert:
     length = ALERT_TIME // timedelta(milliseconds=1)
     start = milliseconds(first.created_at) // length * length
     return Alert(

@@ -116,7 +116,11 @@ class AlertTelling:
             self.queue_post(AlertPost(account.account_id, "\n".join(lines)))
 
     def _write(self, account: Account, alerts: Sequence[StoredAlert], digest: Digest) -> None:
-        """Accept an email to each owner and to the contact, unless that was done before."""
+        """Accept an email to each owner and to the contact, unless that was done before.
+
+        It is another email once there are more alerts. So if the process dies after the first
+        owner, and another alert is raised before the next try, that owner reads of the first twice.
+        """
         addresses = [*self.owners_of(account.account_id), *filter(None, [account.contact])]
         at = max(one.raised_at for one in alerts)
         shards = min(account.shards_at(at), _SHARDS)

@@ -23,8 +23,9 @@ from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.message_log import MessageLog, ScanPage
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
-from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
+from pillarbox.domain.messages.message import MEANINGS, STALL_TIME, Event, EventKind, Message
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
 
 #: A pass runs every hour. Reading two hours makes up for a pass that did not run.
@@ -35,7 +36,7 @@ OVERDUE: Final = MAX_DELIVERY_TIME + timedelta(hours=1)
 HOPELESS: Final = OVERDUE + timedelta(hours=24)
 #: A pass reports the zero of `overdue` in each sixth hour of the day.
 ZERO_HOURS: Final = 6
-#: Long before this time a spooled message is committed, or never will be.
+#: Long before this time no worker reads the body of a finished message any more.
 SETTLED: Final = RECORD_WAIT * 4
 
 _NEXT_STEP: Final = {
@@ -190,6 +191,8 @@ class Sweep:
         ids = list({spooled.message_id for spooled in page.items if spooled.message_id})
         messages = self.messages.get_all(task.account_id, ids)
         needed = {message_id for message_id, message in messages.items() if message.pending}
+        stalled = task.pass_at - STALL_TIME
+        needed |= {one for one in ids if one not in messages and created_at(one) > stalled}
         orphans = [spooled for spooled in page.items if spooled.message_id not in needed]
         for orphan in orphans:
             self.spool.delete(orphan.key)

@@ -12,13 +12,14 @@ from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.application.ports import Messages
 from pillarbox.application.waiting import wake_job
 from pillarbox.application.waiting_ports import WaitingContents, WakeQueue
+from pillarbox.domain.messages.message import STALL_TIME
 
 #: After this time a job of a message has come and, as it is still pending, may be lost.
 _LATE: Final = RECORD_WAIT * 2
 #: A message is held for four hours at most while its sender is paused. After this time a person
 #: should look.
 _OVERDUE: Final = HOLD_TIME + timedelta(hours=1)
-#: Long before this time the message is committed, or never will be.
+#: Long before this time no worker reads the content of a finished message any more.
 _SETTLED: Final = RECORD_WAIT * 4
 
 
@@ -52,7 +53,7 @@ class WaitingSweep:
             message = messages.get(content.message_id)
             schedule = message.schedule if message and message.pending else None
             if message is None or schedule is None:
-                if now - content.put_at > _SETTLED:
+                if now - content.put_at > (_SETTLED if message else STALL_TIME):
                     self.contents.remove(account_id, content.message_id, content.template_id)
             elif message.lease is not None and now < event_due(message.lease):
                 continue  # the job of its hand-over comes again

@@ -35,6 +35,15 @@ class _AccountChanges:
     #: New messages that wait for an owner.
     held: list[Message] = field(default_factory=list)
 
+    @property
+    def needs_retry(self) -> bool:
+        """Whether it has something left to do that no rebuild of its hours does.
+
+        A rebuild puts entries of the search index that are missing. It cannot know an address that
+        the record has lost, or that nobody was told.
+        """
+        return bool(self.held) or not all(self.search.values())
+
 
 #: Calls a function for each account, possibly for several at the same time.
 type ForEach = Callable[
@@ -99,6 +108,7 @@ class Aggregation[Record]:
         A failure does not stop the rest of the batch. If a retry may help, the batch is
         retried: a temporary failure, for some minutes after the change. Otherwise the hours of
         the account's changes are marked for rebuild, so that one account cannot stop others.
+        What no rebuild does is retried for as long as the stream offers it.
         """
         errors: list[Exception] = []
         paused: list[int] = []
@@ -118,7 +128,9 @@ class Aggregation[Record]:
             hours = of_account.unreadable_hours
             if failure is not None:
                 errors.append(failure)
-                if isinstance(failure, ServiceError) and self._is_recent(of_account.first_written):
+                if isinstance(failure, ServiceError) and (
+                    of_account.needs_retry or self._is_recent(of_account.first_written)
+                ):
                     to_retry.append(of_account.first_position)
                 else:
                     hours |= {Granularity.HOUR.start(entry.created) for entry in of_account.entries}
@@ -177,10 +189,11 @@ class Aggregation[Record]:
         except Exception as error:  # noqa: BLE001  a later message of the key repairs it
             errors.append(error)
         try:
-            if self._judge is not None:
-                paused.append(self._judge(account_id, entries))
             if of_account.held:
                 self._tell_owners(account_id, of_account.held)
+                of_account.held = []
+            if self._judge is not None:
+                paused.append(self._judge(account_id, entries))
         except ServiceError as error:
             return error
         except Exception as error:  # noqa: BLE001  a later bounce of the account repairs it
@@ -211,6 +224,7 @@ class Aggregation[Record]:
         """
         if self._search is not None:
             self._search.index.change(account_id, of_account.search)
+            of_account.search = {}
         if of_account.entries:
             self._apply_to_ledger(account_id, of_account.entries)
 

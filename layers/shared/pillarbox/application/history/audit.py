@@ -51,8 +51,8 @@ class Audit:
         outdated = {
             message_id for message_id, entry in actual.items() if entry != indexed.get(message_id)
         }
-        recently = milliseconds(self.clock() - self.tuning.max_stream_lag)
-        lagging = {message_id for message_id in outdated if actual[message_id].updated >= recently}
+        now, may_lag = self.clock(), self.tuning.may_lag
+        lagging = {each for each in outdated if may_lag(actual[each].updated, now)}
         # Leave the lagging entries as they are; all others must be those of the records.
         expected = indexed | {message_id: actual[message_id] for message_id in outdated - lagging}
         wrong = self.ledger.count_differences(

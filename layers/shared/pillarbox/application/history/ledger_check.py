@@ -89,7 +89,7 @@ class LedgerCheck:
     def _check(self, account_id: str, created: TimeRange) -> tuple[CheckResult, bool]:
         """Check a time range or its newest part; also return whether changes may still come."""
         checked, actual = self._read_newest(account_id, created)
-        recently = milliseconds(self.clock() - self.tuning.max_stream_lag)
+        now = self.clock()
         suspects = self.audit.find_wrong(account_id, checked, actual)
         # The record may have changed between the two reads, so read it again.
         current: dict[UUID, IndexEntry | None] = dict.fromkeys(suspects)
@@ -98,7 +98,7 @@ class LedgerCheck:
         wrong = {
             message_id: entry
             for message_id, entry in current.items()
-            if entry is None or entry.updated < recently
+            if entry is None or not self.tuning.may_lag(entry.updated, now)
         }
         if wrong:
             # The stream writes the search index first, so only these can lack its entries.
@@ -106,7 +106,7 @@ class LedgerCheck:
             self.audit.correct(account_id, checked, wrong)
         repaired = len(wrong)
         if actual or wrong:
-            changes_now = any(entry.updated >= recently for entry in actual.values())
+            changes_now = any(self.tuning.may_lag(each.updated, now) for each in actual.values())
             wrong_rollups = self._roll_up(account_id, checked, actual.values())
             # The stream may be about to roll up a change that it has just applied.
             repaired += 0 if changes_now and not wrong else wrong_rollups

@@ -5,8 +5,10 @@ last ones decide how changes are applied and checked.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
+
+from pillarbox.domain.timing import CLOCK_MARGIN, milliseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +34,20 @@ class Tuning:
     #: A change that the stream has not delivered after this long is lost.
     max_stream_lag: timedelta = timedelta(minutes=15)
     #: While an account's change is younger, a temporary failure stops the stream and is retried.
-    #: After that the hour is marked for rebuild and the stream goes on, for the other accounts.
+    #: After that the hour is marked for rebuild and the stream goes on, for the other accounts,
+    #: unless no rebuild would do it (`_AccountChanges.needs_retry`).
     retry_failures_for: timedelta = timedelta(minutes=5)
     #: So many messages are compared with the ledger at a time: about 100 MB of memory.
     max_checked_messages: int = 100_000
+
+    def may_lag(self, updated: int, now: datetime) -> bool:
+        """Return whether the stream may yet deliver an update of a time, in milliseconds.
+
+        A time that is still to come says nothing: a complaint has the date that the recipient's
+        provider gave it. It is taken for an old one, because to repair too early does no harm.
+        """
+        earliest, latest = now - self.max_stream_lag, now + CLOCK_MARGIN
+        return milliseconds(earliest) <= updated <= milliseconds(latest)
 
 
 STANDARD: Final = Tuning()

@@ -18,7 +18,7 @@ from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpo
 from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
-from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.message import ERASED_ADDRESS, Message
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
@@ -99,6 +99,8 @@ class WebhookReplays:
         It stops after `MAX_REPLAYED` messages or events. `rest` is then the `until` of the next
         request. The messages of one millisecond stay together, so that it leaves out none.
 
+        Events of recipients who were erased are passed over.
+
         Raises:
             ValidationFailed: on `types`.
             ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
@@ -170,7 +172,8 @@ def _newest_events(
             events += (
                 event.for_endpoint(endpoint.endpoint_id)
                 for event in events_of(message)
-                if receives(endpoint, event.type)
+                # Announced with the address, so under an id that the record cannot make any more.
+                if event.recipient != ERASED_ADDRESS and receives(endpoint, event.type)
             )
     return events, None
 

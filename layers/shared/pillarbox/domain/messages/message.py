@@ -7,7 +7,7 @@ not depend on their order, and a repeated event changes nothing.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -121,6 +121,9 @@ SUPPRESSED_BY_PROVIDER: Final = frozenset(
 #: What is kept of a provider's code and of its reason, in octets of UTF-8.
 MAX_CODE: Final = 100
 MAX_REASON: Final = 500
+#: How long an acceptor may stall at most. Until then a message that has no record keeps what keeps
+#: it out or what it needs: a tombstone, a body in the spool, a content that waits.
+STALL_TIME: Final = timedelta(hours=48)
 
 #: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
 _DIAGNOSTIC_TYPE: Final = r"(?i)\A\s*smtp\s*;\s*(?=\S)"

@@ -16,7 +16,7 @@ class RecipientTerm:
 
     def matches(self, message: Message) -> bool:
         """Return whether a message has such a recipient."""
-        mailboxes = _mailboxes(message)
+        mailboxes = mailboxes_of(message)
         if self.is_prefix:
             return any(mailbox.startswith(self.text) for mailbox in mailboxes)
         return self.text in mailboxes
@@ -46,11 +46,12 @@ def terms_of(message: Message) -> frozenset[SearchTerm]:
 
     That is each recipient who was not erased, each tag, and the message whose content it repeats.
     """
-    recipients = {RecipientTerm(mailbox) for mailbox in _mailboxes(message)}
+    recipients = {RecipientTerm(mailbox) for mailbox in mailboxes_of(message)}
     original = message.origin.resend_of
     tags = {**message.origin.tags} | ({_COPY: str(original)} if original else {})
     return frozenset(recipients | {TagTerm(name, value) for name, value in tags.items()})
 
 
-def _mailboxes(message: Message) -> set[str]:
+def mailboxes_of(message: Message) -> set[str]:
+    """Return the mailboxes of the recipients who were not erased."""
     return {*map(mailbox_key, message.recipients)} - {ERASED_ADDRESS}

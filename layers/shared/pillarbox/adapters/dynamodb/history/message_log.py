@@ -100,6 +100,14 @@ class DynamoMessageLog(Store):
         is_last = shard + 1 >= count_shards(self._table, account_id)
         return ScanPage(messages, None if is_last else f"{shard + 1}:")
 
+    def rewrite_copy(self, message: Message) -> None:
+        """Set only what `erase_copy` changes: a worker may change the rest at the same time."""
+        self._table.try_update(
+            keys.message(message.account_id, message.message_id),
+            "SET #subject = :subject, #rev = #rev + :one REMOVE #tags, #keep",
+            values={":subject": message.subject, ":one": 1},
+        )
+
     def delete(self, account_id: str, message_ids: Sequence[UUID]) -> None:
         """Delete records one by one, several at a time: so the role needs no right to put any."""
         in_parallel(lambda one: self._table.delete(keys.message(account_id, one)), message_ids)

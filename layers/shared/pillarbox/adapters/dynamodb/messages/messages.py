@@ -21,15 +21,13 @@ from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import ConditionFailed
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import Withdrawn
-from pillarbox.domain.messages.message import EventKind, Lease, Message
+from pillarbox.domain.messages.message import STALL_TIME, EventKind, Lease, Message
 
 if TYPE_CHECKING:
     from pillarbox.domain.messages.schedule import Schedule
 
 #: Longer than SES may take to answer (23 s). When a lease is over, the provider's event decides.
 LEASE: Final = timedelta(seconds=30)
-#: Longer than a claim lives and an acceptor may stall.
-_TOMBSTONE_TIME: Final = timedelta(hours=48)
 
 
 class DynamoMessages(Store):
@@ -55,8 +53,7 @@ class DynamoMessages(Store):
     ) -> dict[UUID, Message]:
         """Put the tombstones."""
         tombstones = [
-            tombstone_item(account_id, message_id, now + _TOMBSTONE_TIME)
-            for message_id in message_ids
+            tombstone_item(account_id, message_id, now + STALL_TIME) for message_id in message_ids
         ]
         if len(tombstones) == 1:
             stored = self._table.put_new(tombstones[0])
