@@ -29,15 +29,13 @@ _LATER = PostResult(status_code=429, retry_after=timedelta(minutes=40))
 #: In seconds: the clock of half of the processes is so wrong.
 _CLOCK_ERRORS = (-30, -3, 0, 3, 30)
 _WORKERS = 3
-#: In seconds: one worker in seven starts later than the others.
-_STARTS = (*[0] * 6, 7)
 _CALLS_OF_A_DRAIN = (
     "poster.post",
     "deliveries.put",
     "waiting.remove",
     *["queue.put_all"] * 3,  # the fewest, since a step posts up to twenty events
 )
-#: Where a worker stalls for longer than the first wait of a retry.
+#: Before these a worker may stall, for longer than the first wait of a retry.
 _STALLS = ("deliveries.put", "waiting.remove")
 _RECIPIENTS = ("ann@example.com", "bob@example.com")
 
@@ -73,8 +71,7 @@ class _BusyWorld(WebhookWorld):
             break_at_random(name)
             self._turns.switch()
             if name in _STALLS and draw.random() < 0.05:
-                self._collect()
-                self._turns.sleep(8)  # the queue shows a retry that the worker queued just before
+                self._stall()
             if name == self._aim:
                 self._aim = ""
                 error = draw.choice([Killed(), ServiceError("service_unavailable", "planted")])
@@ -97,11 +94,17 @@ class _BusyWorld(WebhookWorld):
 
     def _receive(self) -> None:
         def work() -> None:
-            self._turns.sleep(self.random.choice(_STARTS))
+            self._turns.switch()
             self._collect()
             super(_BusyWorld, self)._receive()
 
         self._turns.together([work] * _WORKERS, apart=True)
+
+    def _stall(self) -> None:
+        """Wait until another worker has received the retry that this one queued just before."""
+        self._collect()
+        self._turns.sleep(8)
+        self._turns.together([super()._receive], apart=True)
 
     def _pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
@@ -157,7 +160,7 @@ def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
 
 def _add_endpoints(world: WebhookWorld, random: Random) -> None:
     """Add endpoints that work, fail some events once, are down for hours or slow, or fail one."""
-    for kind in random.sample(["works", "fails-once", "down", "poison", "slow-once"], 2):
+    for kind in random.sample(["works", "fails-once", "down", "poison", "slow", "slow-once"], 2):
         world.add_endpoint(
             endpoint_id=str(named_id(kind, world.now)),
             url=f"https://{kind}.example/",
