@@ -6,6 +6,7 @@ from tests.deployed import of_type, properties, refusals, resources
 from tests.loops import for_each
 
 _CHOSEN: Final = "function-url"
+_ALARMS_OF_ERRORS: Final = ["RolloutAlarm", "ServerErrorsAlarm"]
 
 
 def test_the_edge_sends_its_secret_to_the_url() -> None:
@@ -41,14 +42,25 @@ def test_everybody_may_call_the_alias_through_the_url_only() -> None:
 def test_by_default_there_is_no_url() -> None:
     """Without the parameter nothing is public."""
     assert not of_type("AWS::Lambda::Url", "everything")
-    alarm = properties("RolloutAlarm", "everything")["Metrics"]
-    assert [one for one in alarm if one["Id"] == "sends"] == []
+    for name in _ALARMS_OF_ERRORS:
+        alarm = properties(name, "everything")["Metrics"]
+        assert [one for one in alarm if one["Id"] == "sends"] == []
 
 
-def test_a_rollout_sees_failures_behind_the_url() -> None:
+@for_each("name", _ALARMS_OF_ERRORS)
+def test_alarms_see_failures_behind_the_url(name: str) -> None:
     """The gateway's metric does not count them."""
-    alarm = properties("RolloutAlarm", _CHOSEN)["Metrics"]
-    assert [one for one in alarm if one["Id"] == "sends"]
+    total, *parts = properties(name, _CHOSEN, AlarmSet="all")["Metrics"]
+    (sends,) = (one["MetricStat"]["Metric"] for one in parts if one["Id"] == "sends")
+    assert sends["MetricName"] == "Url5xxCount"
+    assert sends["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": "SendEmail"}}]
+    assert "FILL(sends, 0)" in str(total["Expression"])
+
+
+def test_the_dashboard_shows_requests_to_the_url() -> None:
+    """Beside those of the gateway, which does not count them."""
+    board = str(properties("Dashboard", _CHOSEN, AlarmSet="all")["DashboardBody"])
+    assert '"Url5xxCount"' in board
 
 
 @for_each("parameters", [{"EdgeService": "none"}, {"Firewall": "basic"}])
