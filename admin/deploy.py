@@ -13,21 +13,26 @@ import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor, failed_stack, programs, ses_plan, shared_tenant, stack_protection
+from admin import (
+    doctor,
+    failed_stack,
+    first_email,
+    programs,
+    ses_plan,
+    shared_tenant,
+    stack_protection,
+)
 from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
-from admin.tables import Record
 from admin.use_cases import parameters, preflight
-from admin.use_cases.first_steps import FirstStepsResult
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.http.accounts.replies import new_key, sender_item
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"
 _SAM: Final = ".venv-sam/bin/sam"
@@ -157,10 +162,8 @@ def roll_out(  # noqa: PLR0913  the same as the command
         ses_plan.change(connection, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
-    # Without an edge there is no address for the dashboard.
-    what = ["dashboard"] if chosen["EdgeService"] != "none" else []
     unprotected = stack_protection.without_protection(chosen)
-    execute(run, ["make", "build", *what, f"PARAMETERS={parameters.digest(unprotected)}"])
+    _build(run, unprotected, stack)
     values = chosen if stack else unprotected
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
     _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(values)])
@@ -174,9 +177,9 @@ def roll_out(  # noqa: PLR0913  the same as the command
     _tidy(stack_name)
     _repair_queue_policies(stack_name)
     stack_protection.protect_tables(stack_name, chosen)
-    summary = _view(stack_name, region, api_url, result)
+    summary = first_email.view(stack_name, region, api_url, result)
     if not json:
-        connection.show(summary, hint=_hint(stack_name, result))
+        connection.show(summary, hint=first_email.hint(stack_name, result))
     connection.connect()  # the stack's parameters have changed
     findings = doctor.run_checks(connection)
     doctor.show_findings(connection, findings, summary)
@@ -194,6 +197,17 @@ def _region() -> str:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
         raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
     return region
+
+
+def _build(run: Runner, values: parameters.Parameters, stack: StackDescription | None) -> None:
+    """Build the service, and the dashboard unless there is no edge to serve it.
+
+    Raises:
+        ServiceError: `service_unavailable`: it failed.
+    """
+    what = ["dashboard"] if values["EdgeService"] != "none" else []
+    digest = parameters.digest(values, stack.undone_update if stack else "")
+    execute(run, ["make", "build", *what, f"PARAMETERS={digest}"])
 
 
 def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None:
@@ -363,37 +377,3 @@ class _TemplateLoader(yaml.CSafeLoader):
 
 
 _TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
-
-
-def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> Record:
-    key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
-    body = (
-        '{"to": "success@simulator.amazonses.com", "subject": "A first email",'
-        ' "html": "<p>It works.</p>"}'
-    )
-    return {
-        "stack": stack_name,
-        "region": region,
-        "baseUrl": api_url,
-        "accountId": result.account.account_id,
-        "key": new_key(result.new_key) if result.new_key else None,
-        "sender": sender_item(result.sender) if result.sender else result.account.default_sender,
-        "firstMail": (
-            f"curl {api_url}/api/v1/emails -H 'X-API-Key: {key}'"
-            f" -H 'Content-Type: application/json' -d '{body}'"
-        ),
-    }
-
-
-def _hint(stack_name: str, result: FirstStepsResult) -> str | None:
-    hints = []
-    if result.new_key:
-        hints.append("Save the key now: it cannot be shown a second time.")
-    if result.account.default_sender is None:
-        command = f"pillarbox --stack-name {stack_name}"
-        hints.append(
-            "The account needs a verified sender before it can send:"
-            f" {command} domain add DOMAIN, then"
-            f" {command} sender add --account {result.account.account_id} ADDRESS"
-        )
-    return "\n".join(hints) or None

@@ -255,6 +255,25 @@ def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) ->
     assert len(list(wiring.api_keys.of_account(first["accountId"]))) == 1
 
 
+def test_a_retry_is_another_release(
+    script: Script, rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CloudFormation kept the versions of each update that failed, and Lambda makes none twice."""
+    rolled_out()
+    whole = stacks.describe
+    for updated in ("2026-11-27 10:00", "2026-11-27 11:00"):
+        undone = {"status": "UPDATE_ROLLBACK_COMPLETE", "updated": updated}
+
+        def after_failure(name: str, undone: Any = undone) -> stacks.StackDescription | None:
+            stack = whole(name)
+            return stack and replace(stack, **undone)
+
+        monkeypatch.setattr(stacks, "describe", after_failure)
+        rolled_out()
+    builds = [words for words in script.ran if words.startswith("make build")]
+    assert len(builds) == len(set(builds)) == 3
+
+
 def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: RollOut) -> None:
     """A new stack has the policy at the end; a stack that has another has it before an update."""
     written = (ROOT / "stack-policy.json").read_text()

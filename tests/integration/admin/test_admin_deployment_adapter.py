@@ -1,6 +1,7 @@
 """What `pillarbox deploy` asks of AWS, checked against botocore's models."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,15 @@ def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
         stubs.refuse("cloudformation", "describe_stacks", code)
         with pytest.raises(ClientError):
             stacks.describe("pillarbox")
+
+
+def test_only_an_update_that_was_undone_has_a_time(stubs: Stubs) -> None:
+    """The time makes a retry another release; a deployment that went well needs none."""
+    times = []
+    for status in ("UPDATE_ROLLBACK_COMPLETE", "UPDATE_COMPLETE"):
+        stubs.stack("pillarbox", status, LastUpdatedTime=datetime(2026, 11, 27, tzinfo=UTC))
+        times.append(stacks.require("pillarbox").undone_update)
+    assert times == ["2026-11-27 00:00:00+00:00", ""]
 
 
 def test_the_error_page_is_written(stubs: Stubs) -> None:
