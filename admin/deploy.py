@@ -151,13 +151,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     deployed = stack.parameters if stack else {}
     chosen = _complete(chosen, deployed)
     if stack:
-        _check_rotation(stack)
-    _show(
-        [
-            *preflight.check_firewall(deployed, chosen),
-            *preflight.check_webhooks(deployed, chosen),
-        ]
-    )
+        _check_update(stack, chosen)
     if plan:
         ses_plan.change(connection, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
@@ -274,11 +268,13 @@ def _show(findings: Sequence[Finding]) -> None:
         raise ServiceError("service_unavailable", message)
 
 
-def _check_rotation(stack: StackDescription) -> None:
-    """Refuse to deploy while the edge's secret changes: CloudFormation would undo half of it.
+def _check_update(stack: StackDescription, chosen: parameters.Parameters) -> None:
+    """Check what the deployment would change in a stack that exists.
+
+    It refuses while the edge's secret changes: CloudFormation would undo half of that.
 
     Raises:
-        ServiceError: `service_unavailable`: a rotation has begun and not ended.
+        ServiceError: `service_unavailable`: a rotation has begun and not ended, or a check failed.
     """
     if edge_parts.is_rotating(stack.stack_id):
         message = (
@@ -286,6 +282,14 @@ def _check_rotation(stack: StackDescription) -> None:
             f" pillarbox --stack-name {stack.name} edge rotate. Nothing was built."
         )
         raise ServiceError("service_unavailable", message)
+    alarm_fires = deployment.rollout_alarm_fires(stack.stack_id)
+    _show(
+        [
+            *preflight.check_firewall(stack.parameters, chosen),
+            *preflight.check_webhooks(stack.parameters, chosen),
+            *preflight.check_rollout(chosen, alarm_fires=alarm_fires),
+        ]
+    )
 
 
 def _complete(

@@ -189,6 +189,15 @@ def write_error_page(stack_name: str, page: str) -> None:
     )
 
 
+def rollout_alarm_fires(stack_name: str) -> bool:
+    """Return whether the alarm fires at which a rollout in steps rolls back."""
+    alarm = stacks.resources(stack_name).get("RolloutAlarm")
+    if alarm is None:
+        return False
+    found = boto3.client("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
+    return any(item["StateValue"] == "ALARM" for item in found)
+
+
 def start_sweep(stack_name: str) -> None:
     """Start a pass of the sweep now, so that its alarm has data."""
     boto3.client("lambda").invoke(

@@ -548,6 +548,25 @@ def test_a_firewall_waits_for_the_edge(
     assert len(script.ran) == before
 
 
+def test_a_rollout_whose_alarm_fires_builds_nothing(
+    script: Script,
+    rolled_out: RollOut,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command says how to deploy nevertheless, and then does."""
+    rolled_out()
+    before = len(script.ran)
+    monkeypatch.setattr(deployment, "rollout_alarm_fires", lambda _: True)
+    sam = ["--parameter-overrides", "Rollout=Canary10Percent10Minutes"]
+    with pytest.raises(ServiceError, match="not ready: rollout"):
+        roll_out(script, Environment.DEV, json=True, sam=sam)
+    assert "use Rollout=AllAtOnce" in capsys.readouterr().err
+    assert len(script.ran) == before
+    rolled_out(sam=["--parameter-overrides", "Rollout=AllAtOnce"])
+    assert "Rollout=AllAtOnce" in script.ran[-1].split()
+
+
 def test_an_unknown_parameter_is_refused(script: Script) -> None:
     """A misspelt parameter, which sam would ignore, ends the deploy."""
     with pytest.raises(ValidationFailed, match="LogLevell"):

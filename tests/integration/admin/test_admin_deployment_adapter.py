@@ -276,6 +276,18 @@ def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
             stacks.describe("pillarbox")
 
 
+@pytest.mark.parametrize(("state", "fires"), [("ALARM", True), ("OK", False)])
+def test_the_alarm_of_a_rollout_is_read(stubs: Stubs, state: str, *, fires: bool) -> None:
+    """It is found by its name; a stack without it has none that fires."""
+    stubs.resources({"RolloutAlarm": "pillarbox-RolloutAlarm-1"}, "pillarbox")
+    alarm = {"AlarmName": "pillarbox-RolloutAlarm-1", "StateValue": state}
+    expected = {"AlarmNames": ["pillarbox-RolloutAlarm-1"]}
+    stubs.answer("cloudwatch", "describe_alarms", {"MetricAlarms": [alarm]}, expected)
+    assert deployment.rollout_alarm_fires("pillarbox") is fires
+    stubs.resources(FUNCTIONS)
+    assert not deployment.rollout_alarm_fires("pillarbox")
+
+
 def test_only_an_update_that_was_undone_has_a_time(stubs: Stubs) -> None:
     """The time makes a retry another release; a deployment that went well needs none."""
     times = []
