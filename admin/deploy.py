@@ -22,13 +22,14 @@ from admin import (
     shared_tenant,
     stack_protection,
 )
-from admin.aws import dashboard_files, deployment, edge_parts
+from admin.aws import dashboard_files, deployment, edge_parts, stacks
+from admin.aws.function_versions import StackFunctions
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
-from admin.use_cases import parameters, preflight
+from admin.use_cases import parameters, preflight, rollback
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
@@ -342,11 +343,22 @@ def _tidy(stack_name: str) -> None:
     try:
         deployment.write_error_page(stack_name, json_text.dumps(page))
         deployment.start_sweep(stack_name)
-        if removed := deployment.remove_old_versions(stack_name):
-            typer.echo(f"Deleted {removed} old versions of functions.", err=True)
+        _remove_old_versions(stack_name)
     except ClientError as error:
         message = f"Could not write the error page, start the sweep or delete old versions: {error}"
         typer.echo(message, err=True)
+
+
+def _remove_old_versions(stack_name: str) -> None:
+    """Delete old versions of functions, but none to which `rollback` goes back."""
+    try:
+        functions = StackFunctions(stacks.require(stack_name))
+        moves = rollback.plan(functions.read(), functions.events())
+    except ServiceError:  # there is nothing to go back to
+        moves = []
+    kept = {move.function.name: move.after for move in moves}
+    if removed := deployment.remove_old_versions(stack_name, kept):
+        typer.echo(f"Deleted {removed} old versions of functions.", err=True)
 
 
 def _repair_queue_policies(stack_name: str) -> None:
