@@ -17,19 +17,19 @@ from admin import (
     doctor,
     failed_stack,
     first_email,
+    old_versions,
     programs,
     ses_plan,
     shared_tenant,
     stack_protection,
 )
-from admin.aws import dashboard_files, deployment, edge_parts, stacks
-from admin.aws.function_versions import StackFunctions
+from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
-from admin.use_cases import parameters, preflight, rollback
+from admin.use_cases import parameters, preflight
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
@@ -167,17 +167,18 @@ def roll_out(  # noqa: PLR0913  the same as the command
     # CloudFormation cannot: the address exists only after the functions that need it.
     connection.wiring.service_address.store(api_url)
     result = connection.wiring.first_steps.run(account_name, sender)
-    shared_tenant.prepare(connection)
-    _upload_dashboard(stack_name)
-    _tidy(stack_name)
-    _repair_queue_policies(stack_name)
-    stack_protection.protect_tables(stack_name, chosen)
-    summary = first_email.view(stack_name, region, api_url, result)
-    if not json:
-        connection.show(summary, hint=first_email.hint(stack_name, result))
-    connection.connect()  # the stack's parameters have changed
-    findings = doctor.run_checks(connection)
-    doctor.show_findings(connection, findings, summary)
+    with first_email.show_key_on_failure(result):
+        shared_tenant.prepare(connection)
+        _upload_dashboard(stack_name)
+        _tidy(stack_name)
+        _repair_queue_policies(stack_name)
+        stack_protection.protect_tables(stack_name, chosen)
+        summary = first_email.view(stack_name, region, api_url, result)
+        if not json:
+            connection.show(summary, hint=first_email.hint(stack_name, result))
+        connection.connect()  # the stack's parameters have changed
+        findings = doctor.run_checks(connection)
+        doctor.show_findings(connection, findings, summary)
     return findings
 
 
@@ -343,22 +344,10 @@ def _tidy(stack_name: str) -> None:
     try:
         deployment.write_error_page(stack_name, json_text.dumps(page))
         deployment.start_sweep(stack_name)
-        _remove_old_versions(stack_name)
+        old_versions.remove(stack_name)
     except ClientError as error:
         message = f"Could not write the error page, start the sweep or delete old versions: {error}"
         typer.echo(message, err=True)
-
-
-def _remove_old_versions(stack_name: str) -> None:
-    """Delete old versions of functions, but none to which `rollback` goes back."""
-    try:
-        functions = StackFunctions(stacks.require(stack_name))
-        moves = rollback.plan(functions.read(), functions.events())
-    except ServiceError:  # there is nothing to go back to
-        moves = []
-    kept = {move.function.name: move.after for move in moves}
-    if removed := deployment.remove_old_versions(stack_name, kept):
-        typer.echo(f"Deleted {removed} old versions of functions.", err=True)
 
 
 def _repair_queue_policies(stack_name: str) -> None:

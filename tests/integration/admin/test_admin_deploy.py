@@ -172,9 +172,9 @@ def script(
         yield Script(f"http://127.0.0.1:{port}")
 
 
-def deployed_wiring() -> OperatorWiring:
+def deployed_wiring(stack_name: str = "pillarbox-dev") -> OperatorWiring:
     """The use cases of the deployed stack, for a session of their own."""
-    session = StackConnection(stack_name="pillarbox-dev", json=True)
+    session = StackConnection(stack_name=stack_name, json=True)
     session.connect()
     return session.wiring
 
@@ -334,10 +334,10 @@ def test_tables_are_protected_when_all_else_exists(
     assert "The tables are protected" not in output
 
 
-def test_a_deployment_that_ended_early_protects_tables_the_next_time(
+def test_a_deployment_that_ended_early_is_finished_by_the_next(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the command is interrupted before the protection, the next run switches it on."""
+    """The first key is shown although the command was interrupted; the next run has no other."""
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -347,8 +347,14 @@ def test_a_deployment_that_ended_early_protects_tables_the_next_time(
         with pytest.raises(KeyboardInterrupt):
             roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "false"
+    shown = re.search(r"The first key of the account \w+: (\S+)\n", capsys.readouterr().err)
+    assert shown
+    assert deployed_wiring("pillarbox").authentication.authenticate(shown[1])
     roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
-    assert "parameter DeletionProtection: false -> true" in capsys.readouterr().err
+    output = capsys.readouterr()
+    assert json.loads(output.out)["key"] is None
+    assert "The first key" not in output.err
+    assert "parameter DeletionProtection: false -> true" in output.err
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
 
 

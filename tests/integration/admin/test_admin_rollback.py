@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from admin import deploy
+from admin import old_versions
 from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
@@ -319,7 +319,22 @@ def test_failed_deployments_leave_the_version_to_go_back_to(deployment: Deployme
         ("UPDATE_IN_PROGRESS", ""),
     )
     prepare_versions(deployment.stubs, SendEmail=[3, 4, 5, 6, 7], SendBatch=[1, 2, 3, 4])
-    deploy._remove_old_versions("pillarbox-dev")
+    old_versions.remove("pillarbox-dev")
+
+
+def test_a_version_that_is_deployed_again_is_good(deployment: Deployment) -> None:
+    """SendEmail's version 7 was rolled back and deployed again: the next rollback may use it."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read(tags={"pillarbox:rolled-back": "5:3 7:6"})
+    deployment.remembers("SendEmail", "5:3")
+    deployment.events(
+        ("UPDATE_IN_PROGRESS", ""),
+        ("DELETE_SKIPPED", "dev-SendEmail-1:6"),
+        ("CREATE_COMPLETE", "dev-SendEmail-1:7"),
+        ("UPDATE_IN_PROGRESS", ""),
+    )
+    deployment.stubs.resources({})
+    old_versions.remove("pillarbox-dev")
 
 
 def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:
