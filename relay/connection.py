@@ -117,6 +117,11 @@ class Connection(asyncio.Protocol):
 
     # --- called by the server -------------------------------------------------------------------
 
+    @property
+    def is_in_call(self) -> bool:
+        """Whether a call of the service is under way, such as one that accepts a message."""
+        return self._call_task is not None
+
     def check_deadline(self, now: float) -> None:
         """End the connection if its deadline has passed."""
         if self._closing:

@@ -129,6 +129,7 @@ AUTH_FAILED: Final = _reply(
 )
 #: RFC 5248 section 2.4.
 ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", SUSPENDED)
+LACKS_RECIPIENT: Final = _reply(550, "5.1.3", "A recipient was refused, so nothing is sent")
 NULL_SENDER: Final = _reply(550, "5.7.1", "MAIL FROM must name a verified sender of this account")
 TOO_LARGE: Final = _reply(552, "5.3.4", "The message is larger than the SIZE in the reply to EHLO")
 TOO_LARGE_BY_FAR: Final = replace(TOO_LARGE, then=AfterReply.CLOSE)

@@ -16,6 +16,8 @@ from relay.session import ServerContext
 _CHECK_INTERVAL: Final = 1.0
 #: Seconds between two checks whether a drain is done.
 _DRAIN_INTERVAL: Final = 0.05
+#: Seconds that a call has to end after a drain. ECS kills the container 30 seconds after it.
+_LAST_CALL: Final = 15.0
 #: Seconds that a client has to read the 421 at the end of a drain.
 _LAST_REPLY: Final = 2.0
 _BACKLOG: Final = 512
@@ -50,10 +52,13 @@ class Server:
         self._listening.close()
         for connection in tuple(self._connections):
             connection.drain()
-        await self._wait_for_connections(self._context.limits.drain)
+        await self._wait(self._context.limits.drain, lambda: self._connections)
+        # A message that is being accepted still gets its reply, or its client would send it again.
         for connection in tuple(self._connections):
-            connection.disconnect(replies.SHUTTING_DOWN)
-        await self._wait_for_connections(_LAST_REPLY)
+            if not connection.is_in_call:
+                connection.disconnect(replies.SHUTTING_DOWN)
+        await self._wait(_LAST_CALL, lambda: any(one.is_in_call for one in self._connections))
+        await self._wait(_LAST_REPLY, lambda: self._connections)
         for connection in tuple(self._connections):
             connection.abort()
         self._deadline_task.cancel()
@@ -64,10 +69,10 @@ class Server:
         for connection in tuple(self._connections):
             connection.check_deadline(now)
 
-    async def _wait_for_connections(self, seconds: float) -> None:
+    async def _wait(self, seconds: float, is_needed: Callable[[], object]) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._connections:  # noqa: ASYNC110  runs once, at shutdown
+                while is_needed():  # noqa: ASYNC110  runs once, at shutdown
                     await asyncio.sleep(_DRAIN_INTERVAL)
 
     def _connect(self) -> Connection:

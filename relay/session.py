@@ -54,6 +54,8 @@ class _Transaction:
 
     sender: str
     recipients: list[str] = field(default_factory=list)
+    #: Many programs go on without a recipient that was refused, and tell nobody.
+    lacks_recipient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +261,11 @@ class SmtpSession:
         self._require_login()
         if self._transaction is None:
             return replies.BAD_SEQUENCE
-        recipient = parse_rcpt(argument)
+        try:
+            recipient = parse_rcpt(argument)
+        except CommandRejected:
+            self._transaction.lacks_recipient = True
+            raise
         if len(self._transaction.recipients) >= MAX_RECIPIENTS:
             self._idle_commands += 1
             return replies.TOO_MANY_RECIPIENTS
@@ -272,6 +278,8 @@ class SmtpSession:
             return replies.BAD_ARGUMENTS
         if self._transaction is None or not self._transaction.recipients:
             return replies.BAD_SEQUENCE
+        if self._transaction.lacks_recipient:
+            return replies.LACKS_RECIPIENT
         memory = self._context.budget.begin(
             login.principal.account.account_id,
             self._client.host,

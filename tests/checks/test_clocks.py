@@ -68,6 +68,9 @@ REASONS: Final = {
     "application/delivery/sweep.py: _clear_spool: created_at(one) > stalled": _SLACK,
     "application/delivery/sweep_records.py: delete_page: account.records_from < until": _STORED,
     "application/kept.py: find: self.clock() >= until": _SOON,
+    "application/webhooks/announce.py: _is_recent: self._clock() < written_at + _READ_AGAIN_FOR": (
+        "a quarter of an hour has no use for seconds"
+    ),
     "application/webhooks/attempts.py: is_slow: self._ports.clock() - started >= _PATIENCE": (
         _ONE_CLOCK
     ),
@@ -87,6 +90,7 @@ OF_A_PACKAGE: Final = {
     "adapters/answer_memory.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
+    "adapters/dynamodb/messages/account_lines.py": (1, _PACE),
     "adapters/dynamodb/messages/known_bucket.py": (4, _PACE),
     "adapters/dynamodb/messages/quota_chunks.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (12, _PACE),

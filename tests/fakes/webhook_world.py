@@ -116,8 +116,10 @@ class WebhookWorld:
         self.announcement = Announcement[Change](
             account_of=lambda change: change[1].account_id,
             read=lambda change: new_events(*change),
+            written_at=lambda _: None,
             endpoints=self._port("endpoints", self.endpoints),
             queue=self._port("queue", self.queue),
+            clock=self._clock(),
         )
 
     def _port(self, name: str, port: object) -> Any:

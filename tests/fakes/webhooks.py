@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
+    DeliveryState,
     DueTask,
     EndpointDrain,
     EndpointHealth,
@@ -152,8 +154,15 @@ class FakeWebhookDeliveries:
 
     def put(self, delivery: WebhookDelivery) -> None:
         event = delivery.event
-        key = (event.account_id, event.endpoint_id)
-        self.deliveries[key, event.delivery_id] = delivery
+        key = (event.account_id, event.endpoint_id), event.delivery_id
+        old = self.deliveries.get(key)
+        if (
+            old is None
+            or DeliveryState.WAITING is old.state
+            or DeliveryState.DELIVERED is delivery.state
+            or event.replayed_at not in {None, old.event.replayed_at}
+        ):
+            self.deliveries[key] = delivery
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         return self.deliveries.get(((account_id, endpoint_id), delivery_id))
@@ -183,10 +192,12 @@ class FakeWaitingEvents:
     waiting: dict[tuple[EndpointKey, str], tuple[WebhookEvent, datetime]] = field(
         default_factory=dict
     )
+    tokens: Iterator[int] = field(default_factory=count)
 
     def put(self, event: WebhookEvent) -> None:
         key = (event.account_id, event.endpoint_id)
-        self.waiting[key, event.delivery_id] = event, self.clock() + _WAITING_KEPT
+        put = replace(event, token=str(next(self.tokens)))
+        self.waiting[key, event.delivery_id] = put, self.clock() + _WAITING_KEPT
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
         found = sorted(
@@ -198,7 +209,7 @@ class FakeWaitingEvents:
 
     def remove(self, event: WebhookEvent) -> None:
         key = (event.account_id, event.endpoint_id), event.delivery_id
-        if key in self.waiting and self.waiting[key][0].replayed_at == event.replayed_at:
+        if key in self.waiting and self.waiting[key][0].token == event.token:
             del self.waiting[key]
 
 

@@ -164,6 +164,38 @@ def test_a_later_state_replaces_the_record(ports: WebhookPorts) -> None:
     assert ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 10, None).items == [last]
 
 
+def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) -> None:
+    """Only a success or a replay replaces a success or a failure, whichever attempts there were."""
+    waiting, delivered, failed = (
+        WebhookDelivery(event=event(), state=DeliveryState(state))
+        for state in ("waiting", "delivered", "failed")
+    )
+    for first, second, last in (
+        (failed, waiting, failed),
+        (failed, failed, failed),
+        (failed, delivered, delivered),
+        (delivered, waiting, delivered),
+        (delivered, failed, delivered),
+        (delivered, delivered, delivered),
+    ):
+        for of in (event(), event(replayed_at=at(1))):
+            ports.deliveries.put(replace(waiting, event=event(replayed_at=at(2))))
+            ports.deliveries.put(replace(waiting, event=of))
+            ports.deliveries.put(replace(first, event=of))
+            ports.deliveries.put(replace(second, event=of))
+            found = ports.deliveries.get(ACCOUNT, ENDPOINT, of.delivery_id)
+            assert found == replace(last, event=of)
+            # A replay starts over, and what came before it stays behind it.
+            again = replace(waiting, event=event(replayed_at=at(2)))
+            ports.deliveries.put(again)
+            assert ports.deliveries.get(ACCOUNT, ENDPOINT, of.delivery_id) == again
+    ports.deliveries.put(replace(delivered, event=again.event))
+    ports.deliveries.put(failed)
+    assert ports.deliveries.get(ACCOUNT, ENDPOINT, again.event.delivery_id) == replace(
+        delivered, event=again.event
+    )
+
+
 def test_deliveries_are_listed_newest_first_in_pages(ports: WebhookPorts) -> None:
     """The pages have each delivery of the endpoint once, in the order of their events' times."""
     stored = [
@@ -221,36 +253,58 @@ def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     events = [event(9, 0), event(3, 1), event(5, 2)]
     for each in (*events[::-1], events[1], event(endpoint_id="endpoint-2")):
         ports.waiting.put(each)
-    assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 2)] == events[:2]
-    ports.waiting.remove(events[0])
-    ports.waiting.remove(events[0])
+    found = [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 2)]
+    assert found == events[:2]
+    ports.waiting.remove(found[0])
+    ports.waiting.remove(found[0])
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
 
 
-def test_a_replay_that_waits_is_not_removed_for_the_event_before(ports: WebhookPorts) -> None:
-    """Who posted an event removes what it read, and leaves a later replay in the same place."""
-    versions = [event(1), *(replace(event(1), replayed_at=at(n)) for n in (1, 2))]
+def test_an_event_that_was_put_again_is_not_removed(ports: WebhookPorts) -> None:
+    """Who read an event removes what it read, and nothing that was put in its place since."""
+    versions = [event(1), event(1), *(replace(event(1), replayed_at=at(n)) for n in (1, 2))]
     for old, new in pairwise(versions):
         ports.waiting.put(old)
+        (read,) = ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)
         ports.waiting.put(new)
-        ports.waiting.remove(old)
+        ports.waiting.remove(read)
+        (later,) = ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)
+        assert (read, later) == (old, new)
+        ports.waiting.remove(later)
+        ports.waiting.put(new)
+        ports.waiting.remove(later)  # a repeated request, whose first answer was lost
         assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == [new]
-        ports.waiting.remove(new)
-        assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == []
 
 
 def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
-    """An event that waited before there were shards is read, and does not wait for ever."""
+    """An event that waited before there were shards and tokens is read and removed."""
     table, each = Table(aws.table), event(3)
     waiting = DynamoWaitingEvents(table, lambda: NOW)
     waiting.put(each)
-    item = table.get(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id))
+    item = table.get(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id)) or {}
     table.delete(keys.waiting_event(ACCOUNT, ENDPOINT, each.delivery_id))
     first = keys.among_waiting(ACCOUNT, ENDPOINT, 0, each.delivery_id)
-    table.put(to_item(item or {}) | first)
-    assert [*waiting.oldest(ACCOUNT, ENDPOINT, 9)] == [each]
-    waiting.remove(each)
-    assert [*waiting.oldest(ACCOUNT, ENDPOINT, 9)] == []
+    table.put(to_item({name: item[name] for name in item if name != "token"}) | first)
+    (read,) = waiting.oldest(ACCOUNT, ENDPOINT, 9)
+    waiting.remove(read)
+    assert (read, [*waiting.oldest(ACCOUNT, ENDPOINT, 9)]) == (each, [])
+
+
+def test_an_event_that_cannot_be_read_lets_others_go_first(aws: Aws) -> None:
+    """A worker of an older version drains what it can read, and then fails."""
+    table, events = Table(aws.table), [event(1), event(2, 1), event(9, 2)]
+    waiting = DynamoWaitingEvents(table, lambda: NOW)
+    for each in events:
+        waiting.put(each)
+    first = keys.waiting_event(ACCOUNT, ENDPOINT, events[0].delivery_id)
+    table.update(first, "SET #type = :type", values={":type": "email.opened"})
+    for rest in (events[1:], events[2:]):
+        assert [*waiting.oldest(ACCOUNT, ENDPOINT, 1)] == rest[:1]
+        found = [*waiting.oldest(ACCOUNT, ENDPOINT, 9)]
+        assert found == rest
+        waiting.remove(found[0])
+    with pytest.raises(ValueError, match=r"email\.opened"):
+        waiting.oldest(ACCOUNT, ENDPOINT, 1)
 
 
 def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
@@ -363,14 +417,21 @@ def test_a_refused_task_is_an_error(aws: Aws) -> None:
         SqsWebhookQueue(aws.queue_url).put_all([event()])
 
 
-def test_a_delivery_expires_thirty_days_after_its_event(aws: Aws) -> None:
-    """DynamoDB deletes the record 30 days after the event."""
+def test_a_delivery_expires_thirty_days_after_what_happened_last(aws: Aws) -> None:
+    """If the record of an old event that is replayed were gone, its attempts would never end."""
     table = Table(aws.table)
-    delivery = WebhookDelivery(event=event(), state=DeliveryState.DELIVERED)
-    DynamoWebhookDeliveries(table).put(delivery)
-    item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, event().delivery_id))
-    assert item is not None
-    assert item["expires_at"] == round(NOW.timestamp()) + 30 * 24 * 3600
+    attempt = DeliveryAttempt(at=at(90), status_code=503, milliseconds=1)
+    for replayed_at, attempts, last in (
+        (None, (), NOW),
+        (at(60), (), at(60)),
+        (at(60), (attempt,), at(90)),
+    ):
+        replayed = event(replayed_at=replayed_at)
+        delivery = WebhookDelivery(event=replayed, state=DeliveryState.WAITING, attempts=attempts)
+        DynamoWebhookDeliveries(table).put(delivery)
+        item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, replayed.delivery_id))
+        assert item is not None
+        assert item["expires_at"] == round(last.timestamp()) + 30 * 24 * 3600
 
 
 def test_the_timer_keeps_each_notice_to_an_owner(aws: Aws) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 
 import pytest
 
@@ -87,6 +88,24 @@ def test_shutdown_finishes_messages() -> None:
         arriving.sock.close()
         draining.join(PATIENCE)
     assert len(relay.service.accepted) == 2
+
+
+def test_the_end_of_the_drain_finishes_a_call() -> None:
+    """A message that is being committed then still gets its 250, or its client would repeat it."""
+    with serve(drain=0) as relay, relay.connect_authenticated() as client:
+        relay.service.gate.clear()
+        client.envelope()
+        client.send(MESSAGE + b".\r\n")
+        assert relay.service.entered.wait(PATIENCE)
+        draining = threading.Thread(target=relay.call, args=(relay.server.drain(),))
+        draining.start()
+        time.sleep(0.2)  # the limit is over
+        relay.service.gate.set()
+        assert client.reply().startswith(b"250 ")
+        assert client.reply().startswith(b"421 4.3.2 ")
+        client.sock.close()
+        draining.join(PATIENCE)
+    assert len(relay.service.accepted) == 1
 
 
 def test_the_end_of_the_drain() -> None:

@@ -161,6 +161,22 @@ def test_no_wait_is_longer_than_a_quarter_of_an_hour(case: Case) -> None:
     assert len(late) == 20
 
 
+def test_codes_do_not_wait_in_the_line_of_ordinary_mail(case: Case) -> None:
+    """Two accounts compete, one has a backlog and sends codes, and each worker is a new one."""
+    case.rate = 1 / USED
+    case.send(50)
+
+    def longest(count: int, *, urgent: bool) -> timedelta:
+        waits = []
+        for _ in range(count):
+            case.worker().acquire("other000", 1, urgent=False)
+            waits.append(case.worker().acquire(ACCOUNT, 1, urgent=urgent))
+        return max(wait for wait in waits if wait)
+
+    assert timedelta(minutes=2) < longest(100, urgent=False) <= timedelta(minutes=15)
+    assert longest(8, urgent=True) < timedelta(minutes=1)
+
+
 def test_a_returned_wait_took_no_token(case: Case) -> None:
     """An email that has to wait does not delay the next one."""
     case.rate = 1 / USED

@@ -21,6 +21,7 @@ from pillarbox.domain.webhooks import events as webhook_events
 from pillarbox.domain.webhooks.endpoint import DeliveryState, OwnerNotice, WebhookDelivery
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.domain.webhooks.retries import retry_wait
+from tests.fakes.webhooks import FakeWaitingEvents
 
 
 @contextmanager
@@ -179,6 +180,19 @@ def removed_before_posted() -> Iterator[None]:
 
 
 @contextmanager
+def removes_what_another_put() -> Iterator[None]:
+    """A drain that stalls removes the event after another worker let it wait again."""
+
+    def remove(self: FakeWaitingEvents, event: Any) -> None:
+        key = (event.account_id, event.endpoint_id), event.delivery_id
+        if key in self.waiting and self.waiting[key][0].replayed_at == event.replayed_at:
+            del self.waiting[key]
+
+    with mock.patch.object(FakeWaitingEvents, "remove", remove):
+        yield
+
+
+@contextmanager
 def drains_end_early() -> Iterator[None]:
     """A drain does not queue the task that follows."""
 
@@ -247,6 +261,7 @@ KNOWN_BUGS = {
         repetitions_by_the_clock,
         probes_without_a_margin,
         removed_before_posted,
+        removes_what_another_put,
         drains_end_early,
         drains_without_a_lease,
         recorded_before_posted,

@@ -35,6 +35,8 @@ _CALLS_OF_A_DRAIN = (
     "waiting.remove",
     *["queue.put_all"] * 3,  # the fewest, since a step posts up to twenty events
 )
+#: Before these a worker may stall, for longer than the first wait of a retry.
+_STALLS = ("deliveries.put", "waiting.remove")
 _RECIPIENTS = ("ann@example.com", "bob@example.com")
 
 
@@ -68,6 +70,8 @@ class _BusyWorld(WebhookWorld):
             position = len(self.gate.calls) - 1
             break_at_random(name)
             self._turns.switch()
+            if name in _STALLS and draw.random() < 0.05:
+                self._stall()
             if name == self._aim:
                 self._aim = ""
                 error = draw.choice([Killed(), ServiceError("service_unavailable", "planted")])
@@ -95,6 +99,12 @@ class _BusyWorld(WebhookWorld):
             super(_BusyWorld, self)._receive()
 
         self._turns.together([work] * _WORKERS, apart=True)
+
+    def _stall(self) -> None:
+        """Wait until another worker has received the retry that this one queued just before."""
+        self._collect()
+        self._turns.sleep(8)
+        self._turns.together([super()._receive], apart=True)
 
     def _pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
@@ -150,7 +160,7 @@ def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
 
 def _add_endpoints(world: WebhookWorld, random: Random) -> None:
     """Add endpoints that work, fail some events once, are down for hours or slow, or fail one."""
-    for kind in random.sample(["works", "fails-once", "down", "poison", "slow"], 2):
+    for kind in random.sample(["works", "fails-once", "down", "poison", "slow", "slow-once"], 2):
         world.add_endpoint(
             endpoint_id=str(named_id(kind, world.now)),
             url=f"https://{kind}.example/",

@@ -158,8 +158,10 @@ def announce(table: Table, credentials: Table, records: list[dict[str, Any]]) ->
     result = Announcement(
         account_of=changed_account,
         read=added_events,
+        written_at=lambda _: None,
         endpoints=DynamoWebhookEndpoints(credentials, table),
         queue=queue,
+        clock=lambda: datetime.now(UTC),
     ).apply(records)
     assert (result.retry_from, result.errors) == (None, [])
     return queue

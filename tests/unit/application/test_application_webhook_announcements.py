@@ -8,6 +8,7 @@ from enum import StrEnum, auto
 from unittest.mock import Mock
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,8 +54,10 @@ def _announcement(endpoints: WebhookEndpoints, queue: WebhookQueue) -> Announcem
     return Announcement(
         account_of=str,
         read=lambda record: [account_paused(record, NOW)],
+        written_at=lambda _: NOW,
         endpoints=endpoints,
         queue=queue,
+        clock=lambda: NOW,
     )
 
 
@@ -67,7 +70,12 @@ def test_a_batch_reads_the_endpoints_of_each_account_once() -> None:
     announcement.apply([ACCOUNT])
     assert endpoints.reads == {ACCOUNT: 2, OTHER_ACCOUNT: 1}
     without_events = Announcement[str](
-        account_of=str, read=lambda _: [], endpoints=endpoints, queue=FakeWebhookQueue()
+        account_of=str,
+        read=lambda _: [],
+        written_at=lambda _: NOW,
+        endpoints=endpoints,
+        queue=FakeWebhookQueue(),
+        clock=lambda: NOW,
     )
     without_events.apply([ACCOUNT])
     assert endpoints.reads.total() == 3
@@ -94,8 +102,10 @@ def test_an_endpoint_receives_each_event_after_its_creation(
         Announcement[AccountEvent](
             account_of=lambda event: event.account_id,
             read=lambda event: [event],
+            written_at=lambda event: event.at,
             endpoints=endpoints,
             queue=queue,
+            clock=lambda: NOW,
         )
         for _ in range(2)
     ]
@@ -159,6 +169,39 @@ def test_unreadable_endpoints_do_not_stop_other_accounts() -> None:
     assert [event.account_id for event in queue.events] == [ACCOUNT]
     assert result.retry_from is None
     assert [type(error) for error in result.errors] == [KeyError]
+
+
+@pytest.mark.parametrize(
+    ("age", "retry_from"),
+    [
+        (timedelta(minutes=15) - timedelta(milliseconds=1), 1),
+        (timedelta(minutes=15), None),
+        (None, None),
+    ],
+)
+def test_a_recent_record_that_cannot_be_read_comes_again(
+    age: timedelta | None, retry_from: int | None
+) -> None:
+    """A newer version may read it meanwhile. It holds no other up for longer than 15 minutes."""
+    endpoints, queue = FakeWebhookEndpoints(), FakeWebhookQueue()
+    endpoints.add(endpoint(ACCOUNT), 1)
+
+    def read(record: str) -> Sequence[AccountEvent]:
+        if record != ACCOUNT:
+            raise ValueError("the kind is not one of this version")
+        return [account_paused(record, NOW)]
+
+    result = Announcement(
+        account_of=str,
+        read=read,
+        written_at=lambda _: None if age is None else NOW - age,
+        endpoints=endpoints,
+        queue=queue,
+        clock=lambda: NOW,
+    ).apply([ACCOUNT, "newer", "newer", ACCOUNT])
+    assert result.retry_from == retry_from
+    assert [type(error) for error in result.errors] == [ValueError] * 2
+    assert [event.account_id for event in queue.events] == [ACCOUNT] * 2
 
 
 def test_the_stream_of_an_erasure_announces_nothing() -> None:

@@ -50,7 +50,11 @@ def waiting_world(
     for each in waiting:
         world.waiting.put(each)
     world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
-    return world, endpoint, waiting
+    return world, endpoint, [*world.waiting.oldest(*place_of(endpoint), events)]
+
+
+def place_of(endpoint: WebhookEndpoint) -> tuple[str, str]:
+    return endpoint.account_id, endpoint.endpoint_id
 
 
 def drains_of(world: WebhookWorld) -> Drains:
@@ -229,6 +233,23 @@ def test_a_failure_that_opens_the_circuit_ends_the_drain(failures: int, *, waits
     ]
     probe: list[tuple[WebhookTask, timedelta]] = [(drain_of(endpoint), 5 * SECOND)] * 2
     assert world.queue.tasks == (probe if waits else retry)
+
+
+@pytest.mark.parametrize("stalls_at", ["deliveries.put", "waiting.remove"])
+def test_a_drain_that_stalls_leaves_an_event_that_waits_again(stalls_at: str) -> None:
+    """Meanwhile another worker received the retry, and let the event of a slow endpoint wait."""
+    world, endpoint, (first,) = waiting_world(EndpointHealth(slow_since=NOW))
+    fail(world, first, 0)
+
+    def stall(name: str) -> None:
+        if name == stalls_at and world.gate.calls.count(name) == 1:
+            retry = replace(first, attempts=1)
+            assert world.queue.tasks == [(retry, 5 * SECOND)]
+            assert WebhookWorker(world.ports, one_after_another).handle([retry]) == ["waiting"]
+
+    world.gate.watch = stall
+    drains_of(world).run(drain_of(endpoint), endpoint)
+    assert [*world.waiting.oldest(*place_of(endpoint), 9)] == [first]
 
 
 @pytest.mark.parametrize(("attempts", "state"), [(8, "waiting"), (9, "failed")])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 from unittest import mock
 from uuid import UUID
 
@@ -41,6 +42,7 @@ from tests.fakes.webhooks import (
     FakeWebhookPoster,
     FakeWebhookQueue,
 )
+from tests.fakes.world import Killed
 from tests.refusals import faults, refusal
 
 URL = "https://shop.example/hooks"
@@ -188,8 +190,27 @@ def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
     of.now = at(500)
     enabled = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True), by="operator")
     assert enabled.enabled
-    assert of.queued == [EndpointDrain(ACCOUNT, str(endpoint_id))]
+    drain = EndpointDrain(ACCOUNT, str(endpoint_id))
+    assert of.queue.tasks == [(drain, timedelta(minutes=1)), (drain, timedelta(0))]
     assert of.healths.healths[key] == EndpointHealth(open_since=at(60), probe_at=at(500))
+
+
+def test_a_drain_is_queued_before_an_endpoint_is_enabled(of: UseCasesOfWebhooks) -> None:
+    """If the request dies after the change, what waits is posted. No endpoint has no drain."""
+    endpoint_id, change = of.create(), of.endpoints.change
+    enable = EndpointChanges(enabled=True)
+
+    def change_and_die(*arguments: Any) -> None:
+        change(*arguments)
+        raise Killed
+
+    with mock.patch.object(of.endpoints, "change", change_and_die), pytest.raises(Killed):
+        of.webhooks.change(ACCOUNT, endpoint_id, enable, by="operator")
+    delayed = [(EndpointDrain(ACCOUNT, str(endpoint_id)), timedelta(minutes=1))]
+    assert of.queue.tasks == delayed
+    with pytest.raises(ServiceError):
+        of.webhooks.change(OTHER_ACCOUNT, endpoint_id, enable, by="operator")
+    assert of.queue.tasks == delayed
 
 
 def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) -> None:

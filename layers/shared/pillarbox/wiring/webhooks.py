@@ -80,13 +80,16 @@ class WebhookWiring(ServiceMailWiring):
             added_events,
             changed_account,
         )
+        from pillarbox.adapters.dynamodb.history.message_log import change_time
         from pillarbox.application.webhooks.announce import Announcement
 
         return Announcement(
             account_of=changed_account,
             read=added_events,
+            written_at=change_time,
             endpoints=self.endpoint_store,
             queue=self.webhooks_queue,
+            clock=utc_now,
         )
 
     def webhook_worker(self, payloads: "Mapping[WebhookFormat, PayloadWriter]") -> "WebhookWorker":

@@ -9,8 +9,6 @@ from random import uniform
 from time import sleep
 from typing import Any, Final
 
-from botocore.exceptions import ClientError
-
 from pillarbox.adapters.aws import in_parallel, service_errors
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.table import Table
@@ -55,7 +53,8 @@ def _insert(table: Table, items: Sequence[Item]) -> list[Item]:
         if not items:
             return existing
         if wrong := {code for code in codes if code} - _BUSY - {_DUPLICATE}:
-            raise ClientError({"Error": {"Code": min(wrong)}}, "BatchExecuteStatement")
+            # Others may be written: what reads a group after an error knows which.
+            raise Unavailable(_NAME, f"The {_NAME} refused an item.", aws_error=min(wrong))
         sleep(uniform(0, wait))  # noqa: S311  not a secret
     raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
 

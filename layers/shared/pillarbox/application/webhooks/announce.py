@@ -1,12 +1,18 @@
 """Announce what happens in accounts to their webhook endpoints."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
+from pillarbox.application.ports import Clock
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent
 from pillarbox.domain.webhooks.events import AccountEvent, receives
+
+#: Longer than most rollouts take, and as long as one record may stop those behind it.
+_READ_AGAIN_FOR: Final = timedelta(minutes=15)
 
 type _EndpointsOf = dict[str, Sequence[WebhookEndpoint]]
 
@@ -21,49 +27,72 @@ class Announcement[Record]:
     Args:
         account_of: returns the account of a record's change.
         read: returns the events that a record adds.
+        written_at: returns when a record's change was written, or None.
         endpoints: the endpoints, read with strong consistency.
         queue: the queue.
+        clock: the clock.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  its ports
         self,
         *,
         account_of: Callable[[Record], str],
         read: Callable[[Record], Sequence[AccountEvent]],
+        written_at: Callable[[Record], datetime | None],
         endpoints: WebhookEndpoints,
         queue: WebhookQueue,
+        clock: Clock,
     ) -> None:
         self._account_of = account_of
         self._read = read
+        self._written_at = written_at
         self._endpoints = endpoints
         self._queue = queue
+        self._clock = clock
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
         """Queue the events of a batch. The batch may be repeated: an event keeps its id.
 
         The endpoints of an account are read once for a batch, if it has an event of the account.
 
-        A record is reported and left out if it or its account's endpoints cannot be read, because
-        a retry would not help. ValueErrors, KeyErrors and TypeErrors say so.
+        A record is reported if it or its account's endpoints cannot be read: ValueErrors, KeyErrors
+        and TypeErrors say so. A record that was written just now may be one of a newer version
+        that is being rolled out, so the batch comes again. Otherwise the record is left out.
         """
         errors: list[Exception] = []
         events: list[WebhookEvent] = []
         endpoints: _EndpointsOf = {}
+        retry_from: int | None = None
         try:
-            for record in records:
-                events += self._events(record, endpoints, errors)
+            for position, record in enumerate(records):
+                try:
+                    found = self._read(record)
+                except (KeyError, TypeError, ValueError) as error:
+                    errors.append(error)
+                    if retry_from is None and self._is_recent(record):
+                        retry_from = position
+                    continue
+                events += self._events(record, found, endpoints, errors)
             if events:
                 self._queue.put_all(events)
         except ServiceError as error:
             return StreamResult(0, [*errors, error])
-        return StreamResult(None, errors)
+        return StreamResult(retry_from, errors)
+
+    def _is_recent(self, record: Record) -> bool:
+        written_at = self._written_at(record)
+        return written_at is not None and self._clock() < written_at + _READ_AGAIN_FOR
 
     def _events(
-        self, record: Record, endpoints: _EndpointsOf, errors: list[Exception]
+        self,
+        record: Record,
+        found: Sequence[AccountEvent],
+        endpoints: _EndpointsOf,
+        errors: list[Exception],
     ) -> list[WebhookEvent]:
         """Return the events for endpoints; `endpoints` has those that the batch read before."""
         try:
-            account_id, found = self._account_of(record), self._read(record)
+            account_id = self._account_of(record)
             if found and account_id not in endpoints:
                 read = self._endpoints.of_account(account_id)
                 endpoints[account_id] = [each for each in read if each.enabled]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -42,6 +43,8 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.signature import new_secret, rotated
 from pillarbox.domain.webhooks.url import MAX_URL
 
+#: Longer than a request runs.
+_AFTER_REQUEST: Final = timedelta(minutes=1)
 #: How often a change is tried again that met another one.
 _TRIES: Final = 5
 #: In bytes, of a wrong type that an error repeats.
@@ -204,7 +207,8 @@ class Webhooks:
     ) -> EndpointState:
         """Change an endpoint. To enable it also ends that the service disabled it.
 
-        The events that wait are then posted, if a first one succeeds.
+        The events that wait are then posted, if a first one succeeds. Two drains are queued: one
+        comes after the request even if that dies after the change, and one comes at once.
 
         Raises:
             ValidationFailed: on `url`, `types` and `roleArn`.
@@ -217,13 +221,17 @@ class Webhooks:
             self._check_kind(old, changes.url)
             role_arn = changes.role_arn or old.role_arn
             self._check(account_id, changes.url or old.url, changes.types, role_arn)
+        drain = EndpointDrain(account_id, str(endpoint_id))
+        if changes.enabled:
+            self._get(account_id, endpoint_id)
+            self.queue.put_all([drain], _AFTER_REQUEST)
         endpoint = self.endpoints.change(account_id, str(endpoint_id), changes)
         if endpoint is None:
             raise webhook_not_found()
         self.log.note(account_id, AccountAction.WEBHOOK_CHANGED, endpoint.title, by=by)
         if changes.enabled:
             health = self._enable_again(endpoint)
-            self.queue.put_all([EndpointDrain(account_id, endpoint.endpoint_id)])
+            self.queue.put_all([drain])
             return self._state(endpoint, health)
         return self._state(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
 

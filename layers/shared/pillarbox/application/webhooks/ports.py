@@ -102,10 +102,16 @@ class EndpointHealths(Protocol):
 
 
 class WebhookDeliveries(Protocol):
-    """The log of deliveries (first table); records expire 30 days after the event."""
+    """The log of deliveries (first table); records expire after 30 days.
+
+    They begin with the event, its last replay or the last attempt, whichever is the latest.
+    """
 
     def put(self, delivery: WebhookDelivery) -> None:
-        """Write the record of a delivery."""
+        """Write the record of a delivery.
+
+        Only a success replaces what has ended, unless somebody asked for the event again.
+        """
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         """Read one delivery consistently by `WebhookEvent.delivery_id`."""
@@ -123,13 +129,16 @@ class WaitingEvents(Protocol):
     """The events of each endpoint that wait until it works again; they expire after 7 days."""
 
     def put(self, event: WebhookEvent) -> None:
-        """Let an event wait; the same event waits once."""
+        """Let an event wait; the same event waits once, with a new `token`."""
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        """Read the oldest events of an endpoint consistently."""
+        """Read the oldest events of an endpoint consistently, with their tokens.
+
+        Those that cannot be read are left out, unless there are no others.
+        """
 
     def remove(self, event: WebhookEvent) -> None:
-        """Remove an event, if it still waits. A replay of it that came in between stays."""
+        """Remove what `oldest` returned. If it was put again since then, it stays."""
 
 
 class WebhookQueue(Protocol):

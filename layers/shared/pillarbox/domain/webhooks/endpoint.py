@@ -162,6 +162,8 @@ class WebhookEvent:
     replayed_at: datetime | None = None
     #: How many attempts there were when the task was queued.
     attempts: int = 0
+    #: Which `put` of `WaitingEvents` it was read from; None if it was not read from there.
+    token: str | None = field(default=None, compare=False)
 
     @property
     def delivery_id(self) -> str:

@@ -32,20 +32,29 @@ class AccountLines:
             return None
         expires_at = soonest // _SECOND + _KEPT
         for _ in range(_TRIES):
-            for value, condition in (
-                ("next_turn + :by", "next_turn >= :start"),
-                (":start + :by", "attribute_not_exists(next_turn) OR next_turn < :start"),
+            for value, condition, end in (
+                (
+                    "next_turn + :by",
+                    "next_turn >= :start AND next_turn < :before",
+                    {":before": before},
+                ),
+                (":start + :by", "attribute_not_exists(next_turn) OR next_turn < :start", {}),
             ):
+                values = {":start": soonest, ":by": cost, ":expires_at": expires_at}
                 try:
                     item = self._table.update(
                         keys.account_line(account_id),
                         f"SET next_turn = {value}, expires_at = :expires_at",
                         condition=condition,
-                        values={":start": soonest, ":by": cost, ":expires_at": expires_at},
+                        values=values | end,
                     )
-                except ConditionFailed:
+                except ConditionFailed as failure:
+                    following: int = (failure.item or {}).get("next_turn", 0)
+                    if following >= before:
+                        self._keep(account_id, following)
+                        return None
                     continue
-                following: int = item["next_turn"]
+                following = item["next_turn"]
                 self._keep(account_id, following)
                 return following - cost
         return None

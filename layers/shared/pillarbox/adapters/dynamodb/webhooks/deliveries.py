@@ -1,12 +1,14 @@
 """The log of webhook deliveries, and the events that wait for their endpoints."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from heapq import merge
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
@@ -14,7 +16,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_item,
     to_ttl,
 )
-from pillarbox.adapters.dynamodb.table import EXISTS, ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import EXISTS, NEW, ConditionFailed, Table
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -39,20 +41,34 @@ class DynamoWebhookDeliveries:
         self._table = table
 
     def put(self, delivery: WebhookDelivery) -> None:
-        """Write the record, in one write unit unless there are many long errors."""
+        """Write the record, in one write unit unless there are many long errors.
+
+        A worker that stalled may come after the one that ended the delivery.
+        """
         event = delivery.event
-        self._table.put(
-            keys.webhook_delivery(event.account_id, event.endpoint_id, event.delivery_id)
-            | to_item(
-                event_attributes(event)
-                | {
-                    "state": delivery.state.value,
-                    "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
-                    "next": milliseconds(delivery.next_at) if delivery.next_at else None,
-                    "expires_at": to_ttl(event.at + _LOG_KEPT),
-                }
-            )
+        tried = (attempt.at for attempt in delivery.attempts)
+        last = max(event.at, event.replayed_at or event.at, *tried)
+        item = keys.webhook_delivery(
+            event.account_id, event.endpoint_id, event.delivery_id
+        ) | to_item(
+            event_attributes(event)
+            | {
+                "state": delivery.state.value,
+                "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
+                "next": milliseconds(delivery.next_at) if delivery.next_at else None,
+                "expires_at": to_ttl(last + _LOG_KEPT),
+            }
         )
+        if delivery.state is DeliveryState.DELIVERED:
+            self._table.put(item)
+            return
+        condition = f"{NEW} OR #state = :waiting"
+        values: dict[str, object] = {":waiting": DeliveryState.WAITING.value}
+        if event.replayed_at:
+            condition += " OR attribute_not_exists(replayed) OR replayed <> :replayed"
+            values[":replayed"] = milliseconds(event.replayed_at)
+        with suppress(ConditionFailed):
+            self._table.put(item, condition=condition, values=values)
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         """Read one delivery with strong consistency."""
@@ -101,38 +117,64 @@ class DynamoWaitingEvents:
             keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
             | to_item(
                 event_attributes(event)
-                | {"expires_at": int((self._clock() + _WAITING_KEPT).timestamp())}
+                | {
+                    "expires_at": int((self._clock() + _WAITING_KEPT).timestamp()),
+                    "token": uuid4().hex,
+                }
             )
         )
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        """Read the first events of each shard, except those that DynamoDB will delete."""
-        now = self._clock().timestamp()
+        """Read the first events of each shard, except those that DynamoDB will delete.
 
-        def read_shard(shard: int) -> list[dict[str, Any]]:
+        Those that cannot be read, such as ones of a newer version, are left out.
+
+        Raises:
+            KeyError, TypeError, ValueError: the endpoint has no other events.
+        """
+        now = self._clock().timestamp()
+        unread: list[Exception] = []
+
+        def read(item: Mapping[str, Any]) -> WebhookEvent | None:
+            try:
+                event = event_of(item, account_id, endpoint_id)
+            except (KeyError, TypeError, ValueError) as error:
+                unread.append(error)
+                return None
+            return replace(event, token=item.get("token"))
+
+        def read_shard(shard: int) -> list[WebhookEvent]:
             first = keys.among_waiting(account_id, endpoint_id, shard)
             items = self._table.query(first, page=limit)
-            return list(islice((item for item in items if item["expires_at"] > now), limit))
+            events = map(read, (item for item in items if item["expires_at"] > now))
+            return list(islice(filter(None, events), limit))
 
         shards = in_parallel(read_shard, range(keys.ENDPOINT_SHARDS))
-        oldest = islice(merge(*shards, key=itemgetter("sk")), limit)
-        return [event_of(item, account_id, endpoint_id) for item in oldest]
+        oldest = list(islice(merge(*shards, key=attrgetter("delivery_id")), limit))
+        if unread and not oldest:
+            raise unread[0]
+        return oldest
 
     def remove(self, event: WebhookEvent) -> None:
-        """Delete the event, unless a later replay of it waits in its place."""
+        """Delete the event on the condition that its token is stored."""
         place = event.account_id, event.endpoint_id
-        replayed = event_attributes(event)["replayed"]
-        is_same = "attribute_not_exists(replayed)" if replayed is None else "replayed = :replayed"
-        try:
-            self._table.delete(
-                keys.waiting_event(*place, event.delivery_id),
-                condition=f"{EXISTS} AND {is_same}",
-                values={} if replayed is None else {":replayed": replayed},
-            )
-        except ConditionFailed as failure:
-            if failure.item is None:
-                # Before there were shards, all events waited in the first one.
-                self._table.delete(keys.among_waiting(*place, 0, event.delivery_id))
+        # Items of an older version have no token.
+        is_same = "#token = :token" if event.token else "attribute_not_exists(#token)"
+        for key in (
+            keys.waiting_event(*place, event.delivery_id),
+            # Before there were shards, all events waited in the first one.
+            keys.among_waiting(*place, 0, event.delivery_id),
+        ):
+            try:
+                self._table.delete(
+                    key,
+                    condition=f"{EXISTS} AND {is_same}",
+                    values={":token": event.token} if event.token else {},
+                )
+            except ConditionFailed as failure:
+                if failure.item is None:
+                    continue
+            return
 
 
 def event_attributes(event: WebhookEvent) -> dict[str, object]:
