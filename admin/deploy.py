@@ -13,21 +13,27 @@ import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor, failed_stack, programs, ses_plan, shared_tenant, stack_protection
+from admin import (
+    doctor,
+    failed_stack,
+    first_email,
+    old_versions,
+    programs,
+    ses_plan,
+    shared_tenant,
+    stack_protection,
+)
 from admin.aws import dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
-from admin.tables import Record
 from admin.use_cases import parameters, preflight
-from admin.use_cases.first_steps import FirstStepsResult
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.http.accounts.replies import new_key, sender_item
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"
 _SAM: Final = ".venv-sam/bin/sam"
@@ -146,21 +152,13 @@ def roll_out(  # noqa: PLR0913  the same as the command
     deployed = stack.parameters if stack else {}
     chosen = _complete(chosen, deployed)
     if stack:
-        _check_rotation(stack)
-    _show(
-        [
-            *preflight.check_firewall(deployed, chosen),
-            *preflight.check_webhooks(deployed, chosen),
-        ]
-    )
+        _check_update(stack, chosen)
     if plan:
         ses_plan.change(connection, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
-    # Without an edge there is no address for the dashboard.
-    what = ["dashboard"] if chosen["EdgeService"] != "none" else []
     unprotected = stack_protection.without_protection(chosen)
-    execute(run, ["make", "build", *what, f"PARAMETERS={parameters.digest(unprotected)}"])
+    _build(run, unprotected, stack)
     values = chosen if stack else unprotected
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
     _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(values)])
@@ -169,17 +167,18 @@ def roll_out(  # noqa: PLR0913  the same as the command
     # CloudFormation cannot: the address exists only after the functions that need it.
     connection.wiring.service_address.store(api_url)
     result = connection.wiring.first_steps.run(account_name, sender)
-    shared_tenant.prepare(connection)
-    _upload_dashboard(stack_name)
-    _tidy(stack_name)
-    _repair_queue_policies(stack_name)
-    stack_protection.protect_tables(stack_name, chosen)
-    summary = _view(stack_name, region, api_url, result)
-    if not json:
-        connection.show(summary, hint=_hint(stack_name, result))
-    connection.connect()  # the stack's parameters have changed
-    findings = doctor.run_checks(connection)
-    doctor.show_findings(connection, findings, summary)
+    with first_email.show_key_on_failure(result):
+        shared_tenant.prepare(connection)
+        _upload_dashboard(stack_name)
+        _tidy(stack_name)
+        _repair_queue_policies(stack_name)
+        stack_protection.protect_tables(stack_name, chosen)
+        summary = first_email.view(stack_name, region, api_url, result)
+        if not json:
+            connection.show(summary, hint=first_email.hint(stack_name, result))
+        connection.connect()  # the stack's parameters have changed
+        findings = doctor.run_checks(connection)
+        doctor.show_findings(connection, findings, summary)
     return findings
 
 
@@ -194,6 +193,17 @@ def _region() -> str:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
         raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
     return region
+
+
+def _build(run: Runner, values: parameters.Parameters, stack: StackDescription | None) -> None:
+    """Build the service, and the dashboard unless there is no edge to serve it.
+
+    Raises:
+        ServiceError: `service_unavailable`: it failed.
+    """
+    what = ["dashboard"] if values["EdgeService"] != "none" else []
+    digest = parameters.digest(values, stack.undone_update if stack else "")
+    execute(run, ["make", "build", *what, f"PARAMETERS={digest}"])
 
 
 def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None:
@@ -260,11 +270,13 @@ def _show(findings: Sequence[Finding]) -> None:
         raise ServiceError("service_unavailable", message)
 
 
-def _check_rotation(stack: StackDescription) -> None:
-    """Refuse to deploy while the edge's secret changes: CloudFormation would undo half of it.
+def _check_update(stack: StackDescription, chosen: parameters.Parameters) -> None:
+    """Check what the deployment would change in a stack that exists.
+
+    It refuses while the edge's secret changes: CloudFormation would undo half of that.
 
     Raises:
-        ServiceError: `service_unavailable`: a rotation has begun and not ended.
+        ServiceError: `service_unavailable`: a rotation has begun and not ended, or a check failed.
     """
     if edge_parts.is_rotating(stack.stack_id):
         message = (
@@ -272,6 +284,14 @@ def _check_rotation(stack: StackDescription) -> None:
             f" pillarbox --stack-name {stack.name} edge rotate. Nothing was built."
         )
         raise ServiceError("service_unavailable", message)
+    alarm_fires = deployment.rollout_alarm_fires(stack.stack_id)
+    _show(
+        [
+            *preflight.check_firewall(stack.parameters, chosen),
+            *preflight.check_webhooks(stack.parameters, chosen),
+            *preflight.check_rollout(chosen, alarm_fires=alarm_fires),
+        ]
+    )
 
 
 def _complete(
@@ -324,8 +344,7 @@ def _tidy(stack_name: str) -> None:
     try:
         deployment.write_error_page(stack_name, json_text.dumps(page))
         deployment.start_sweep(stack_name)
-        if removed := deployment.remove_old_versions(stack_name):
-            typer.echo(f"Deleted {removed} old versions of functions.", err=True)
+        old_versions.remove(stack_name)
     except ClientError as error:
         message = f"Could not write the error page, start the sweep or delete old versions: {error}"
         typer.echo(message, err=True)
@@ -363,37 +382,3 @@ class _TemplateLoader(yaml.CSafeLoader):
 
 
 _TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
-
-
-def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> Record:
-    key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
-    body = (
-        '{"to": "success@simulator.amazonses.com", "subject": "A first email",'
-        ' "html": "<p>It works.</p>"}'
-    )
-    return {
-        "stack": stack_name,
-        "region": region,
-        "baseUrl": api_url,
-        "accountId": result.account.account_id,
-        "key": new_key(result.new_key) if result.new_key else None,
-        "sender": sender_item(result.sender) if result.sender else result.account.default_sender,
-        "firstMail": (
-            f"curl {api_url}/api/v1/emails -H 'X-API-Key: {key}'"
-            f" -H 'Content-Type: application/json' -d '{body}'"
-        ),
-    }
-
-
-def _hint(stack_name: str, result: FirstStepsResult) -> str | None:
-    hints = []
-    if result.new_key:
-        hints.append("Save the key now: it cannot be shown a second time.")
-    if result.account.default_sender is None:
-        command = f"pillarbox --stack-name {stack_name}"
-        hints.append(
-            "The account needs a verified sender before it can send:"
-            f" {command} domain add DOMAIN, then"
-            f" {command} sender add --account {result.account.account_id} ADDRESS"
-        )
-    return "\n".join(hints) or None

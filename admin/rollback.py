@@ -13,6 +13,7 @@ from admin.connection import StackConnection
 from admin.dry_run import DryRun, dry_run
 from admin.progress import progress
 from admin.use_cases.rollback import Move, plan
+from admin.use_cases.stack_states import read_state
 from pillarbox.domain.errors import ServiceError
 
 #: CloudFormation moves the aliases back itself.
@@ -52,6 +53,7 @@ def _roll_back(connection: StackConnection, *, yes: bool, asks: bool) -> None:
         # A deployment that just ended cleans up, and then its events name what it replaced.
         with progress("Waiting for CloudFormation"):
             stack = stacks.wait(stack.stack_id, lambda _: None)
+    _require_sound(stack)
     functions = StackFunctions(stack)
     moves = plan(functions.read(), functions.events())
     if all(move.done and move.function.fixed for move in moves):
@@ -77,6 +79,19 @@ def _roll_back(connection: StackConnection, *, yes: bool, asks: bool) -> None:
     connection.note("CloudFormation knows. Correct the error and deploy again.")
     if connection.json:
         _show(connection, moves)
+
+
+def _require_sound(stack: StackDescription) -> None:
+    """Make sure that CloudFormation accepts the update that follows the moves.
+
+    Raises:
+        ServiceError: `service_unavailable`: the stack first needs the operator.
+    """
+    state = read_state(stack.status)
+    if state.meaning:
+        said = [f"The stack {stack.name} is in {stack.status}.", state.meaning, state.remedy]
+        message = " ".join(filter(None, [*said, "Nothing was moved."]))
+        raise ServiceError("service_unavailable", message)
 
 
 def _is_taken_back(connection: StackConnection, stack: StackDescription, *, yes: bool) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.request import urlopen
 
@@ -189,6 +189,15 @@ def write_error_page(stack_name: str, page: str) -> None:
     )
 
 
+def rollout_alarm_fires(stack_name: str) -> bool:
+    """Return whether the alarm fires at which a rollout in steps rolls back."""
+    alarm = stacks.resources(stack_name).get("RolloutAlarm")
+    if alarm is None:
+        return False
+    found = boto3.client("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
+    return any(item["StateValue"] == "ALARM" for item in found)
+
+
 def start_sweep(stack_name: str) -> None:
     """Start a pass of the sweep now, so that its alarm has data."""
     boto3.client("lambda").invoke(
@@ -198,11 +207,15 @@ def start_sweep(stack_name: str) -> None:
     )
 
 
-def remove_old_versions(stack_name: str) -> int:
+def remove_old_versions(stack_name: str, kept: Mapping[str, int]) -> int:
     """Delete all but the last three versions of each function, and return how many.
 
-    A version that gets traffic stays. CloudFormation keeps versions when it stops using them, and
-    SnapStart costs by version.
+    A version that gets traffic stays. CloudFormation keeps versions when it stops using them, also
+    those of an update that failed, and SnapStart costs by version.
+
+    Args:
+        stack_name: the stack.
+        kept: by a function's name, a version of it that stays too.
     """
     client = boto3.client("lambda")
     removed = 0
@@ -211,7 +224,7 @@ def remove_old_versions(stack_name: str) -> int:
         weights = alias.get("RoutingConfig", {}).get("AdditionalVersionWeights", {})
         numbers = sorted(_version_numbers(client, name))
         for number in numbers[:-_KEPT_VERSIONS]:
-            if str(number) not in {alias["FunctionVersion"], *weights}:
+            if str(number) not in {alias["FunctionVersion"], *weights, str(kept.get(name))}:
                 client.delete_function(FunctionName=name, Qualifier=str(number))
                 removed += 1
     return removed

@@ -82,7 +82,14 @@ class StackFunctions:
     def remember(self, move: Move) -> None:
         """Tag the function with the version that was rolled back."""
         function = move.function
-        pairs = {**function.rolled_back, function.deployed: move.after}
+        self._tag(function, {**function.rolled_back, function.deployed: move.after})
+
+    def forget(self, function: LiveFunction) -> None:
+        """Tag the function without its live version: the next rollback may go back to it."""
+        others = {old: new for old, new in function.rolled_back.items() if old != function.live}
+        self._tag(function, others)
+
+    def _tag(self, function: LiveFunction, pairs: Mapping[int, int]) -> None:
         # A tag has room for 256 characters.
         text = " ".join(f"{before}:{after}" for before, after in sorted(pairs.items())[-10:])
         self._lambda.tag_resource(Resource=self._arns[function.name], Tags={_TAG: text})

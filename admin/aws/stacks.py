@@ -25,6 +25,8 @@ class StackDescription:
     name: str
     status: str
     reason: str
+    #: When the last update began; empty if there was none.
+    updated: str
     parameters: Mapping[str, str]
     outputs: Mapping[str, str]
     termination_protection: bool
@@ -33,6 +35,11 @@ class StackDescription:
     def stable(self) -> bool:
         """Whether nothing changes the stack now."""
         return not self.status.endswith("_IN_PROGRESS")
+
+    @property
+    def undone_update(self) -> str:
+        """When the update began that CloudFormation has undone; empty if the last one was not."""
+        return self.updated if self.status == "UPDATE_ROLLBACK_COMPLETE" else ""
 
 
 def describe(name: str) -> StackDescription | None:
@@ -181,6 +188,7 @@ def _description(stack: Any) -> StackDescription:  # noqa: ANN401  an answer of 
         name=stack["StackName"],
         status=stack["StackStatus"],
         reason=stack.get("StackStatusReason", ""),
+        updated=str(stack.get("LastUpdatedTime", "")),
         parameters={
             item["ParameterKey"]: item["ParameterValue"] for item in stack.get("Parameters", [])
         },

@@ -39,13 +39,16 @@ class FirstSteps:
         """
         accounts = sorted(self.accounts.all(), key=lambda account: account.created_at)
         account = next(filter(self._has_sending_key, accounts), None)
-        new_key = None
+        lacks_key = account is None
         if account is None:
             # An earlier run may have failed after it created the account.
             account = accounts[0] if accounts else self.accounts.create(name, Plan.STANDARD)
-            new_key = self.keys.issue_live(account.account_id, "First key", Preset.SEND)
         added = self.senders.add(account.account_id, sender) if sender else None
-        return FirstStepsResult(self.accounts.get(account.account_id), new_key, added)
+        account = self.accounts.get(account.account_id)
+        new_key = None
+        if lacks_key:  # last: if a step after it failed, nobody would see the key
+            new_key = self.keys.issue_live(account.account_id, "First key", Preset.SEND)
+        return FirstStepsResult(account, new_key, added)
 
     def _has_sending_key(self, account: Account) -> bool:
         return any(

@@ -91,9 +91,17 @@ def differences(before: Parameters, after: Parameters) -> list[str]:
     ]
 
 
-def digest(parameters: Parameters) -> str:
-    """Return a hex digest: a change of a value makes it another one."""
-    return hashlib.sha256(shlex.join(to_words(parameters)).encode()).hexdigest()
+def digest(parameters: Parameters, undone_update: str = "") -> str:
+    """Return a hex digest: a change of a value makes it another one.
+
+    Args:
+        parameters: the values.
+        undone_update: when the update began that CloudFormation has undone. It kept the versions
+            of that update. Lambda publishes the same content no second time, so the same release
+            would fail: https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
+    """
+    words = [*to_words(parameters), undone_update]
+    return hashlib.sha256(shlex.join(words).encode()).hexdigest()
 
 
 def to_words(parameters: Parameters) -> list[str]:

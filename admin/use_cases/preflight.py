@@ -234,6 +234,21 @@ def check_webhooks(deployed: Parameters, chosen: Parameters) -> Iterator[Finding
         )
 
 
+def check_rollout(chosen: Parameters, *, alarm_fires: bool) -> Iterator[Finding]:
+    """Check that the alarm of a rollout in steps does not fire: CodeDeploy would stop it at once.
+
+    See https://docs.aws.amazon.com/codedeploy/latest/userguide/monitoring-create-alarms.html
+    """
+    if alarm_fires and chosen["Rollout"] != "AllAtOnce":
+        yield Finding(
+            "rollout",
+            Verdict.FAIL,
+            "The Rollout alarm fires, and CodeDeploy stops every rollout in steps until it ends.",
+            "Wait until it ends. To deploy what mends the cause now, use Rollout=AllAtOnce: all"
+            " traffic gets it at once, and only `pillarbox rollback` takes it back.",
+        )
+
+
 def check_relay(
     needs: RelayNeeds, parameters: Parameters, account: AwsAccount
 ) -> Iterator[Finding]:

@@ -43,6 +43,11 @@ class LiveFunction:
     #: Versions that were rolled back, with those that took their place.
     rolled_back: Mapping[int, int] = field(default_factory=dict)
 
+    @property
+    def deployed_again(self) -> bool:
+        """Whether the live version was rolled back, and a later deployment brought it back."""
+        return not self.fixed and self.live == self.deployed and self.live in self.rolled_back
+
 
 @dataclass(frozen=True, slots=True)
 class Move:

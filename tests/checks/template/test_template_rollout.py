@@ -130,15 +130,15 @@ def test_a_rollback_can_read_every_alias() -> None:
 
 @pytest.mark.slow
 @for_each("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
-def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
-    """Each deployment group uses the parameter Rollout and the rollout alarm."""
+def test_a_rollout_in_steps_rolls_back_on_its_alarm(rollout: str) -> None:
+    """AllAtOnce has no alarm, so that it can mend what makes the alarm fire."""
     groups = _of_type(_deployed(template.PATH, Rollout=rollout), "AWS::CodeDeploy::DeploymentGroup")
+    watched = {"Enabled": True, "Alarms": [{"Name": {"Ref": "RolloutAlarm"}}]}
+    at_once = {"Fn::Equals": [{"Ref": "Rollout"}, "AllAtOnce"]}
+    assert template.load()["Conditions"]["WithSteps"] == {"Fn::Not": [at_once]}
     for group in groups.values():
         properties = group["Properties"]
-        assert properties["AlarmConfiguration"] == {
-            "Enabled": True,
-            "Alarms": [{"Name": {"Ref": "RolloutAlarm"}}],
-        }
+        assert properties["AlarmConfiguration"] == {"Fn::If": ["WithSteps", watched, {}]}
         assert "DEPLOYMENT_STOP_ON_ALARM" in properties["AutoRollbackConfiguration"]["Events"]
         assert properties["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": rollout}
 

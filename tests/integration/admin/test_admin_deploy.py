@@ -172,9 +172,9 @@ def script(
         yield Script(f"http://127.0.0.1:{port}")
 
 
-def deployed_wiring() -> OperatorWiring:
+def deployed_wiring(stack_name: str = "pillarbox-dev") -> OperatorWiring:
     """The use cases of the deployed stack, for a session of their own."""
-    session = StackConnection(stack_name="pillarbox-dev", json=True)
+    session = StackConnection(stack_name=stack_name, json=True)
     session.connect()
     return session.wiring
 
@@ -255,6 +255,25 @@ def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) ->
     assert len(list(wiring.api_keys.of_account(first["accountId"]))) == 1
 
 
+def test_a_retry_is_another_release(
+    script: Script, rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CloudFormation kept the versions of each update that failed, and Lambda makes none twice."""
+    rolled_out()
+    whole = stacks.describe
+    for updated in ("2026-11-27 10:00", "2026-11-27 11:00"):
+        undone = {"status": "UPDATE_ROLLBACK_COMPLETE", "updated": updated}
+
+        def after_failure(name: str, undone: Any = undone) -> stacks.StackDescription | None:
+            stack = whole(name)
+            return stack and replace(stack, **undone)
+
+        monkeypatch.setattr(stacks, "describe", after_failure)
+        rolled_out()
+    builds = [words for words in script.ran if words.startswith("make build")]
+    assert len(builds) == len(set(builds)) == 3
+
+
 def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: RollOut) -> None:
     """A new stack has the policy at the end; a stack that has another has it before an update."""
     written = (ROOT / "stack-policy.json").read_text()
@@ -315,10 +334,10 @@ def test_tables_are_protected_when_all_else_exists(
     assert "The tables are protected" not in output
 
 
-def test_a_deployment_that_ended_early_protects_tables_the_next_time(
+def test_a_deployment_that_ended_early_is_finished_by_the_next(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the command is interrupted before the protection, the next run switches it on."""
+    """The first key is shown although the command was interrupted; the next run has no other."""
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -328,8 +347,14 @@ def test_a_deployment_that_ended_early_protects_tables_the_next_time(
         with pytest.raises(KeyboardInterrupt):
             roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "false"
+    shown = re.search(r"The first key of the account \w+: (\S+)\n", capsys.readouterr().err)
+    assert shown
+    assert deployed_wiring("pillarbox").authentication.authenticate(shown[1])
     roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
-    assert "parameter DeletionProtection: false -> true" in capsys.readouterr().err
+    output = capsys.readouterr()
+    assert json.loads(output.out)["key"] is None
+    assert "The first key" not in output.err
+    assert "parameter DeletionProtection: false -> true" in output.err
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
 
 
@@ -527,6 +552,25 @@ def test_a_firewall_waits_for_the_edge(
         )
     assert "Deploy with Firewall=count first" in capsys.readouterr().err
     assert len(script.ran) == before
+
+
+def test_a_rollout_whose_alarm_fires_builds_nothing(
+    script: Script,
+    rolled_out: RollOut,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command says how to deploy nevertheless, and then does."""
+    rolled_out()
+    before = len(script.ran)
+    monkeypatch.setattr(deployment, "rollout_alarm_fires", lambda _: True)
+    sam = ["--parameter-overrides", "Rollout=Canary10Percent10Minutes"]
+    with pytest.raises(ServiceError, match="not ready: rollout"):
+        roll_out(script, Environment.DEV, json=True, sam=sam)
+    assert "use Rollout=AllAtOnce" in capsys.readouterr().err
+    assert len(script.ran) == before
+    rolled_out(sam=["--parameter-overrides", "Rollout=AllAtOnce"])
+    assert "Rollout=AllAtOnce" in script.ran[-1].split()
 
 
 def test_an_unknown_parameter_is_refused(script: Script) -> None:

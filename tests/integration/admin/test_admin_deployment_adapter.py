@@ -1,6 +1,7 @@
 """What `pillarbox deploy` asks of AWS, checked against botocore's models."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -262,7 +263,7 @@ def test_old_versions_are_removed(
     stubs.answer("lambda", "list_versions_by_function", {"Versions": listed}, NAME)
     for number in removed:
         stubs.answer("lambda", "delete_function", {}, NAME | {"Qualifier": str(number)})
-    assert deployment.remove_old_versions("pillarbox") == len(removed)
+    assert deployment.remove_old_versions("pillarbox", {}) == len(removed)
 
 
 def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
@@ -273,6 +274,27 @@ def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
         stubs.refuse("cloudformation", "describe_stacks", code)
         with pytest.raises(ClientError):
             stacks.describe("pillarbox")
+
+
+@pytest.mark.parametrize(("state", "fires"), [("ALARM", True), ("OK", False)])
+def test_the_alarm_of_a_rollout_is_read(stubs: Stubs, state: str, *, fires: bool) -> None:
+    """It is found by its name; a stack without it has none that fires."""
+    stubs.resources({"RolloutAlarm": "pillarbox-RolloutAlarm-1"}, "pillarbox")
+    alarm = {"AlarmName": "pillarbox-RolloutAlarm-1", "StateValue": state}
+    expected = {"AlarmNames": ["pillarbox-RolloutAlarm-1"]}
+    stubs.answer("cloudwatch", "describe_alarms", {"MetricAlarms": [alarm]}, expected)
+    assert deployment.rollout_alarm_fires("pillarbox") is fires
+    stubs.resources(FUNCTIONS)
+    assert not deployment.rollout_alarm_fires("pillarbox")
+
+
+def test_only_an_update_that_was_undone_has_a_time(stubs: Stubs) -> None:
+    """The time makes a retry another release; a deployment that went well needs none."""
+    times = []
+    for status in ("UPDATE_ROLLBACK_COMPLETE", "UPDATE_COMPLETE"):
+        stubs.stack("pillarbox", status, LastUpdatedTime=datetime(2026, 11, 27, tzinfo=UTC))
+        times.append(stacks.require("pillarbox").undone_update)
+    assert times == ["2026-11-27 00:00:00+00:00", ""]
 
 
 def test_the_error_page_is_written(stubs: Stubs) -> None:

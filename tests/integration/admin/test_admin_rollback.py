@@ -5,9 +5,11 @@ from typing import Any, Final
 
 import pytest
 
+from admin import old_versions
 from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
+from tests.loops import for_each
 
 __all__ = ["stubs"]
 
@@ -231,6 +233,16 @@ def test_a_deployment_that_runs_is_cancelled(deployment: Deployment) -> None:
         assert json.loads(result.stdout)["cancelled"] is False
 
 
+@for_each("status", ["UPDATE_ROLLBACK_FAILED", "UPDATE_FAILED"])
+def test_a_stack_that_accepts_no_update_is_left_alone(deployment: Deployment, status: str) -> None:
+    """The functions would go back one deployment too far, and CloudFormation would not know."""
+    deployment.status(status)
+    message = failure(rollback("rollback", "--yes"))
+    assert message.startswith(f"The stack pillarbox-dev is in {status}. The last deployment failed")
+    assert "in CloudFormation's console" in message
+    assert message.endswith("Nothing was moved.\n")
+
+
 def test_nothing_is_moved_without_a_yes(deployment: Deployment) -> None:
     """No is the default answer, and JSON needs --yes."""
     for words in (["rollback"], ["--json", "rollback"]):
@@ -283,6 +295,46 @@ def test_yes_repeats_a_rollback_whose_update_failed(deployment: Deployment) -> N
     result = rollback("--json", "rollback", "--yes")
     assert result.exit_code == 0
     assert [item["goesTo"] for item in json.loads(result.stdout)["items"]] == [2, 6]
+
+
+def prepare_versions(stubs: Stubs, **versions: list[int]) -> None:
+    """Prepare the aliases and versions of functions as `deploy` reads them to delete old ones."""
+    names = {name: f"dev-{name}-1" for name in versions}
+    stubs.resources(names, functions=names)
+    for name, numbers in versions.items():
+        stubs.answer("lambda", "get_alias", {"FunctionVersion": str(numbers[-1])})
+        listed = [{"Version": str(number)} for number in numbers]
+        stubs.answer("lambda", "list_versions_by_function", {"Versions": listed})
+        expected = {"FunctionName": names[name], "Qualifier": str(numbers[0])}
+        stubs.answer("lambda", "delete_function", {}, expected)
+
+
+def test_failed_deployments_leave_the_version_to_go_back_to(deployment: Deployment) -> None:
+    """SendEmail's versions 5 and 6 are of updates that failed, so `deploy` keeps version 4 too."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read()
+    deployment.events(
+        ("DELETE_SKIPPED", "dev-SendEmail-1:4"),
+        ("CREATE_COMPLETE", "dev-SendEmail-1:7"),
+        ("UPDATE_IN_PROGRESS", ""),
+    )
+    prepare_versions(deployment.stubs, SendEmail=[3, 4, 5, 6, 7], SendBatch=[1, 2, 3, 4])
+    old_versions.remove("pillarbox-dev")
+
+
+def test_a_version_that_is_deployed_again_is_good(deployment: Deployment) -> None:
+    """SendEmail's version 7 was rolled back and deployed again: the next rollback may use it."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read(tags={"pillarbox:rolled-back": "5:3 7:6"})
+    deployment.remembers("SendEmail", "5:3")
+    deployment.events(
+        ("UPDATE_IN_PROGRESS", ""),
+        ("DELETE_SKIPPED", "dev-SendEmail-1:6"),
+        ("CREATE_COMPLETE", "dev-SendEmail-1:7"),
+        ("UPDATE_IN_PROGRESS", ""),
+    )
+    deployment.stubs.resources({})
+    old_versions.remove("pillarbox-dev")
 
 
 def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:

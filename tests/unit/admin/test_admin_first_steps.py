@@ -66,3 +66,4 @@ def test_a_bad_name_or_address_is_refused(steps: FirstSteps, use_cases: UseCases
     assert [*use_cases.accounts.all()] == []
     with pytest.raises(ValidationFailed):
         steps.run("Shop", "pаypal@pаypal.example")  # noqa: RUF001  Cyrillic letters are the point
+    assert steps.run("Shop").new_key, "the run that failed made a key that nobody saw"

@@ -229,9 +229,21 @@ def test_a_firewall_waits_for_the_secret_in_two_deployments(
     assert all("Firewall=count first" in finding.remedy for finding in findings)
 
 
-def test_a_new_stack_has_no_firewall_to_remove() -> None:
-    """A stack without parameters is not checked."""
-    assert list(preflight.check_firewall({}, EDGE | {"Firewall": "none"})) == []
+@pytest.mark.parametrize(
+    ("rollout", "fires", "verdict"),
+    [
+        ("Canary10Percent10Minutes", True, ["fail"]),
+        ("Canary10Percent10Minutes", False, []),
+        ("AllAtOnce", True, []),
+    ],
+)
+def test_a_rollout_in_steps_waits_for_the_end_of_its_alarm(
+    rollout: str, *, fires: bool, verdict: list[str]
+) -> None:
+    """CodeDeploy would stop it, and the remedy is a rollout that no alarm stops."""
+    findings = list(preflight.check_rollout({"Rollout": rollout}, alarm_fires=fires))
+    assert verdicts(findings) == verdict
+    assert all("Rollout=AllAtOnce" in finding.remedy for finding in findings)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Which versions `pillarbox rollback` goes back to, from the events of a stack."""
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -41,6 +42,14 @@ def test_a_version_that_was_rolled_back_does_not_come_back() -> None:
         logical_id="SendEmail", name="email", deployed=7, live=7, fixed=False, rolled_back={5: 3}
     )
     assert plan([function], LAST) == [Move(function, 3, done=False)]
+
+
+def test_only_a_deployment_brings_a_version_back() -> None:
+    """A version that a rollback put in place, or a rollback that did not end, is none."""
+    again = replace(EMAIL, rolled_back={7: 5})
+    assert again.deployed_again
+    for other in (EMAIL, replace(again, fixed=True), replace(again, live=5)):
+        assert not other.deployed_again
 
 
 def test_a_function_that_is_new_stays() -> None:
