@@ -43,7 +43,7 @@ from pillarbox.application.webhooks.drain import DRAIN_LATE
 from pillarbox.domain.accounts.quota import Amount
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.mail import Job, Mail
-from pillarbox.domain.messages.message import Event, Message
+from pillarbox.domain.messages.message import Event, EventKind, Message
 from pillarbox.domain.webhooks.endpoint import WebhookTask
 from pillarbox.wiring import services
 from verification.faults.acceptance_runs import acceptance_runs, stalled_acceptors
@@ -303,13 +303,18 @@ def _forget_failed_records() -> AbstractContextManager[object]:
 def _delete_waiting_bodies() -> AbstractContextManager[object]:
     clear = Sweep._clear_spool
 
-    class LeasedMessages(DynamoMessages):
+    failed = Event(kind=EventKind.FAILED, at=services().feedback.clock())
+
+    class FailedMessages(DynamoMessages):
         def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
             found = super().get_all(account_id, message_ids)
-            return {id_: message for id_, message in found.items() if message.lease}
+            return {
+                id_: message if message.lease else message.with_events([failed])
+                for id_, message in found.items()
+            }
 
     def clear_what_waits(self: Sweep, task: SweepTask) -> Any:
-        return clear(replace(self, messages=LeasedMessages(services().table)), task)
+        return clear(replace(self, messages=FailedMessages(services().table)), task)
 
     return mock.patch.object(Sweep, "_clear_spool", clear_what_waits)
 
