@@ -45,8 +45,8 @@ _BEYOND_SCHEMA: Final = frozenset(
         "wrong_proof",  # no example can be solved
     }
 )
-#: Errors of a field for what another one has, such as scopes without the preset custom, or for the
-#: state of what it names.
+#: Errors of a field for what another one has, such as scopes without the preset custom, for the
+#: state of what it names, or for a syntax that only this field has.
 _OF_TWO_FIELDS: Final = {
     ("account_id", "not_allowed"),
     ("address", "not_allowed"),
@@ -61,6 +61,9 @@ _OF_TWO_FIELDS: Final = {
     ("attachments", "not_allowed"),
     ("flow", "invalid_passkey"),
     ("roleArn", "not_allowed"),
+    ("roleArn", "invalid_role"),  # none beside a target in AWS
+    ("sources", "invalid"),
+    ("url", "not_allowed"),  # the other kind of target
 }
 #: Operation -> path parameter -> a value that exists.
 _IDS: Final[dict[str, dict[str, str]]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))
