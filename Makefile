@@ -101,7 +101,7 @@ check: setup ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
 	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' '$(RUN)python -m tools.templates' \
 	  'make --silent .venv-sam/made && $(SAM) validate --lint' \
-	  'make --silent .venv-checkov/made && .venv-checkov/bin/checkov --config-file .checkov.yaml'
+	  'make --silent .venv-checkov/made && tools/check_security'
 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
 	$(RUN)python -m verification.attacks

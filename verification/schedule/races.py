@@ -18,7 +18,7 @@ from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
-from pillarbox.domain.messages.message import Event, EventKind, Message
+from pillarbox.domain.messages.message import STALL_TIME, Event, EventKind, Message
 from tests.fakes import builders, stores
 from tests.fakes.actors import Actor
 from tests.fakes.world import VISIBILITY, World
@@ -342,7 +342,7 @@ class Race:
             self._judge_message(message)
         if "send" in self.confirmed and not store.messages:
             self._fail("lost: an accepted message has no record")
-        world.advance(2 * HOUR)
+        world.advance(STALL_TIME + HOUR)
         sweep = WaitingSweep(
             contents=stores.FakeWaitingContents(store),
             messages=stores.FakeMessages(store),
