@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -30,6 +30,7 @@ from tests.fakes.builders import ACCOUNT, NOW
 type EndpointKey = tuple[str, str]
 _MINUTE = timedelta(minutes=1)
 _WAITING_KEPT = timedelta(days=7)
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
@@ -160,7 +161,7 @@ class FakeWebhookDeliveries:
             old is None
             or DeliveryState.WAITING is old.state
             or DeliveryState.DELIVERED is delivery.state
-            or event.replayed_at not in {None, old.event.replayed_at}
+            or (event.replayed_at or _NEVER) > (old.event.replayed_at or _NEVER)
         ):
             self.deliveries[key] = delivery
 

@@ -41,7 +41,7 @@ VARIABLES: Final = {
     "_X_AMZN_TRACE_ID": "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8",
 }
 #: A read that the server does not answer ends soon.
-IMPATIENT: Final = CallLimits(read_timeout=0.2)
+IMPATIENT: Final = CallLimits(read_timeout=0.5)
 #: What both clients send. The SDK's own headers say how often it tried, and no service needs them.
 _HEADERS: Final = (
     *("content-type", "x-amz-target", "x-amzn-query-mode", "x-amz-security-token", "host"),

@@ -191,6 +191,7 @@ def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) 
             assert ports.deliveries.get(ACCOUNT, ENDPOINT, of.delivery_id) == again
     ports.deliveries.put(replace(delivered, event=again.event))
     ports.deliveries.put(failed)
+    ports.deliveries.put(replace(waiting, event=event(replayed_at=at(1))))
     assert ports.deliveries.get(ACCOUNT, ENDPOINT, again.event.delivery_id) == replace(
         delivered, event=again.event
     )

@@ -65,7 +65,7 @@ class DynamoWebhookDeliveries:
         condition = f"{NEW} OR #state = :waiting"
         values: dict[str, object] = {":waiting": DeliveryState.WAITING.value}
         if event.replayed_at:
-            condition += " OR attribute_not_exists(replayed) OR replayed <> :replayed"
+            condition += " OR attribute_not_exists(replayed) OR replayed < :replayed"
             values[":replayed"] = milliseconds(event.replayed_at)
         with suppress(ConditionFailed):
             self._table.put(item, condition=condition, values=values)
