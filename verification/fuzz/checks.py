@@ -63,6 +63,8 @@ _OF_TWO_FIELDS: Final = {
     ("roleArn", "not_allowed"),
     ("roleArn", "invalid_role"),  # none beside a target in AWS
     ("sources", "invalid"),
+    ("accent", "low_contrast"),
+    ("subject", "unsafe_subject"),
     ("url", "not_allowed"),  # the other kind of target
 }
 #: Operation -> path parameter -> a value that exists.
