@@ -16,10 +16,11 @@ from relay.session import ServerContext
 _CHECK_INTERVAL: Final = 1.0
 #: Seconds between two checks whether a drain is done.
 _DRAIN_INTERVAL: Final = 0.05
-#: Seconds that a call has to end after a drain. ECS kills the container 30 seconds after it.
-_LAST_CALL: Final = 15.0
+#: Seconds that a call has to end after a drain. ECS kills the container 20 seconds after it
+#: (stacks/relay.yaml).
+LAST_CALL: Final = 15.0
 #: Seconds that a client has to read the 421 at the end of a drain.
-_LAST_REPLY: Final = 2.0
+LAST_REPLY: Final = 2.0
 _BACKLOG: Final = 512
 
 
@@ -57,8 +58,8 @@ class Server:
         for connection in tuple(self._connections):
             if not connection.is_in_call:
                 connection.disconnect(replies.SHUTTING_DOWN)
-        await self._wait(_LAST_CALL, lambda: any(one.is_in_call for one in self._connections))
-        await self._wait(_LAST_REPLY, lambda: self._connections)
+        await self._wait(LAST_CALL, lambda: any(one.is_in_call for one in self._connections))
+        await self._wait(LAST_REPLY, lambda: self._connections)
         for connection in tuple(self._connections):
             connection.abort()
         self._deadline_task.cancel()

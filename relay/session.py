@@ -54,7 +54,7 @@ class _Transaction:
 
     sender: str
     recipients: list[str] = field(default_factory=list)
-    #: Many programs go on without a recipient that was refused, and tell nobody.
+    #: Whether a RCPT was refused. Many programs go on without that recipient and do not report it.
     lacks_recipient: bool = False
 
 
@@ -279,6 +279,7 @@ class SmtpSession:
         if self._transaction is None or not self._transaction.recipients:
             return replies.BAD_SEQUENCE
         if self._transaction.lacks_recipient:
+            self._transaction = None  # smtplib sends its next MAIL without a RSET
             return replies.LACKS_RECIPIENT
         memory = self._context.budget.begin(
             login.principal.account.account_id,

@@ -1,6 +1,8 @@
 """Real mail programs send through the relay."""
 
 import json
+import smtplib
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -53,6 +55,17 @@ def test_swaks(relay: RunningRelay, trusted: str, mechanism: str) -> None:
         *("--auth-password", KEY, "--from", SENDER, "--to", TO, "--body", "Hello"),
     )
     assert b"\r\n\r\nHello\r\n" in accepted_octets(relay)
+
+
+def test_smtplib(relay: RunningRelay, trusted: str) -> None:
+    """With smtplib: a refused recipient raises, and the connection sends the next email."""
+    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
+        client.starttls(context=ssl.create_default_context(cafile=trusted))
+        client.login("apikey", KEY)
+        with pytest.raises(smtplib.SMTPDataError, match="A recipient was refused"):
+            client.sendmail(SENDER, [TO, "bad@@shop.example"], BODY)
+        assert client.sendmail(SENDER, [TO], BODY) == {}
+    assert accepted_octets(relay).endswith(b"Hello\r\n.dot\r\n..\r\n")
 
 
 def test_curl(relay: RunningRelay, trusted: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.running_relay import MESSAGE, serve
+from tests.relay.running_relay import MESSAGE, RunningRelay, serve
 from tests.stack import PATIENCE
 
 
@@ -63,6 +63,12 @@ def test_shutdown_closes_idle_sessions() -> None:
             relay.connect()
 
 
+def drain_beside(relay: RunningRelay) -> threading.Thread:
+    draining = threading.Thread(target=relay.call, args=(relay.server.drain(),))
+    draining.start()
+    return draining
+
+
 def test_shutdown_finishes_messages() -> None:
     """A message that is arriving or being committed gets its 250 before the 421."""
     with (
@@ -76,8 +82,7 @@ def test_shutdown_finishes_messages() -> None:
         committed.envelope()
         committed.send(MESSAGE + b".\r\n")
         assert relay.service.entered.wait(PATIENCE)
-        draining = threading.Thread(target=relay.call, args=(relay.server.drain(),))
-        draining.start()
+        draining = drain_beside(relay)
         relay.service.gate.set()
         assert committed.reply().startswith(b"250 ")
         assert committed.reply().startswith(b"421 4.3.2 ")
@@ -97,8 +102,7 @@ def test_the_end_of_the_drain_finishes_a_call() -> None:
         client.envelope()
         client.send(MESSAGE + b".\r\n")
         assert relay.service.entered.wait(PATIENCE)
-        draining = threading.Thread(target=relay.call, args=(relay.server.drain(),))
-        draining.start()
+        draining = drain_beside(relay)
         time.sleep(0.2)  # the limit is over
         relay.service.gate.set()
         assert client.reply().startswith(b"250 ")

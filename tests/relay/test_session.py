@@ -97,12 +97,12 @@ def test_content_without_a_transaction_is_a_bug() -> None:
 
 @pytest.mark.parametrize("refused", ["<bad@@shop.example>", "<a@localhost>", "<\xe9@shop.example>"])
 def test_no_recipient_is_left_out(refused: str) -> None:
-    """A client that goes on after a refused RCPT is told so, until it begins again."""
+    """DATA is refused after a refused RCPT, and ends the transaction."""
     dialogue = log_in()
     dialogue.send(f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>")
     assert dialogue.send(f"RCPT TO:{refused}").code in {501, 553}
     assert dialogue.send("DATA") == replies.LACKS_RECIPIENT
-    dialogue.send("RSET", f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>")
+    dialogue.send(f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>")
     assert dialogue.send("DATA").code == 354
 
 

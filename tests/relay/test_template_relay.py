@@ -9,6 +9,7 @@ from local import template
 from pillarbox.settings import Settings
 from relay import container_memory, health, settings
 from relay.limits import MIB, ServerLimits
+from relay.server import LAST_CALL, LAST_REPLY
 from tests.conditions import all_met, containers
 from tests.relay.test_image import RUNTIME_STAGE, instructions
 
@@ -102,9 +103,10 @@ def test_the_container_is_closed() -> None:
 
 
 def test_there_is_time_to_drain(relay_settings: settings.RelaySettings) -> None:
-    """ECS waits longer for the container than the drain lasts."""
+    """ECS waits longer for the container than the drain and what follows it last."""
     assert CONTAINER["StopTimeout"] == 120  # Fargate's maximum
     assert relay_settings.limits.drain + 10 <= CONTAINER["StopTimeout"]
+    assert relay_settings.limits.drain + LAST_CALL + LAST_REPLY < CONTAINER["StopTimeout"]
     (delay,) = (
         int(entry["Value"])
         for entry in RELAY["RelayTargets"]["TargetGroupAttributes"]
