@@ -39,14 +39,14 @@ class FirstSteps:
         """
         accounts = sorted(self.accounts.all(), key=lambda account: account.created_at)
         account = next(filter(self._has_sending_key, accounts), None)
-        lacks_key = account is None
+        needs_key = account is None
         if account is None:
             # An earlier run may have failed after it created the account.
             account = accounts[0] if accounts else self.accounts.create(name, Plan.STANDARD)
         added = self.senders.add(account.account_id, sender) if sender else None
         account = self.accounts.get(account.account_id)
         new_key = None
-        if lacks_key:  # last: if a step after it failed, nobody would see the key
+        if needs_key:  # last, because the key is lost if a later step fails
             new_key = self.keys.issue_live(account.account_id, "First key", Preset.SEND)
         return FirstStepsResult(account, new_key, added)
 

@@ -38,9 +38,7 @@ def deliver(
 
     if not has_time(_TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE):
         wait = _postpone(record, timedelta(0))
-        return RecordResult(
-            outcome="out_of_time", retry_after=wait, ids=ids, counts=count_late(record)
-        )
+        return RecordResult(outcome="out_of_time", retry_after=wait, ids=ids, counts=_late(job))
     try:
         if suspect:
             result = _deliver_alone(record, job, has_time)
@@ -57,7 +55,8 @@ def deliver(
             record.event_source_arn, record.receipt_handle, retry_wait(_receives(record))
         )
         raise
-    return _record_result(record, result, ids)
+    is_waiting = result.retry_after is not None and not result.expected
+    return _record_result(record, result, ids, _late(job) if is_waiting else ())
 
 
 def turn(record: SQSRecord) -> Turn:
@@ -93,12 +92,12 @@ def _deliver_alone(record: SQSRecord, job: Job, has_time: Callable[[], bool]) ->
         return services().poison_jobs.record_death(record.body, job)
 
 
-def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
+def _record_result(
+    record: SQSRecord, result: DeliveryResult, ids: dict[str, str], late: tuple[str, ...] = ()
+) -> RecordResult:
     if result.retry_after is not None:
         _postpone(record, result.retry_after)
-    counts: tuple[str, ...] = ("ambiguous_resend",) if result.resent else ()
-    if result.retry_after is not None and not result.expected:
-        counts += count_late(record)
+    counts = ("ambiguous_resend", *late) if result.resent else late
     time_to_send = result.time_to_send
     error = result.provider_error or result.unkept
     why = {} if error is None else {"aws_error": error}
@@ -114,14 +113,18 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
 
 
 def count_late(record: SQSRecord) -> tuple[str, ...]:
+    """Return what to count for a job that stays in the queue because of an error."""
+    try:
+        return _late(services().jobs.read(record.body))
+    except Exception:  # noqa: BLE001  `deliver` has met it and reported it
+        return ()
+
+
+def _late(job: Job) -> tuple[str, ...]:
     """Return what to count for a job that stays in the queue.
 
     SQS leaves a message that was received three times out of the age of the oldest one.
     """
-    try:
-        job = services().jobs.read(record.body)
-    except Exception:  # noqa: BLE001  `deliver` has met it and reported it
-        return ()
     return ("late",) if job.is_late(utc_now()) else ()
 
 

@@ -67,7 +67,7 @@ REASONS: Final = {
     "application/delivery/poison_jobs.py: set_aside: waited < RECORD_WAIT": _SLACK,
     "application/delivery/poison_jobs.py: set_aside: waited < VERSION_WAIT": _SLACK,
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",
-    "application/delivery/sweep.py: _clear_spool: created_at(one) > stalled": _SLACK,
+    "application/delivery/sweep.py: _clear_spool: created_at(one) > oldest": _SLACK,
     "application/delivery/sweep_records.py: delete_page: account.records_from < until": _STORED,
     "application/kept.py: find: self.clock() >= until": _SOON,
     "application/webhooks/announce.py: _is_recent: self._clock() < written_at + _READ_AGAIN_FOR": (

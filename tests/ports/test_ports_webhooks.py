@@ -165,7 +165,7 @@ def test_a_later_state_replaces_the_record(ports: WebhookPorts) -> None:
 
 
 def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) -> None:
-    """Only a success or a replay replaces a success or a failure, whichever attempts there were."""
+    """Only a success or a replay replaces the record of a delivery that ended."""
     waiting, delivered, failed = (
         WebhookDelivery(event=event(), state=DeliveryState(state))
         for state in ("waiting", "delivered", "failed")

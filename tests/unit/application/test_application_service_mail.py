@@ -1,4 +1,4 @@
-"""Emails that the service writes under ids of their own: each is sent once, whatever dies."""
+"""Emails that the service writes under ids of their own: each is sent once, also after a crash."""
 
 from datetime import timedelta
 

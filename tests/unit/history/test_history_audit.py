@@ -26,7 +26,7 @@ from tests.fakes.builders import account
 from tests.refusals import refusal
 from tests.unit.history.test_history_check import check_of
 from tests.unit.history.test_history_model import simulate
-from tests.unit.history.world import World
+from tests.unit.history.world import World, audit_of
 
 
 @dataclass
@@ -43,13 +43,7 @@ def audited() -> AuditedWorld:
     simulate(world, random.Random(11), 150, (5, 2000, 80_000))
     world.aggregate()
     world.pass_time(3600)
-    audit = Audit(
-        log=world.log,
-        ledger=DynamoLedgerAudit(world.table),
-        index=DynamoSearchIndex(world.table),
-        accounts=DynamoAccounts(world.table),
-        clock=lambda: world.now,
-    )
+    audit = audit_of(world)
     return AuditedWorld(world, audit)
 
 

@@ -15,7 +15,6 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item
-from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.ports import CheckResult, RebuildMark
@@ -27,7 +26,7 @@ from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.test_history_model import simulate
-from tests.unit.history.world import World
+from tests.unit.history.world import World, audit_of
 
 HOUR = 3600
 
@@ -122,13 +121,7 @@ def test_a_lost_change_with_a_date_to_come_is_applied() -> None:
     world.now = now
     world.stream.clear()
     world.table.put(account_item(world.account))
-    audit = Audit(
-        log=world.log,
-        ledger=DynamoLedgerAudit(world.table),
-        index=DynamoSearchIndex(world.table),
-        accounts=DynamoAccounts(world.table),
-        clock=lambda: world.now,
-    )
+    audit = audit_of(world)
     report = audit.verify(world.account_id)
     assert (report.lagging_messages, report.is_correct) == (0, False)
     hour = Granularity.HOUR.start(index_entry(target).created)

@@ -10,13 +10,16 @@ from typing import Any
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.queries import (
     Analytics,
@@ -276,3 +279,14 @@ def _count(messages: Sequence[Message]) -> MessageCounts:
 
 
 _NO_MESSAGES = MessageCounts(0, Counter(), Counter())
+
+
+def audit_of(world: World) -> Audit:
+    """Return the audit of a world's ledger."""
+    return Audit(
+        log=world.log,
+        ledger=DynamoLedgerAudit(world.table),
+        index=DynamoSearchIndex(world.table),
+        accounts=DynamoAccounts(world.table),
+        clock=lambda: world.now,
+    )

@@ -38,7 +38,7 @@ class WaitingMail:
     times: WakeTimes
     queue: WakeQueue
     clock: Clock
-    #: Seconds, by a clock that nobody sets.
+    #: Returns the seconds of a monotonic clock.
     monotonic: Callable[[], float]
 
     def put_all(self, mails: Sequence[tuple[Message, Mail]]) -> None:

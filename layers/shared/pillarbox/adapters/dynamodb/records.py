@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.table import NEW
 from pillarbox.adapters.rows import (
     MILLISECONDS,
     TUPLE,
@@ -204,7 +205,7 @@ _MESSAGE: Final = Row(
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"
 #: The condition that no record has a key.
-NO_RECORD: Final = f"attribute_not_exists(pk) OR attribute_exists({_WITHDRAWN})"
+NO_RECORD: Final = f"{NEW} OR attribute_exists({_WITHDRAWN})"
 
 
 def account_item(account: Account) -> Item:

@@ -191,8 +191,9 @@ class Sweep:
         ids = list({spooled.message_id for spooled in page.items if spooled.message_id})
         messages = self.messages.get_all(task.account_id, ids)
         needed = {message_id for message_id, message in messages.items() if message.pending}
-        stalled = task.pass_at - STALL_TIME
-        needed |= {one for one in ids if one not in messages and created_at(one) > stalled}
+        # An acceptor that stalls may still put the record.
+        oldest = task.pass_at - STALL_TIME
+        needed |= {one for one in ids if one not in messages and created_at(one) > oldest}
         orphans = [spooled for spooled in page.items if spooled.message_id not in needed]
         for orphan in orphans:
             self.spool.delete(orphan.key)

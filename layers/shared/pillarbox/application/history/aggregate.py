@@ -39,8 +39,8 @@ class _AccountChanges:
     def needs_retry(self) -> bool:
         """Whether it has something left to do that no rebuild of its hours does.
 
-        A rebuild puts entries of the search index that are missing. It cannot know an address that
-        the record has lost, or that nobody was told.
+        A rebuild puts entries of the search index that are missing. It removes none of an address
+        that the record has lost, and tells no owners.
         """
         return bool(self.held) or not all(self.search.values())
 

@@ -11,7 +11,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent
 from pillarbox.domain.webhooks.events import AccountEvent, receives
 
-#: Longer than most rollouts take, and as long as one record may stop those behind it.
+#: For so long a record that cannot be read may stop those behind it. Most rollouts take less time.
 _READ_AGAIN_FOR: Final = timedelta(minutes=15)
 
 type _EndpointsOf = dict[str, Sequence[WebhookEndpoint]]

@@ -102,9 +102,9 @@ class EndpointHealths(Protocol):
 
 
 class WebhookDeliveries(Protocol):
-    """The log of deliveries (first table); records expire after 30 days.
+    """The log of deliveries (first table).
 
-    They begin with the event, its last replay or the last attempt, whichever is the latest.
+    A record expires 30 days after the latest of its event, the replay and the last attempt.
     """
 
     def put(self, delivery: WebhookDelivery) -> None:

@@ -121,8 +121,8 @@ SUPPRESSED_BY_PROVIDER: Final = frozenset(
 #: What is kept of a provider's code and of its reason, in octets of UTF-8.
 MAX_CODE: Final = 100
 MAX_REASON: Final = 500
-#: How long an acceptor may stall at most. Until then a message that has no record keeps what keeps
-#: it out or what it needs: a tombstone, a body in the spool, a content that waits.
+#: How long an acceptor may stall at most. Tombstones stay so long, and so do spooled bodies and
+#: waiting contents without a record.
 STALL_TIME: Final = timedelta(hours=48)
 
 #: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).

@@ -30,23 +30,21 @@ class AccountLines:
         """
         if max(self._next.get(account_id, 0), soonest) >= before:
             return None
-        expires_at = soonest // _SECOND + _KEPT
+        values = {":start": soonest, ":by": cost, ":expires_at": soonest // _SECOND + _KEPT}
+        goes_on = "next_turn >= :start AND next_turn < :before"
+        begins = "attribute_not_exists(next_turn) OR next_turn < :start"
+        steps = (
+            ("next_turn + :by", goes_on, {**values, ":before": before}),
+            (":start + :by", begins, values),
+        )
         for _ in range(_TRIES):
-            for value, condition, end in (
-                (
-                    "next_turn + :by",
-                    "next_turn >= :start AND next_turn < :before",
-                    {":before": before},
-                ),
-                (":start + :by", "attribute_not_exists(next_turn) OR next_turn < :start", {}),
-            ):
-                values = {":start": soonest, ":by": cost, ":expires_at": expires_at}
+            for value, condition, of_step in steps:
                 try:
                     item = self._table.update(
                         keys.account_line(account_id),
                         f"SET next_turn = {value}, expires_at = :expires_at",
                         condition=condition,
-                        values=values | end,
+                        values=of_step,
                     )
                 except ConditionFailed as failure:
                     following: int = (failure.item or {}).get("next_turn", 0)
