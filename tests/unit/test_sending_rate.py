@@ -452,6 +452,39 @@ def test_urgent_email_of_an_account_ahead_is_ordinary(case: Case) -> None:
     assert case.seconds() == before
 
 
+def test_codes_do_not_pay_for_the_ordinary_mail_of_their_account(case: Case) -> None:
+    """A flood takes what nobody wants, then another account waits: the flood's codes go first."""
+    case.rate = 1 / USED
+    case.send(20)
+    assert case.other.acquire(OTHER, 1, urgent=False)
+    case.now += timedelta(seconds=20)
+    case.send()
+    before = case.seconds()
+    assert case.worker().acquire(ACCOUNT, 1, urgent=True) is None
+    assert case.seconds() - before <= 1
+
+
+def test_codes_have_a_share_and_count_for_their_account() -> None:
+    """Codes that are ahead of another account wait, and so does their account's ordinary mail."""
+    shares = Shares({ACCOUNT: 4 * SECOND, OTHER: 0}, 0, SECOND)
+    assert shares.excess(ACCOUNT, urgent=True) == 0
+    of_account, of_codes = shares.charge({ACCOUNT: SECOND}, urgent=True)
+    assert (of_account.by, of_codes.by) == (2 * SECOND, 2 * SECOND)
+    times = {of_account.account_id: 6 * SECOND, of_codes.account_id: of_codes.start + 2 * SECOND}
+    after = Shares({**times, OTHER: 0}, 0, SECOND)
+    assert after.excess(ACCOUNT, urgent=True) == 1
+    assert not after.is_behind(ACCOUNT, urgent=True)
+    assert after.competing == {ACCOUNT: 6 * SECOND, OTHER: 0}
+
+
+def test_a_full_item_keeps_codes_in_the_share_of_their_account() -> None:
+    """Beyond the times that fit into one write unit, codes count with their account's mail."""
+    times = {f"account{number:05}": 0 for number in range(23)} | {OTHER: 5 * SECOND}
+    assert Shares(times, 0, SECOND).excess(OTHER, urgent=True) == 1
+    del times["account00000"]
+    assert Shares(times, 0, SECOND).excess(OTHER, urgent=True) == 0
+
+
 def test_urgent_email_of_a_burst_does_not_hold_its_worker(case: Case) -> None:
     """In the sandbox a burst of codes comes back later, so other codes find workers."""
     case.rate = 1 / USED
@@ -468,18 +501,19 @@ def test_urgent_email_of_a_burst_does_not_hold_its_worker(case: Case) -> None:
 def test_codes_behind_a_flood_keep_their_workers() -> None:
     """An account that had less than another one waits for its tokens, so the flood finds none."""
     shares = Shares({OTHER: 5 * SECOND, ACCOUNT: 0}, 0, SECOND // 14)
-    assert shares.is_behind(ACCOUNT)
-    assert not shares.is_behind(OTHER)
-    assert not Shares({ACCOUNT: 0}, 0, SECOND // 14).is_behind(ACCOUNT)
+    assert shares.is_behind(ACCOUNT, urgent=False)
+    assert not shares.is_behind(OTHER, urgent=False)
+    assert not Shares({ACCOUNT: 0}, 0, SECOND // 14).is_behind(ACCOUNT, urgent=False)
 
 
 def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
     """What an account took long ago does not count against it for hours."""
     token = 1_000_000
     ahead = Shares({OTHER: 120 * SECOND, ACCOUNT: 0}, 0, token)
-    assert [charge.by for charge in ahead.charge({OTHER: 50 * token})] == [100 * token]
+    (charge,) = ahead.charge({OTHER: 50 * token}, urgent=False)
+    assert charge.by == 100 * token
     far_ahead = Shares({OTHER: 121 * SECOND, ACCOUNT: 0}, 0, token)
-    assert far_ahead.charge({OTHER: 50 * token}) == []
+    assert far_ahead.charge({OTHER: 50 * token}, urgent=False) == []
 
 
 @pytest.mark.parametrize("recipients", [1, 50])

@@ -194,7 +194,7 @@ class DynamoSendingRate:
             now = self._now()
             if bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
                 state = bucket.keep(bucket.item.read() or state, now)
-            excess = _shares(state, now).excess(email.account_id)
+            excess = _shares(state, now).excess(email.account_id, urgent=email.urgent)
             tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent and not excess)
             latest = _latest(tokens, excess, now)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
@@ -229,8 +229,8 @@ class DynamoSendingRate:
         if entering := shares.enter(email.account_id):
             bucket.keep(bucket.item.enter(entering), now)
         if email.urgent:
-            return shares.is_behind(email.account_id)
-        return shares.excess(email.account_id) < _FAR
+            return shares.is_behind(email.account_id, urgent=True)
+        return shares.excess(email.account_id, urgent=False) < _FAR
 
     def _take(
         self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int, excess: int
@@ -288,7 +288,7 @@ class DynamoSendingRate:
                 and other.departs_at is None
                 and other.wakes_at <= now + _FRESH
                 and other.urgent == email.urgent
-                and shares.excess(other.account_id) <= excess
+                and shares.excess(other.account_id, urgent=email.urgent) <= excess
             ):
                 group.append(other)
             else:
@@ -374,7 +374,8 @@ def _charges(state: BucketState, group: list[_Waiting], tokens: Tokens, now: int
         counts[email.account_id] = counts.get(email.account_id, 0) + email.recipients
     counts[group[0].account_id] += tokens.count - sum(counts.values())
     return _shares(state, now).charge(
-        {account_id: tokens.time(count) for account_id, count in counts.items()}
+        {account_id: tokens.time(count) for account_id, count in counts.items()},
+        urgent=group[0].urgent,
     )
 
 

@@ -9,6 +9,9 @@ wants goes to the one that asks.
 An account competes until `empty_at` has passed its time. One that has to wait without competing yet
 enters the item two emails before the others.
 
+Urgent emails count for their account, and have a time of their own too. So an account that is ahead
+because of its ordinary mail still gets its share for its codes.
+
 All times are in microseconds.
 """
 
@@ -27,9 +30,10 @@ _CREDIT: Final = 2
 _KEPT: Final = 4
 #: Nothing is charged beyond this, so that a flood is forgiven in minutes.
 _MOST: Final = 120_000_000
-#: The item has at most so many accounts, so that it costs one write unit. The others are not
-#: charged.
-_MOST_ACCOUNTS: Final = 24
+#: The item has at most so many times, so that it costs one write unit. The others are not charged.
+_MOST_TIMES: Final = 24
+#: The time of an account's urgent emails has the account's name and this.
+_URGENT: Final = "!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +68,38 @@ class Shares:
     @property
     def competing(self) -> dict[str, int]:
         """The accounts that compete, with their times."""
-        since = self.empty_at - _KEPT * self._unit
-        return {account_id: time for account_id, time in self.times.items() if time > since}
+        return {one: time for one, time in self._recent.items() if not one.endswith(_URGENT)}
 
-    def excess(self, account_id: str) -> int:
-        """Return how far an account is ahead of the others: 0 not at all, 1 ahead, 2 far ahead."""
-        competing = self.competing
-        time = competing.get(account_id)
+    @property
+    def _recent(self) -> dict[str, int]:
+        since = self.empty_at - _KEPT * self._unit
+        return {name: time for name, time in self.times.items() if time > since}
+
+    def excess(self, account_id: str, *, urgent: bool) -> int:
+        """Return how far the emails of an account are ahead of the other accounts.
+
+        0 is not at all, 1 ahead and 2 far ahead.
+        """
+        time = self._time(account_id, urgent=urgent)
         if time is None:
             return 0
-        ahead = time - min(competing.values())
+        ahead = time - min(self.competing.values(), default=time)
         return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
 
-    def is_behind(self, account_id: str) -> bool:
-        """Return whether an account has had less than its share, or less than another one."""
-        competing = self.competing
-        time = competing.get(account_id)
-        return time is None or time + self._unit <= max(self.empty_at, *competing.values())
+    def is_behind(self, account_id: str, *, urgent: bool) -> bool:
+        """Return whether the emails had less than their share, or less than another account."""
+        time = self._time(account_id, urgent=urgent)
+        others = (time for other, time in self.competing.items() if other != account_id)
+        return time is None or time + self._unit <= max([self.empty_at, *others])
+
+    def _time(self, account_id: str, *, urgent: bool) -> int | None:
+        """Return how far the tokens of an account reach; None if these emails had none lately."""
+        times = self._recent
+        of_account = times.get(account_id)
+        if not urgent:
+            return of_account
+        is_full = len(self.times) >= _MOST_TIMES  # codes have no time of their own then
+        return times.get(account_id + _URGENT, of_account if is_full else None)
 
     def enter(self, account_id: str) -> list[Charge]:
         """Return the changes with which an account begins to compete; none if it does already."""
@@ -93,23 +112,27 @@ class Shares:
         is_new = account_id not in self.times  # another worker may have added it
         return [*charges, Charge(account_id, start, 0, goes_on=is_new)]
 
-    def charge(self, costs: Mapping[str, int]) -> list[Charge]:
+    def charge(self, costs: Mapping[str, int], *, urgent: bool) -> list[Charge]:
         """Return the changes for tokens that accounts take, as the time of each's tokens."""
-        competing = self.competing
+        recent, competing = self._recent, self.competing
         accounts = len({*competing, *costs})
-        charges, room = self._make_room({*costs} - {*competing})
-        for account_id, cost in costs.items():
-            is_new = account_id not in self.times
+        names = dict(costs)
+        if urgent:
+            names |= {account_id + _URGENT: cost for account_id, cost in costs.items()}
+        charges, room = self._make_room({*names} - {*recent})
+        for name, cost in names.items():
+            is_new = name not in self.times
             room -= is_new
-            time = competing.get(account_id)
+            time = recent.get(name)
             if (is_new and room < 0) or (time and time > self.empty_at + _MOST):
                 continue
             goes_on = is_new or time is not None
-            charges.append(Charge(account_id, self.empty_at, cost * accounts, goes_on=goes_on))
+            start = min(competing.get(name.removesuffix(_URGENT), self.empty_at), self.empty_at)
+            charges.append(Charge(name, start, cost * accounts, goes_on=goes_on))
         return charges
 
     def _make_room(self, new: set[str]) -> tuple[list[Charge], int]:
         """Return what to remove before accounts are added, and how many may be added then."""
-        competing = self.competing
-        gone = [one for one in self.times if new and one not in competing and one not in new]
-        return [Charge(one) for one in gone], _MOST_ACCOUNTS - len(self.times) + len(gone)
+        recent = self._recent
+        gone = [one for one in self.times if new and one not in recent and one not in new]
+        return [Charge(one) for one in gone], _MOST_TIMES - len(self.times) + len(gone)
