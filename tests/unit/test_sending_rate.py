@@ -20,6 +20,8 @@ from tests.fakes.simulation import Simulation
 #: The part of the granted rate that workers use.
 USED = 0.98
 
+OTHER = "acct00000002"
+
 
 class Case:
     """Workers that use 14 recipients a second, with a clock of their own."""
@@ -149,6 +151,19 @@ def test_urgent_mail_has_turns_of_its_own(case: Case) -> None:
     assert ordinary
     assert urgent
     assert urgent < timedelta(seconds=51) < ordinary
+
+
+def test_mail_of_an_account_that_had_less_comes_back_at_the_full_rate(case: Case) -> None:
+    """Twenty emails behind another account's large one, in its line and the common one: 10 s."""
+    case.rate = 1 / USED
+    case.send(50)
+
+    def longest(account_id: str) -> float:
+        waits = [case.worker().acquire(account_id, 1, urgent=False) for _ in range(20)]
+        return max(wait.total_seconds() for wait in waits if wait) - 50
+
+    assert longest(OTHER) <= 10
+    assert longest(ACCOUNT) > 10
 
 
 def test_no_wait_is_longer_than_a_quarter_of_an_hour(case: Case) -> None:
@@ -379,9 +394,6 @@ def test_a_worker_never_waits_longer_than_its_function_allows(
         simulation.start(work)
     simulation.run(lambda: len(waits) == 40)
     assert max(waits) <= longest + 1 / USED + 0.25
-
-
-OTHER = "acct00000002"
 
 
 def share_of(case: Case, account_id: str) -> float | None:

@@ -115,7 +115,8 @@ class _RandomSchedule:
         self._deadlines: dict[str, datetime] = {}
         #: The provider throttles until then.
         self._throttled_until = system.now
-        self._late = 0
+        #: What came late, in words.
+        self._late: list[str] = []
         self._throttled = not is_burst and draw.random() < 0.3
         #: How many seconds a wrong clock is off in this run.
         self._wrong_by = draw.choice((0.0, -30.0, 30.0))
@@ -175,12 +176,12 @@ class _RandomSchedule:
         )
         # A refused try may follow an accepted one, and a bounce may be lost.
         verdict.phantom = 0
-        verdict.late = self._late
+        verdict.late = len(self._late)
         if any(lost - {"Send"} for lost in self._lost.values()):
             verdict.wrong = 0
         with redirect_stdout(StringIO()):  # metrics
             verdict.wrong += system.stream.wrong_statistics(system.account_id)
-        return RunResult(name, self._faults, verdict)
+        return RunResult(", ".join((name, *self._late)), self._faults, verdict)
 
     # The clock
 
@@ -292,12 +293,15 @@ class _RandomSchedule:
         system = self._system
         unharmed = system.wire.strikes == self._strikes and not self._throttled
         if unharmed and not process.paused and not system.alive:
-            self._late += sum(message.lease is not None for message in system.messages())
+            leased = [message for message in system.messages() if message.lease]
+            self._late += [f"a lease until {message.lease} was left" for message in leased]
 
     def _on_retry(self, body: str, context: Invocation, wait: float) -> None:
         """Count a job that a worker without time did not hand back at once."""
-        if isinstance(context, _EndingInvocation) and context.strikes == self._system.wire.strikes:
-            self._late += _is_readable(body) and wait > _AT_ONCE
+        is_late = _is_readable(body) and wait > _AT_ONCE
+        unharmed = isinstance(context, _EndingInvocation)
+        if is_late and unharmed and context.strikes == self._system.wire.strikes:
+            self._late.append(f"a job was handed back after {wait:.1f} s")
 
     def _on_hand_over(self, mail: Any) -> None:
         """Count a mail that a worker handed over after its deadline without having stalled."""
@@ -306,7 +310,8 @@ class _RandomSchedule:
         if not stalled:
             # A probe has no deadline.
             deadline = self._deadlines.get(mail.tags["message"], system.now)
-            self._late += system.now > deadline + _GRACE
+            if system.now > deadline + _GRACE:
+                self._late.append(f"handed over {system.now - deadline} after its deadline")
 
     def _excused(self, message: Message) -> bool:
         """Return whether a message failed because it expired or because its job was set aside."""

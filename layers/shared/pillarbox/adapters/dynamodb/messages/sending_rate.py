@@ -317,9 +317,11 @@ class DynamoSendingRate:
         tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent)
         soonest = max(now + SECOND, min(state.empty_at, now + LONGEST_WAIT))
         before = state.next_urgent if email.urgent else state.next_ordinary
-        turn, accounts = None, len(_shares(state, now).competing)
+        shares = _shares(state, now)
+        turn, accounts = None, len(shares.competing)
         if accounts > 1:
-            cost = tokens.cost * accounts
+            is_behind = shares.is_behind(email.account_id, urgent=email.urgent)
+            cost = tokens.cost * (1 if is_behind else accounts)
             turn = self._lines.take_turn(email.account_id, cost, soonest, before)
         if turn is None:
             turn = bucket.item.take_turn(state, tokens, now)
