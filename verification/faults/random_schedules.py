@@ -298,9 +298,9 @@ class _RandomSchedule:
 
     def _on_retry(self, body: str, context: Invocation, wait: float) -> None:
         """Count a job that a worker without time did not hand back at once."""
-        is_late = _is_readable(body) and wait > _AT_ONCE
-        unharmed = isinstance(context, _EndingInvocation)
-        if is_late and unharmed and context.strikes == self._system.wire.strikes:
+        if not isinstance(context, _EndingInvocation) or wait <= _AT_ONCE:
+            return
+        if _is_readable(body) and context.strikes == self._system.wire.strikes:
             self._late.append(f"a job was handed back after {wait:.1f} s")
 
     def _on_hand_over(self, mail: Any) -> None:
