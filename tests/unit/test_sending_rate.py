@@ -489,12 +489,30 @@ def test_codes_have_a_share_and_count_for_their_account() -> None:
     assert after.competing == {ACCOUNT: 6 * SECOND, OTHER: 0}
 
 
-def test_a_full_item_keeps_codes_in_the_share_of_their_account() -> None:
-    """Beyond the times that fit into one write unit, codes count with their account's mail."""
-    times = {f"account{number:05}": 0 for number in range(23)} | {OTHER: 5 * SECOND}
-    assert Shares(times, 0, SECOND).excess(OTHER, urgent=True) == 1
-    del times["account00000"]
-    assert Shares(times, 0, SECOND).excess(OTHER, urgent=True) == 0
+def test_accounts_come_before_the_times_of_codes() -> None:
+    """If the item is full, a new account takes the place of a code's time, and codes follow theirs.
+
+    Twelve accounts with codes fill the item; without a time a thirteenth would never be ahead.
+    """
+    times = {f"account{number:05}{lane}": 5 * SECOND for number in range(12) for lane in ("", "!")}
+    removed, added = Shares(times, 0, SECOND).charge({ACCOUNT: SECOND}, urgent=True)
+    assert (removed.account_id, removed.by) == ("account00000!", None)
+    assert (added.account_id, added.by) == (ACCOUNT, 13 * SECOND)
+    del times["account00000!"]
+    full = Shares(times | {ACCOUNT: 0}, 0, SECOND)
+    assert full.excess("account00000", urgent=True) == 1
+    stale = Shares(times | {ACCOUNT: -5 * SECOND}, 0, SECOND)
+    assert stale.excess("account00000", urgent=True) == 0
+    codes = [name for name in full.times if name.endswith("!")]
+    everybody = {name.removesuffix("!"): SECOND for name in (*codes, "new")}
+    changes = full.charge(everybody, urgent=True)
+    assert len({change.account_id for change in changes}) == len(changes)
+
+
+def test_a_code_is_not_ahead_of_its_own_account() -> None:
+    """A worker with an old state may put the account's time below that of its codes."""
+    shares = Shares({ACCOUNT: -2 * SECOND, f"{ACCOUNT}!": 3 * SECOND}, 0, SECOND)
+    assert shares.excess(ACCOUNT, urgent=True) == 0
 
 
 def test_urgent_email_of_a_burst_does_not_hold_its_worker(case: Case) -> None:
@@ -512,10 +530,17 @@ def test_urgent_email_of_a_burst_does_not_hold_its_worker(case: Case) -> None:
 
 def test_codes_behind_a_flood_keep_their_workers() -> None:
     """An account that had less than another one waits for its tokens, so the flood finds none."""
-    shares = Shares({OTHER: 5 * SECOND, ACCOUNT: 0}, 0, SECOND // 14)
-    assert shares.is_behind(ACCOUNT, urgent=False)
-    assert not shares.is_behind(OTHER, urgent=False)
-    assert not Shares({ACCOUNT: 0}, 0, SECOND // 14).is_behind(ACCOUNT, urgent=False)
+    shares = Shares({OTHER: 5 * SECOND, f"{OTHER}!": 2 * SECOND, ACCOUNT: 0}, 0, SECOND // 14)
+    assert shares.keeps_worker(ACCOUNT)
+    assert not shares.keeps_worker(OTHER)
+    assert not Shares({ACCOUNT: 0, f"{ACCOUNT}!": 0}, 0, SECOND // 14).keeps_worker(ACCOUNT)
+
+
+def test_a_flood_of_codes_behind_another_account_leaves_workers_to_others() -> None:
+    """Codes that had more than their share give way, however far ahead a third account is."""
+    times = {OTHER: 100 * SECOND, ACCOUNT: 6 * SECOND}
+    assert Shares({**times, f"{ACCOUNT}!": SECOND}, 0, SECOND).keeps_worker(ACCOUNT)
+    assert not Shares({**times, f"{ACCOUNT}!": 2 * SECOND}, 0, SECOND).keeps_worker(ACCOUNT)
 
 
 def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
@@ -524,7 +549,7 @@ def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
     ahead = Shares({OTHER: 120 * SECOND, ACCOUNT: 0}, 0, token)
     (charge,) = ahead.charge({OTHER: 50 * token}, urgent=False)
     assert charge.by == 100 * token
-    far_ahead = Shares({OTHER: 121 * SECOND, ACCOUNT: 0}, 0, token)
+    far_ahead = Shares({OTHER: 12SECOND, ACCOUNT: 0}, 0, token)
     assert far_ahead.charge({OTHER: 50 * token}, urgent=False) == []
 
 

@@ -229,7 +229,7 @@ class DynamoSendingRate:
         if entering := shares.enter(email.account_id):
             bucket.keep(bucket.item.enter(entering), now)
         if email.urgent:
-            return shares.is_behind(email.account_id, urgent=True)
+            return shares.keeps_worker(email.account_id)
         return shares.excess(email.account_id, urgent=False) < _FAR
 
     def _take(
@@ -320,8 +320,9 @@ class DynamoSendingRate:
         shares = _shares(state, now)
         turn, accounts = None, len(shares.competing)
         if accounts > 1:
-            is_behind = shares.is_behind(email.account_id, urgent=email.urgent)
-            cost = tokens.cost * (1 if is_behind else accounts)
+            # An account that had much less uses each token until it has caught up.
+            is_far_behind = shares.is_behind(email.account_id, urgent=email.urgent, units=accounts)
+            cost = tokens.cost * (1 if is_far_behind else accounts)
             turn = self._lines.take_turn(email.account_id, cost, soonest, before)
         if turn is None:
             turn = bucket.item.take_turn(state, tokens, now)

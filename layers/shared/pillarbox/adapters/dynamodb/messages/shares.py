@@ -32,6 +32,8 @@ _KEPT: Final = 4
 _MOST: Final = 120_000_000
 #: The item has at most so many times, so that it costs one write unit. The others are not charged.
 _MOST_TIMES: Final = 24
+#: A code whose account's codes are ahead of their share by more does not keep its worker.
+_KEEPS_WORKER: Final = 2_000_000
 #: The time of an account's urgent emails has the account's name and this.
 _URGENT: Final = "!"
 
@@ -83,14 +85,28 @@ class Shares:
         time = self._time(account_id, urgent=urgent)
         if time is None:
             return 0
-        ahead = time - min(self.competing.values(), default=time)
+        ahead = time - min(self._others(account_id), default=time)
         return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
 
-    def is_behind(self, account_id: str, *, urgent: bool) -> bool:
-        """Return whether the emails had less than their share, or less than another account."""
+    def is_behind(self, account_id: str, *, urgent: bool, units: int = 1) -> bool:
+        """Return whether the emails had less by this than their share, or than another account."""
         time = self._time(account_id, urgent=urgent)
-        others = (time for other, time in self.competing.items() if other != account_id)
-        return time is None or time + self._unit <= max([self.empty_at, *others])
+        return time is None or time + units * self._unit <= max(
+            [self.empty_at, *self._others(account_id)]
+        )
+
+    def keeps_worker(self, account_id: str) -> bool:
+        """Return whether a code that has to wait keeps its worker.
+
+        It does if its account's codes had less than another account, and not much more than their
+        share: a flood of codes would keep all workers beside an account that is far ahead.
+        """
+        time = self._time(account_id, urgent=True)
+        had_little = time is None or time + self._unit <= self.empty_at + _KEEPS_WORKER
+        return had_little and self.is_behind(account_id, urgent=True)
+
+    def _others(self, account_id: str) -> list[int]:
+        return [time for other, time in self.competing.items() if other != account_id]
 
     def _time(self, account_id: str, *, urgent: bool) -> int | None:
         """Return how far the tokens of an account reach; None if these emails had none lately."""
@@ -98,7 +114,7 @@ class Shares:
         of_account = times.get(account_id)
         if not urgent:
             return of_account
-        is_full = len(self.times) >= _MOST_TIMES  # codes have no time of their own then
+        is_full = len(times) >= _MOST_TIMES  # codes have no time of their own then
         return times.get(account_id + _URGENT, of_account if is_full else None)
 
     def enter(self, account_id: str) -> list[Charge]:
@@ -119,7 +135,7 @@ class Shares:
         names = dict(costs)
         if urgent:
             names |= {account_id + _URGENT: cost for account_id, cost in costs.items()}
-        charges, room = self._make_room({*names} - {*recent})
+        charges, room = self._make_room({*names})
         for name, cost in names.items():
             is_new = name not in self.times
             room -= is_new
@@ -131,8 +147,16 @@ class Shares:
             charges.append(Charge(name, start, cost * accounts, goes_on=goes_on))
         return charges
 
-    def _make_room(self, new: set[str]) -> tuple[list[Charge], int]:
-        """Return what to remove before accounts are added, and how many may be added then."""
+    def _make_room(self, names: set[str]) -> tuple[list[Charge], int]:
+        """Return what to remove before names are added, and how many may be added then.
+
+        Accounts come before the times of codes.
+        """
         recent = self._recent
-        gone = [one for one in self.times if new and one not in recent and one not in new]
-        return [Charge(one) for one in gone], _MOST_TIMES - len(self.times) + len(gone)
+        new = names - {*self.times}
+        gone = [name for name in self.times if new and name not in recent and name not in names]
+        room = _MOST_TIMES - len(self.times) + len(gone)
+        short = sum(not name.endswith(_URGENT) for name in new) - room
+        codes = [name for name in recent if name.endswith(_URGENT) and name not in names]
+        gone += codes[: max(short, 0)]
+        return [Charge(name) for name in gone], room + max(min(short, len(codes)), 0)
