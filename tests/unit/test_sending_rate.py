@@ -549,7 +549,7 @@ def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
     ahead = Shares({OTHER: 120 * SECOND, ACCOUNT: 0}, 0, token)
     (charge,) = ahead.charge({OTHER: 50 * token}, urgent=False)
     assert charge.by == 100 * token
-    far_ahead = Shares({OTHER: 12SECOND, ACCOUNT: 0}, 0, token)
+    far_ahead = Shares({OTHER: 121 * SECOND, ACCOUNT: 0}, 0, token)
     assert far_ahead.charge({OTHER: 50 * token}, urgent=False) == []
 
 
