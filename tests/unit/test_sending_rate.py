@@ -188,7 +188,7 @@ def test_codes_do_not_wait_in_the_line_of_ordinary_mail(case: Case) -> None:
             waits.append(case.worker().acquire(ACCOUNT, 1, urgent=urgent))
         return max(wait for wait in waits if wait)
 
-    assert timedelta(minutes=2) < longest(100, urgent=False) <= timedelta(minutes=15)
+    assert timedelta(minutes=1) < longest(60, urgent=False) <= timedelta(minutes=15)
     assert longest(8, urgent=True) < timedelta(minutes=1)
 
 
