@@ -294,7 +294,7 @@ class _RandomSchedule:
         unharmed = system.wire.strikes == self._strikes and not self._throttled
         if unharmed and not process.paused and not system.alive:
             leased = [message for message in system.messages() if message.lease]
-            self._late += [f"a lease until {message.lease} was left" for message in leased]
+            self._late += [f"the lease of {message.message_id} was left" for message in leased]
 
     def _on_retry(self, body: str, context: Invocation, wait: float) -> None:
         """Count a job that a worker without time did not hand back at once."""
