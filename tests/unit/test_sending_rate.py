@@ -543,6 +543,35 @@ def test_a_flood_of_codes_behind_another_account_leaves_workers_to_others() -> N
     assert not Shares({**times, f"{ACCOUNT}!": 2 * SECOND}, 0, SECOND).keeps_worker(ACCOUNT)
 
 
+def test_equal_floods_of_codes_leave_workers_to_others() -> None:
+    """Each is behind the one that was served last, by a charge; of two floods that is a share."""
+    for others, keeps in ((1, True), (5, False)):
+        floods = {f"account{number:05}": (others + 1) * SECOND for number in range(others)}
+        shares = Shares({**floods, ACCOUNT: 0, f"{ACCOUNT}!": 0}, 0, SECOND)
+        assert shares.keeps_worker(ACCOUNT) == keeps
+
+
+def test_a_large_email_is_far_behind_only_if_the_others_had_more_than_it_takes() -> None:
+    """One to 50 recipients does not come back at the full rate if others took one like it."""
+    token = SECOND // 14
+    shares = Shares({OTHER: 2 * 50 * token, ACCOUNT: 0}, 0, token)
+    assert shares.is_far_behind(ACCOUNT, token, urgent=False)
+    assert not shares.is_far_behind(ACCOUNT, 50 * token, urgent=False)
+
+
+def test_what_is_long_past_leaves_an_overfull_item_first() -> None:
+    """Several workers may add accounts at once; codes that compete keep their times then."""
+    stale = {f"account{number:05}": -9 * SECOND for number in range(20)}
+    times = {
+        **stale,
+        **{f"{name}{lane}": 0 for name in (ACCOUNT, OTHER, "b0") for lane in ("", "!")},
+    }
+    removed = {
+        change.account_id for change in Shares(times, 0, SECOND).charge({"b0": 1}, urgent=False)
+    }
+    assert removed == {*stale, "b0"}
+
+
 def test_a_flood_is_charged_for_two_minutes_at_most() -> None:
     """What an account took long ago does not count against it for hours."""
     token = 1_000_000

@@ -321,7 +321,7 @@ class DynamoSendingRate:
         turn, accounts = None, len(shares.competing)
         if accounts > 1:
             # An account that had much less uses each token until it has caught up.
-            is_far_behind = shares.is_behind(email.account_id, urgent=email.urgent, units=accounts)
+            is_far_behind = shares.is_far_behind(email.account_id, tokens.cost, urgent=email.urgent)
             cost = tokens.cost * (1 if is_far_behind else accounts)
             turn = self._lines.take_turn(email.account_id, cost, soonest, before)
         if turn is None:

@@ -88,22 +88,37 @@ class Shares:
         ahead = time - min(self._others(account_id), default=time)
         return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
 
-    def is_behind(self, account_id: str, *, urgent: bool, units: int = 1) -> bool:
-        """Return whether the emails had less by this than their share, or than another account."""
+    def is_behind(self, account_id: str, *, urgent: bool, by: int = 0) -> bool:
+        """Return whether the emails had less than their share, or than another account.
+
+        They had less by a time, and by one unit at least.
+        """
         time = self._time(account_id, urgent=urgent)
-        return time is None or time + units * self._unit <= max(
-            [self.empty_at, *self._others(account_id)]
-        )
+        most = max([self.empty_at, *self._others(account_id)])
+        return time is None or time + max(by, self._unit) <= most
+
+    def is_far_behind(self, account_id: str, cost: int, *, urgent: bool) -> bool:
+        """Return whether they are behind by what an email of this cost takes from their share.
+
+        For more than one recipient it is twice that.
+        """
+        by = self._unit + 2 * (cost - self.token)
+        return self.is_behind(account_id, urgent=urgent, by=len(self.competing) * by)
 
     def keeps_worker(self, account_id: str) -> bool:
         """Return whether a code that has to wait keeps its worker.
 
         It does if its account's codes had less than another account, and not much more than their
-        share: a flood of codes would keep all workers beside an account that is far ahead.
+        share: floods of codes would keep all workers beside an account that is far ahead. Of
+        several equal floods each is behind the one that was served last, by a token's charge.
         """
         time = self._time(account_id, urgent=True)
-        had_little = time is None or time + self._unit <= self.empty_at + _KEEPS_WORKER
-        return had_little and self.is_behind(account_id, urgent=True)
+        if time is None:
+            return True
+        had_little = time + self._unit <= self.empty_at + _KEEPS_WORKER
+        further = max(len(self.competing) - 2, 0)
+        lead = self._unit + 2 * further * self.token
+        return had_little and self.is_behind(account_id, urgent=True, by=lead)
 
     def _others(self, account_id: str) -> list[int]:
         return [time for other, time in self.competing.items() if other != account_id]
@@ -154,7 +169,8 @@ class Shares:
         """
         recent = self._recent
         new = names - {*self.times}
-        gone = [name for name in self.times if new and name not in recent and name not in names]
+        is_short = new or len(self.times) > _MOST_TIMES
+        gone = [name for name in self.times if is_short and name not in {*recent, *names}]
         room = _MOST_TIMES - len(self.times) + len(gone)
         short = sum(not name.endswith(_URGENT) for name in new) - room
         codes = [name for name in recent if name.endswith(_URGENT) and name not in names]
