@@ -96,7 +96,7 @@ OF_A_PACKAGE: Final = {
     "adapters/dynamodb/messages/known_bucket.py": (4, _PACE),
     "adapters/dynamodb/messages/quota_chunks.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (12, _PACE),
-    "adapters/dynamodb/messages/shares.py": (3, _PACE),
+    "adapters/dynamodb/messages/shares.py": (4, _PACE),
     "adapters/dynamodb/messages/token_bucket.py": (7, _PACE),
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),
     "adapters/dynamodb/sign_in/codes.py": (3, _SOON),

@@ -40,12 +40,12 @@ _URGENT: Final = "!"
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A change of an account's time: from a start or, if it goes on, from where it is.
+    """A change of the time of an account or of its codes.
 
-    `by` is None to remove it.
+    It counts from a start or, if it goes on, from where it is. `by` is None to remove it.
     """
 
-    account_id: str
+    name: str
     start: int = 0
     by: int | None = None
     goes_on: bool = False
@@ -88,14 +88,10 @@ class Shares:
         ahead = time - min(self._others(account_id), default=time)
         return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
 
-    def is_behind(self, account_id: str, *, urgent: bool, by: int = 0) -> bool:
-        """Return whether the emails had less than their share, or than another account.
-
-        They had less by a time, and by one unit at least.
-        """
+    def is_behind(self, account_id: str, by: int, *, urgent: bool) -> bool:
+        """Return whether emails had less than their share or another account, by a time."""
         time = self._time(account_id, urgent=urgent)
-        most = max([self.empty_at, *self._others(account_id)])
-        return time is None or time + max(by, self._unit) <= most
+        return time is None or time + by <= max([self.empty_at, *self._others(account_id)])
 
     def is_far_behind(self, account_id: str, cost: int, *, urgent: bool) -> bool:
         """Return whether they are behind by what an email of this cost takes from their share.
@@ -103,7 +99,7 @@ class Shares:
         For more than one recipient it is twice that.
         """
         by = self._unit + 2 * (cost - self.token)
-        return self.is_behind(account_id, urgent=urgent, by=len(self.competing) * by)
+        return self.is_behind(account_id, len(self.competing) * by, urgent=urgent)
 
     def keeps_worker(self, account_id: str) -> bool:
         """Return whether a code that has to wait keeps its worker.
@@ -118,7 +114,7 @@ class Shares:
         had_little = time + self._unit <= self.empty_at + _KEEPS_WORKER
         further = max(len(self.competing) - 2, 0)
         lead = self._unit + 2 * further * self.token
-        return had_little and self.is_behind(account_id, urgent=True, by=lead)
+        return had_little and self.is_behind(account_id, lead, urgent=True)
 
     def _others(self, account_id: str) -> list[int]:
         return [time for other, time in self.competing.items() if other != account_id]
@@ -169,10 +165,11 @@ class Shares:
         """
         recent = self._recent
         new = names - {*self.times}
-        is_short = new or len(self.times) > _MOST_TIMES
-        gone = [name for name in self.times if is_short and name not in {*recent, *names}]
+        gone: list[str] = []
+        if new or len(self.times) > _MOST_TIMES:
+            gone = [name for name in self.times if name not in recent and name not in names]
         room = _MOST_TIMES - len(self.times) + len(gone)
-        short = sum(not name.endswith(_URGENT) for name in new) - room
+        missing = max(sum(not name.endswith(_URGENT) for name in new) - room, 0)
         codes = [name for name in recent if name.endswith(_URGENT) and name not in names]
-        gone += codes[: max(short, 0)]
-        return [Charge(name) for name in gone], room + max(min(short, len(codes)), 0)
+        displaced = codes[:missing]
+        return [Charge(name) for name in (*gone, *displaced)], room + len(displaced)

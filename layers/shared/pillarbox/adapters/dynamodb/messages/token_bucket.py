@@ -54,7 +54,7 @@ _LOWEST: Final = 10  # percent
 #: Another worker may change the item between the last known state and a write.
 _TRIES: Final = 5
 _SAME_RATE: Final = "max_rate = :max_rate AND slowed_at = :slowed_at"
-#: The attribute of an account's share is this and its id.
+#: The attribute of a time of `shares` is this and its name.
 _SHARE: Final = "share_"
 #: What a worker of the release before needs in the item, since the release may be rolled back.
 _OF_OLDER_WORKERS: Final[Mapping[str, object]] = {"taker": "", "shared_until": 0}
@@ -78,7 +78,7 @@ class BucketState:
     #: When the next email that has to wait comes back, for each lane.
     next_ordinary: int = 0
     next_urgent: int = 0
-    #: For each account that competes, how far its tokens reach.
+    #: For each account that competes, and for its codes, how far their tokens reach (`shares.py`).
     shares: Mapping[str, int] = field(default_factory=dict)
 
     def share(self, now: int) -> float:
@@ -292,7 +292,7 @@ class TokenBucket:
         sets, removed = [] if expression == "SET" else [expression.removeprefix("SET ")], []
         for number, charge in enumerate(charges):
             name, start, by = f"#s{number}", f":start{number}", f":by{number}"
-            names[name] = _SHARE + charge.account_id
+            names[name] = _SHARE + charge.name
             if charge.by is None:
                 removed.append(name)
                 continue
