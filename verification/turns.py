@@ -1,4 +1,7 @@
-"""Threads of which one runs at a time. At each switch a seed says which one goes on."""
+"""Threads of which one runs at a time. At each switch a seed says which one goes on.
+
+They are greenlets: a switch between threads of the system would take most of a run's time.
+"""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+
+from greenlet import getcurrent, greenlet
 
 
 @dataclass(eq=False)
@@ -20,7 +25,7 @@ class _Life:
 class _Thread:
     call: Callable[[], Any]
     life: _Life
-    turn: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    greenlet: greenlet = field(default_factory=getcurrent)
     result: Any = None
     done: bool = False
     #: Returns whether the thread can go on.
@@ -58,7 +63,7 @@ class Turns:
         me = self._running
         threads = [_Thread(call, _Life() if apart else me.life) for call in calls]
         for thread in threads:
-            threading.Thread(target=self._run, args=(thread,), daemon=True).start()
+            thread.greenlet = greenlet(partial(self._run, thread))
         self._live += threads
         me.is_parent = True
         self._wait(lambda: all(thread.done for thread in threads))
@@ -84,8 +89,7 @@ class Turns:
         me.wakes_at = None if longest is None else self._now() + longest
         if (chosen := self._next()) is not me:
             self._running = chosen
-            chosen.turn.release()
-            me.turn.acquire()
+            chosen.greenlet.switch()
         self._check(me)
 
     def _next(self) -> _Thread:
@@ -107,8 +111,7 @@ class Turns:
         if thread.life.death and not thread.is_parent:
             raise type(thread.life.death)
 
-    def _run(self, thread: _Thread) -> None:
-        thread.turn.acquire()
+    def _run(self, thread: _Thread, *_: None) -> None:
         try:
             self._check(thread)
             thread.result = thread.call()
@@ -117,7 +120,8 @@ class Turns:
         thread.done = True
         self._live.remove(thread)
         self._running = self._next()
-        self._running.turn.release()
+        # The parent goes on when a greenlet ends, and gets its result if it has not begun yet.
+        thread.greenlet.parent = self._running.greenlet
 
 
 class Pool(ThreadPoolExecutor):

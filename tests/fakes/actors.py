@@ -1,15 +1,21 @@
 """Concurrent processes that make their calls of ports in the order that a test chooses."""
 
-import threading
 from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from greenlet import getcurrent, greenlet
 
 from tests.fakes.world import Killed, World
+
+#: A process that a test leaves stays for ever: if nothing referred to it, its handlers would run.
+_STOPPED: "Final[set[Actor]]" = set()
 
 
 class Actor:
     """A process that stops before each call of a port until the test continues it.
 
-    It has its own thread, but it never runs at the same time as the test.
+    It is a greenlet, so it never runs at the same time as the test.
 
     Attributes:
         at: the call before which the process stops.
@@ -21,17 +27,16 @@ class Actor:
         self.error: BaseException | None = None
         self.done = False
         self._world = world
-        self._continue, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
         self._killed = False
-        self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
-        self._thread.start()
+        self._greenlet = greenlet(partial(self._run, work))
+        _STOPPED.add(self)
         self.step()
 
     def step(self) -> None:
         """Continue to just before the next call, or to the end."""
         self._world.gate.watch = self._stop
-        self._continue.release()
-        self._stopped.acquire()
+        self._greenlet.parent = getcurrent()
+        self._greenlet.switch()
 
     def kill(self) -> None:
         """Kill the process where it has stopped."""
@@ -51,16 +56,16 @@ class Actor:
 
     def _stop(self, call: str) -> None:
         self.at = call
-        self._stopped.release()
-        self._continue.acquire()
+        parent = self._greenlet.parent
+        assert parent is not None
+        parent.switch()
         if self._killed:
             raise Killed
 
     def _run(self, work: Callable[[], object]) -> None:
-        self._continue.acquire()
         try:
             self.result = work()
         except BaseException as error:  # noqa: BLE001  the test reads it
             self.error = error
         self.done = True
-        self._stopped.release()
+        _STOPPED.remove(self)

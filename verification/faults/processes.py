@@ -1,11 +1,12 @@
 """Processes that can be paused, and the sends of clients."""
 
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
+
+from greenlet import getcurrent, greenlet
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import ServiceError
@@ -18,6 +19,10 @@ from verification.turns import Turns
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+#: A paused process stays for ever: one that nothing refers to would run its handlers to end.
+_PAUSED: "Final[set[Process]]" = set()
 
 
 class Process:
@@ -35,21 +40,20 @@ class Process:
         #: When it dies, if it still runs then.
         self.ends_at: datetime | None = None
         self._work = work
-        self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
+        self._first = self._stopped = greenlet(self._run)
 
     def resume(self) -> None:
         """Run to the end or to the pause."""
-        if self.paused:
-            self._go.release()
-        else:
-            threading.Thread(target=self._run, daemon=True).start()
-        self._stopped.acquire()
+        self._first.parent = getcurrent()
+        self._stopped.switch()
 
     def pause(self) -> None:
         """Stop the calling thread of the process until `resume`."""
         self.paused = True
-        self._stopped.release()
-        self._go.acquire()
+        self._stopped = getcurrent()
+        _PAUSED.add(self)
+        self._first.parent.switch()
+        _PAUSED.remove(self)
 
     def _run(self) -> None:
         try:
@@ -57,7 +61,6 @@ class Process:
         except BaseException as error:  # noqa: BLE001  a killed process ends with one
             self.error = error
         self.done = True
-        self._stopped.release()
 
 
 @dataclass(eq=False)

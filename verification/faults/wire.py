@@ -7,11 +7,11 @@ parsers of each.
 
 import io
 import json
-import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -134,11 +134,12 @@ class Site:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Call:
-    """One call of a client: a name such as `dynamodb.PutItem`, and the number of its tries."""
+    """One call of a client: a name such as `dynamodb.PutItem`, its fault, and its tries."""
 
     name: str
+    fault: Fault | None = None
     tries: int = 0
 
     @property
@@ -159,11 +160,8 @@ def places_of(calls: Iterable[Site]) -> Iterator[Place]:
         seen[site] += 1
 
 
-class _Current(threading.local):
-    """The call that a thread makes, and what goes wrong with it."""
-
-    call = Call("")
-    fault: Fault | None = None
+#: The call that a thread or a greenlet makes.
+_CALL: Final[ContextVar[Call]] = ContextVar("call")
 
 
 class Wire:
@@ -198,7 +196,6 @@ class Wire:
         #: How many tries were struck so far.
         self.strikes = 0
         self._pass_time = pass_time
-        self._current = _Current()
 
     def plant(self, faults: Mapping["int | Place", Fault]) -> dict[int, tuple[Site, Fault]]:
         """Let faults strike calls by their places, or by their numbers in the whole run.
@@ -294,22 +291,20 @@ class Wire:
         site = Site.here(name)
         self.calls.append(site)
         fault = self.plan(len(self.calls) - 1, site) or self.fate(site)
-        current = self._current
-        outer = current.call, current.fault
-        current.call, current.fault = Call(name), fault
+        outer = _CALL.set(Call(name, fault))
         try:
             return make()
         finally:
-            current.call, current.fault = outer
+            _CALL.reset(outer)
 
     def _exchange(
         self, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
     ) -> AWSResponse:
-        call, fault = self._current.call, self._current.fault
-        self._current.call = Call(call.name, call.tries + 1)
+        call = _CALL.get(Call(""))  # without a name: the harness's
+        first, fault = call.tries == 0, call.fault
+        call.tries += 1
         if self.throttled(call.name, body_of(request)):
             return error_response(request.url, call.service, *_THROTTLED[call.service])
-        first = call.tries == 0
         if fault is None or not (first or fault.lasting):
             return self._let_through(call.name, request, send)
         self.strikes += 1
@@ -344,7 +339,7 @@ class Wire:
             request.body = json.dumps(body | {"Entries": entries}).encode()
             request.headers["Content-Length"] = str(len(request.body))
         if entries or fault.when == "after":
-            result = json.loads(self._let_through(self._current.call.name, request, send).content)
+            result = json.loads(self._let_through(_CALL.get().name, request, send).content)
         accepted = [e for e in result.get("Successful", ()) if e["Id"] != last["Id"]]
         result["Successful"] = accepted
         result["Failed"] = [{"Id": last["Id"], "Code": "InternalError", "SenderFault": False}]

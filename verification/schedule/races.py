@@ -5,13 +5,14 @@ another one may go on, it may be killed, or the clock may move. A run follows a 
 the next run changes the last choice that has another alternative, so that all are tried.
 """
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
+
+from greenlet import getcurrent, greenlet
 
 from admin.use_cases.erasure import AccountErasure, RecipientErasure
 from pillarbox.application.delivery.sweep_waiting import WaitingSweep
@@ -110,8 +111,8 @@ class Race:
     confirmed: set[str] = field(default_factory=set)
     #: The time that a change confirmed last.
     due_at: datetime | None = None
-    #: What was confirmed when a worker, by its thread, received its job.
-    known: dict[int, frozenset[str]] = field(default_factory=dict)
+    #: What was confirmed when a worker received its job.
+    known: dict[greenlet, frozenset[str]] = field(default_factory=dict)
     message_id: UUID | None = None
     sent: int = 0
 
@@ -258,7 +259,7 @@ class Race:
     def _receive(self) -> tuple[datetime, Job] | None:
         """Receive a visible job, which is hidden for the visibility timeout from now on."""
         world = self.world
-        self.known[threading.get_ident()] = frozenset(self.confirmed)
+        self.known[getcurrent()] = frozenset(self.confirmed)
         for position, (visible, sent_at, job) in enumerate(world.store.hidden):
             if visible <= world.now:
                 world.store.hidden[position] = (world.now + VISIBILITY, sent_at, job)
@@ -296,7 +297,7 @@ class Race:
                 self._fail("early: before the time that was confirmed")
             if "cancel" in self.confirmed:
                 self._fail("sent after a confirmed cancel")
-            known = self.known.get(threading.get_ident(), frozenset())
+            known = self.known.get(getcurrent(), frozenset())
             if "revoke" in known:
                 self._fail("sent after a confirmed revocation")
             if "erase" in known and ANN in recipients:
