@@ -34,25 +34,35 @@ class Partition:
 
     order: list[str] = field(default_factory=list)
     items: dict[str, Item | Callable[[], Item]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
 
     def get(self, sk: str) -> Item | None:
         """Return an item."""
         item = self.items.get(sk)
         return item() if callable(item) else item
 
+    def size(self, sk: str) -> int:
+        """Return the size of an item in bytes; 0 if there is none."""
+        if sk not in self._sizes:
+            self._sizes[sk] = size_of(self.get(sk) or {})
+        return self._sizes[sk]
+
     def put(self, sk: str, item: Item | Callable[[], Item]) -> None:
         """Put an item."""
+        self._sizes.pop(sk, None)
         if sk not in self.items:
             insort(self.order, sk)
         self.items[sk] = item
 
     def fill(self, items: Mapping[str, Item | Callable[[], Item]]) -> None:
         """Put many items."""
+        self._sizes.clear()
         self.items.update(items)
         self.order = sorted(self.items)
 
     def remove(self, sk: str) -> None:
         """Remove an item."""
+        self._sizes.pop(sk, None)
         if self.items.pop(sk, None) is not None:
             del self.order[bisect_left(self.order, sk)]
 
@@ -135,9 +145,9 @@ class Metered:
         for position in positions if forward else reversed(positions):
             if len(items) == request.get("Limit") or size >= _PAGE:
                 break
-            item = cast("Item", partition.get(order[position]))
-            items.append(item)
-            size += size_of(item)
+            sk = order[position]
+            items.append(cast("Item", partition.get(sk)))
+            size += partition.size(sk)
         reads = units(size, READ_UNIT)
         consistent = request.get("ConsistentRead", False)
         self.charge(values[":pk"]["S"], reads=reads if consistent else reads / 2)
@@ -175,16 +185,16 @@ class Metered:
         return {}
 
     def _read(self, key: Item, *, consistent: bool = True) -> Item | None:
-        item = self.partition(key["pk"]["S"]).get(key["sk"]["S"])
-        reads = units(size_of(item or {}), READ_UNIT)
+        partition, sk = self.partition(key["pk"]["S"]), key["sk"]["S"]
+        reads = units(partition.size(sk), READ_UNIT)
         self.charge(key["pk"]["S"], reads=reads if consistent else reads / 2)
-        return item
+        return partition.get(sk)
 
     def _write(self, key: Item, item: Item | None, request: Mapping[str, Any]) -> None:
         self.calls += 1
         partition, sk = self.partition(key["pk"]["S"]), key["sk"]["S"]
         old = partition.get(sk)
-        size = max(size_of(old or {}), size_of(item or {}))
+        size = max(partition.size(sk), size_of(item or {}))
         self.charge(key["pk"]["S"], writes=units(size, WRITE_UNIT))
         if not holds(old, request):
             response: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}

@@ -21,17 +21,16 @@ _REFERENCE: Final = 0.04
 def run_within_budget(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Run a test, and fail it if it exceeds the budget.
 
-    A test that exceeds it runs again, twice at most: the first run may import modules, and a busy
-    machine has moments. A slow machine, on which known work takes longer, has a larger budget.
+    A slow machine, on which known work takes longer, has a larger budget. A test that exceeds it
+    runs again, twice at most: the first run may import modules, and a busy machine has moments.
     """
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    seconds, reports = _run(item, nextitem)
-    budget, runs = BUDGET, 1
-    while seconds > budget and runs < _RUNS and all(report.passed for report in reports):
-        before = _seconds_of_known_work()
+    for _ in range(_RUNS):
         seconds, reports = _run(item, nextitem)
-        budget = BUDGET * max(1, before / _REFERENCE, _seconds_of_known_work() / _REFERENCE)
-        runs += 1
+        slowness = _seconds_of_known_work() / _REFERENCE if seconds > BUDGET else 1
+        budget = BUDGET * max(1, slowness)
+        if seconds <= budget or not all(report.passed for report in reports):
+            break
     if seconds > budget and all(report.passed for report in reports):
         call = next(report for report in reports if report.when == "call")
         call.outcome = "failed"

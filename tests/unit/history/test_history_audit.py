@@ -40,7 +40,7 @@ def audited() -> AuditedWorld:
     """An account with some history and a ledger that does not lag."""
     world = World()
     world.table.put(account_item(account(world.account_id)))
-    simulate(world, random.Random(11), 150, (5, 2000, 80_000))
+    simulate(world, random.Random(11), 80, (5, 2000, 400_000))
     world.aggregate()
     world.pass_time(3600)
     audit = audit_of(world)
