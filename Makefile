@@ -11,7 +11,8 @@ HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 # What a route, a setting or an error still needs, as far as it shows in a second or two.
 PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test_openapi.py)
 
-# They need a linter of templates, whose import takes two seconds: one process runs them all.
+# They need a linter of templates, whose import takes seconds: one process runs them all, and with them
+# what `python -m tools.templates` does.
 CHECKS := $(addprefix tests/,checks integration/templates)
 
 # They wait for browsers, processes and queues, so four workers share one core. The others compute.
@@ -54,7 +55,7 @@ tests: setup
 	  '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
-	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' tools/types \
+	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
 	  '$(RUN)pytest -n0 -m "not slow" $(HALF_OF_UNIT)' \
 	  '$(RUN)pytest -n0 -m "not slow" tests/unit $(HALF_OF_UNIT:%=--ignore=%) $(PLACES)'
 
@@ -99,8 +100,7 @@ fuzz: setup .venv-engine/made ## try properties with many examples, and requests
 
 check: setup ## check lint, format, types, the template and what must agree
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
-	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' '$(RUN)python -m tools.templates' \
-	  'make --silent .venv-sam/made && $(SAM) validate --lint' \
+	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' \
 	  'make --silent .venv-checkov/made && tools/check_security'
 
 attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour

@@ -2,7 +2,8 @@
 
 import inspect
 import json
-from typing import Any, Final
+from functools import cache
+from typing import Any
 from unittest import mock
 
 import httpx
@@ -10,14 +11,12 @@ import pytest
 from pillarbox_client import Pillarbox, PillarboxError
 from pillarbox_client.operations import AsyncOperations, Operations
 
-from openapi.clients.operations import operations_of
+from openapi.clients.operations import ClientOperation, operations_of
 from openapi.document import document
 from openapi.of_keys import of_keys
 from tests.contract.bodies import TO
 from tests.contract.client import Api
 from tests.contract.service import Service
-
-OPERATIONS: Final = {each.name: each for each in operations_of(of_keys(document()))}
 
 
 class _InProcess(httpx.BaseTransport):
@@ -32,6 +31,12 @@ class _InProcess(httpx.BaseTransport):
             query=dict(request.url.params) or None,
         )
         return httpx.Response(response.status, headers=response.headers, text=response.text)
+
+
+@cache
+def described() -> dict[str, ClientOperation]:
+    """Return the operations of the document; not for each worker, because they take a while."""
+    return {each.name: each for each in operations_of(of_keys(document()))}
 
 
 @pytest.fixture
@@ -70,7 +75,7 @@ def test_what_has_no_body_is_none(pillarbox: Pillarbox) -> None:
 @pytest.mark.parametrize("kind", [Operations, AsyncOperations])
 def test_each_operation_has_a_method(kind: type[Any]) -> None:
     """Both clients have the operations that a key may call, each with its path and its query."""
-    for name, operation in OPERATIONS.items():
+    for name, operation in described().items():
         method = getattr(kind, name)
         required = [
             each.name
@@ -82,7 +87,7 @@ def test_each_operation_has_a_method(kind: type[Any]) -> None:
 
 def test_each_method_sends_its_operation(pillarbox: Pillarbox) -> None:
     """Each method sends the method and path of its operation."""
-    for name, operation in OPERATIONS.items():
+    for name, operation in described().items():
         method = getattr(pillarbox, name)
         body: list[Any] = [{}] if operation.body is not None else []
         with mock.patch.object(pillarbox, "_send") as send:
