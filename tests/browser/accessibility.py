@@ -3,12 +3,12 @@
 from typing import Any, Final, Literal
 
 from axe_playwright_python.base import AXE_FILE_PATH
-from playwright.sync_api import Page
+from playwright.sync_api import Frame, Page
 
 _WCAG: Final = {"wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"}
 _GRAVE: Final = {"serious", "critical"}
 _AXE: Final = AXE_FILE_PATH.read_text(encoding="utf-8")
-#: axe is in the page alone, so it would call frames in vain; Firefox reports each call as an error.
+#: axe is in one document alone, so it would call frames in vain: a frame needs a run of its own.
 _RUN: Final = """
 (options) => axe.run({ resultTypes: ["violations"], iframes: false, ...options })
   .then((found) => found.violations)
@@ -19,8 +19,8 @@ THEMES: Final[dict[int, Literal["light", "dark"]]] = {360: "light", 1280: "dark"
 _COLOURS: Final = {"runOnly": ["color-contrast", "link-in-text-block"]}
 
 
-def violations(page: Page, *, only_colours: bool = False) -> list[str]:
-    """Wait for animations; return the rules that the page fails, with the failing elements.
+def violations(page: Page | Frame, *, only_colours: bool = False) -> list[str]:
+    """Wait for animations; return the rules that a page or a frame fails, with the elements.
 
     Of axe's own rules beyond WCAG 2.2 A and AA only serious and critical failures count. For a
     second theme the rules about colours are enough.

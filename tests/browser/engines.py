@@ -15,7 +15,13 @@ from tests.needs import need_chromium, need_program
 PATIENCE: Final = 60_000.0  # milliseconds per step; only a broken run takes that long
 # Playwright itself uses a new profile per start and disables updates.
 # The headless shell does not isolate sites by itself, as a user's Chromium does.
-_SWITCHES: Final = ("--disable-gpu", "--disable-quic", "--disable-sync", "--site-per-process")
+# With the limit, which sites of their own may exceed, no page keeps a process in reserve.
+_SWITCHES: Final = (
+    *("--disable-gpu", "--disable-quic", "--disable-sync"),
+    *("--site-per-process", "--renderer-process-limit=1"),
+)
+#: Firefox starts processes in reserve too, most of which no page ever has.
+_PREFERENCES: Final[dict[str, str | float | bool]] = {"dom.ipc.processPrelaunch.enabled": False}
 _BRIDGE: Final = Path(__file__).with_name("firefox_bridge.cjs")
 
 expect.set_options(timeout=PATIENCE)
@@ -47,7 +53,10 @@ def firefox(program: Playwright) -> Browser:
     It ignores `color_scheme`; a page is dark only through a switch of its own.
     """
     return program.firefox.launch(
-        channel="moz-firefox", executable_path=need_program("firefox-esr"), timeout=PATIENCE
+        channel="moz-firefox",
+        executable_path=need_program("firefox-esr"),
+        firefox_user_prefs=_PREFERENCES,
+        timeout=PATIENCE,
     )
 
 

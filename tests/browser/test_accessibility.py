@@ -11,38 +11,38 @@ from tests.stack import operate
 
 pytestmark = pytest.mark.stack
 
-#: Page -> what is visible when its data is there.
+#: Page -> its title, and what is visible when its data is there.
 PAGES: Final = {
-    "/app/": ".quota",
-    "/app/activity": "a.row",
-    "/app/activity/{delivered}": ".timeline",
-    "/app/webhooks": "a.row",
-    "/app/keys": "table",
-    "/app/suppressions": "table",
-    "/app/members": "table",
-    "/app/account": "form.settings",
-    "/app/guides/domains": ".guide table",
-    "/app/templates": "a.row",
-    "/app/templates/{template}": ".checks li, .preview iframe",
+    "/app/": ("Overview", ".quota"),
+    "/app/activity": ("Activity", "a.row"),
+    "/app/activity/{delivered}": ("Activity", ".timeline"),
+    "/app/webhooks": ("Webhooks", "a.row"),
+    "/app/keys": ("API keys", "table"),
+    "/app/suppressions": ("Suppressions", "table"),
+    "/app/members": ("Members", "table"),
+    "/app/account": ("Account", "form.settings"),
+    "/app/guides/domains": ("Verify a domain", ".guide table"),
+    "/app/templates/{template}": ("Order shipped", ".checks li, .preview iframe"),
+    "/app/templates": ("Templates", "a.row"),
 }
 OPERATORS_PAGES: Final = {
-    "/app/operator/accounts": "a.row",
-    "/app/operator/accounts/{account}": ".quota",
-    "/app/operator/rates": ".figures",
-    "/app/operator/queues": "table",
-    "/app/operator/checks": "table",
+    "/app/operator/accounts": ("Accounts", "a.row"),
+    "/app/operator/accounts/{account}": ("Shop", ".quota"),
+    "/app/operator/rates": ("Rates", ".figures"),
+    "/app/operator/queues": ("Queues", "table"),
+    "/app/operator/checks": ("Checks", "table"),
+    "/app/operator/sign-ups": ("Sign-ups", "table"),
 }
 
 
 def test_the_pages_meet_wcag_aa(user: User, emails: dict[str, str], stack: dict[str, Any]) -> None:
     """With data, light and dark, and within 360 pixels; a window too."""
-    places = emails | {"template": stack["template_id"]}
-    page = user.page
-    for path, ready in PAGES.items():
-        user.go(path.format_map(places))
+    page = user.go("/app/")
+    for path, (title, ready) in PAGES.items():
+        user.follow(path.format_map(emails | {"template": stack["template_id"]}), title)
         expect(page.locator(ready).first).to_be_visible()
         assert_accessible(page)
-    user.go("/app/templates").get_by_role("button", name="New template").click()
+    page.get_by_role("button", name="New template").click()
     expect(page.get_by_label("Payment Receipt")).to_be_visible()
     assert_accessible(page)
 
@@ -76,9 +76,9 @@ def test_the_operators_pages_meet_wcag_aa(browser: Browser, dashboard: dict[str,
     operator = User(browser, dashboard, session(dashboard["base_url"], address))
     waiting = [{"email": "ada@shop.example", "name": "Shop " * 20, "createdAt": AT}]
     operator.interfere = answering(**{"operator/sign-ups": waiting})
-    page = operator.page
-    for path, ready in (OPERATORS_PAGES | {"/app/operator/sign-ups": "table"}).items():
-        operator.go(path.format_map({"account": operator.account["id"]}))
+    page = operator.go("/app/operator")
+    for path, (title, ready) in OPERATORS_PAGES.items():
+        operator.follow(path.format_map({"account": operator.account["id"]}), title)
         expect(page.locator(ready).first).to_be_visible()
         assert_accessible(page)
     operator.close()

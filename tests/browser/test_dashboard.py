@@ -17,6 +17,7 @@ from tests.browser.dashboard import (
     SHIFTS,
     User,
     answering,
+    rewriting,
     send_held,
     unreachable,
 )
@@ -227,22 +228,20 @@ def test_hostile_text_is_only_text(user: User, emails: dict[str, str]) -> None:
     records = [RECORD | {"host": HOSTILE, "value": HOSTILE, "purpose": HOSTILE, "dns": dns}]
     domain = DOMAIN | {"domain": HOSTILE, "status": "failed", "records": records}
     sender = {"address": HOSTILE, "verified": False, "default": False}
-    user.interfere = answering(
-        **{"domains": [domain], "domains/acme.example": domain, "senders": [sender]}
-    )
-    user.rewrite = _hostile
-    page = user.page
-    for path, ready in (
-        ("/app/", ".errors li"),
-        ("/app/", ".attention b"),
-        ("/app/activity", "a.row"),
-        (f"/app/activity/{emails['bounced']}", ".reason"),
-        ("/app/webhooks", "a.row"),
-        ("/app/domains", ".senders .who"),
-        ("/app/domains/acme.example", ".zone td:nth-child(3)"),
+    answers = {"domains": [domain], "domains/acme.example": domain, "senders": [sender]}
+    answer, rewrite = answering(**answers), rewriting(_hostile)
+    user.interfere = lambda route: answer(route) or rewrite(route)
+    page = user.go("/app/")
+    for path, title, ready in (
+        ("/app/", "Overview", ".errors li"),
+        ("/app/", "Overview", ".attention b"),
+        ("/app/activity", "Activity", "a.row"),
+        (f"/app/activity/{emails['bounced']}", "Activity", ".reason"),
+        ("/app/webhooks", "Webhooks", "a.row"),
+        ("/app/domains", "Domains", ".senders .who"),
+        ("/app/domains/acme.example", HOSTILE, ".zone td:nth-child(3)"),
     ):
-        if not page.url.endswith(path):
-            user.go(path)
+        user.follow(path, title)
         expect(page.locator(ready).first).to_contain_text(HOSTILE)
         expect(page.locator(ready).first).to_be_visible()
         markup = "#app script, #app [onerror], #app [onload], #app img:not([alt=''])"

@@ -248,16 +248,19 @@ def test_a_viewer_reads(browser: Browser, dashboard: dict[str, Any]) -> None:
     """A viewer sees each page, and no button or field that the service would refuse."""
     base, account = dashboard["base_url"], dashboard["accounts"]["live"]
     viewer = User(browser, dashboard, session(base, f"viewer-{RUN}@a.example", account, "viewer"))
-    page = viewer.page
+    page = viewer.go("/app/")
     for name, (ready, disabled) in VIEWED.items():
-        viewer.go(f"/app/{name}")
+        viewer.follow(f"/app/{name}", name.title())
         expect(page.locator("main").locator(ready).first).to_be_visible()
         buttons = page.locator("main").get_by_role("button", name=WRITES).all()
         assert [button.inner_text() for button in buttons if button.is_enabled()] == [], name
         assert disabled <= {button.inner_text().strip() for button in buttons}, name
     expect(page.get_by_label("Brand name")).to_be_disabled()
-    expect(viewer.go("/app/members").get_by_role("combobox").first).to_be_disabled()
-    viewer.go("/app/webhooks").get_by_role("link", name=dashboard["webhook"]["url"]).click()
+    viewer.follow("/app/members", "Members")
+    expect(page.get_by_role("combobox").first).to_be_disabled()
+    viewer.follow("/app/webhooks", "Webhooks").get_by_role(
+        "link", name=dashboard["webhook"]["url"]
+    ).click()
     expect(page.get_by_text("All events")).to_be_visible()
     expect(page.locator("main").get_by_role("button", name=WRITES)).to_have_count(0)
     viewer.go(f"/app/templates/{dashboard['template_id']}")
