@@ -22,6 +22,8 @@ ASCII = "be printable ASCII without blanks: write the host as xn--… and encode
         ("https://a.b:65535/@user:pw//x%20y", "a.b", 65535, "/@user:pw//x%20y"),
         ("https://xn--bcher-kva.example/", "xn--bcher-kva.example", 443, "/"),
         ("https://1.2.3.4.example.com/", "1.2.3.4.example.com", 443, "/"),
+        ("https://0x.example/", "0x.example", 443, "/"),
+        ("https://0x7f.1.example/", "0x7f.1.example", 443, "/"),
     ],
 )
 def test_a_plain_https_url_is_accepted(text: str, host: str, port: int, target: str) -> None:
@@ -50,6 +52,9 @@ def test_a_plain_https_url_is_accepted(text: str, host: str, port: int, target: 
         ("https://user@hooks.example.com/", "not contain a user name or a password"),
         ("https://user:pw@hooks.example.com/", "not contain a user name or a password"),
         ("https://203.0.113.7/", "have a host name, not an IP address"),
+        ("https://0x7f.1/", "have a host name, not an IP address"),
+        ("https://0X7F000001/", "have a host name, not an IP address"),
+        ("https://127.0x1./", "have a host name, not an IP address"),
         ("https://[2001:db8::1]/", "have a host name, not an IP address"),
         ("https://hooks.example.com:/", PORT),
         ("https://hooks.example.com:0/", PORT),

@@ -22,6 +22,8 @@ _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 #: A last label that does not begin with a letter would make the name an IPv4 address for some
 #: programs: `127.1`, `0x7f.1`.
 _NAME: Final = rf"(?:{_LABEL}\.)+(?=[a-z]){_LABEL}"
+#: What a program may read as an address: numbers, also hexadecimal ones, or IPv6 in brackets.
+_ADDRESS: Final = r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]*))*|\[.*"
 _PORT: Final = r"[1-9][0-9]{0,4}"
 #: The characters of RFC 3986, without the fragment's.
 _TARGET: Final = r"[/?][A-Za-z0-9._~:/?@!$&'()*+,;=%\[\]-]*"
@@ -85,7 +87,7 @@ def _check_host(host: str, *, is_local: bool) -> None:
         if host != _LOCAL_HOST:
             raise WebhookUrlError("must begin with https://, or with http://127.0.0.1:")
         return
-    if re.fullmatch(r"[0-9.]+|0x.*|\[.*", host):
+    if re.fullmatch(_ADDRESS, host):
         raise WebhookUrlError("must have a host name, not an IP address")
     if len(host) > _MAX_NAME or not re.fullmatch(_NAME, host):
         raise WebhookUrlError("must have a full host name, such as hooks.example.com")
