@@ -18,9 +18,9 @@ from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.keep import keeping
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent, TaggedMessage
 from pillarbox.application.ports import StoredResponse
-from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.changes import MessageChanges
+from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.waiting import DueMail, WaitingMail

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_uploads import S3Uploads
     from pillarbox.application.authentication import SeenKeys
     from pillarbox.application.kept import ContentReading
-    from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
+    from pillarbox.application.sending.ports import SendingPorts
     from pillarbox.application.sending.send_again import SendAgain
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
@@ -32,7 +32,7 @@ class SendingWiring(Stores):
         """Everything that sending needs."""
         from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
         from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
-        from pillarbox.application.sending.acceptance import SendingPorts
+        from pillarbox.application.sending.ports import SendingPorts
         from pillarbox.domain.accounts.key_policy import PreviewSettings
         from pillarbox.domain.sign_in.preview_key import PreviewRecipients
 

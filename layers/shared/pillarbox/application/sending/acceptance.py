@@ -38,64 +38,28 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from pillarbox.application.authentication import KeyCheck
 from pillarbox.application.ports import (
     AcceptedMessage,
     Claim,
-    Claims,
-    Clock,
-    Directory,
-    Jobs,
-    MailDomains,
-    Messages,
-    Quotas,
-    Refusals,
     StoredResponse,
 )
 from pillarbox.application.sender_quota import SenderQuota
 from pillarbox.application.sending.claiming import Claiming
+from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 from pillarbox.domain.errors import ServiceError, Unavailable, Withdrawn
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Message
 
 if TYPE_CHECKING:
-    from pillarbox.application.waiting import WaitingMail
-    from pillarbox.domain.messages.upload import UploadedFile
+    from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
 
 type Outcome = AcceptedMessage | ServiceError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendingPorts:
-    """Everything outside the application that sending needs."""
-
-    directory: Directory
-    claims: Claims
-    quotas: Quotas
-    refusals: Refusals
-    jobs: Jobs
-    messages: Messages
-    domains: MailDomains
-    #: Returns those of an account's uploads that exist, by their ids.
-    find_uploads: "Callable[[str, Collection[UUID]], Mapping[UUID, UploadedFile]]"
-    #: Returns what stores the emails that are not to be sent at once.
-    waiting: "Callable[[], WaitingMail]"
-    clock: Clock
-    preview: PreviewSettings
-    #: Returns whether a text is the edge's secret.
-    is_of_edge: Callable[[str], bool]
-
-    @property
-    def key_check(self) -> KeyCheck:
-        """What decides whether a key works."""
-        return KeyCheck(self.clock, self.is_of_edge)
 
 
 @dataclass(frozen=True, slots=True)

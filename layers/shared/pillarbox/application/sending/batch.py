@@ -10,7 +10,6 @@ from pillarbox.application.sending.acceptance import (
     Acceptance,
     MessageGroup,
     Outcome,
-    SendingPorts,
 )
 from pillarbox.application.sending.costly_requests import (
     RequestCost,
@@ -20,7 +19,8 @@ from pillarbox.application.sending.costly_requests import (
     http_senders,
 )
 from pillarbox.application.sending.paused import find_paused
-from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, find_files
+from pillarbox.application.sending.ports import SendingPorts
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.client_origin import ClientOrigin
@@ -186,7 +186,7 @@ class BatchSend:
         domains = frozenset().union(*(draft.recipients.domains for draft in drafts.values()))
         verdicts = ports.domains.look_up(domains)
         requests = [draft.request for draft in drafts.values()]
-        files = find_files(ports, principal.account.account_id, requests)
+        files = ports.find_files(principal.account.account_id, requests)
         now, fuel, refused = ports.clock(), RequestFuel(), 0
         for position, draft in drafts.items():
             try:

@@ -13,7 +13,7 @@ from typing import Final, Self
 from pillarbox.application.authentication import SeenKeys, SenderLookup
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sender_quota import check_quotas
-from pillarbox.application.sending.acceptance import SendingPorts
+from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key import EMAILS_SEND
 from pillarbox.domain.accounts.key_policy import Principal

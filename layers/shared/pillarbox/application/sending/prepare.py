@@ -1,6 +1,6 @@
 """Prepare a message for acceptance: template, sender, recipients, and the record it will have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -24,7 +24,6 @@ from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
 
 if TYPE_CHECKING:
-    from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.domain.messages.upload import UploadedFile
 
 
@@ -242,20 +241,3 @@ class Draft:
         uploads = files_of(self.request.uploads, files)
         check_attachments((*self.request.attachments, *uploads))
         return uploads
-
-
-def find_files(
-    ports: "SendingPorts", account_id: str, requests: Sequence[SendRequest]
-) -> "Mapping[UUID, UploadedFile]":
-    """Return the uploaded files that requests name, as far as there are any.
-
-    Raises:
-        ServiceError: `service_unavailable`.
-    """
-    named = {file.upload_id for request in requests for file in request.uploads}
-    if not named:
-        return {}
-    from pillarbox.domain.messages.upload import is_usable  # noqa: PLC0415  few emails have one
-
-    now = ports.clock()
-    return ports.find_uploads(account_id, {each for each in named if is_usable(each, now)})

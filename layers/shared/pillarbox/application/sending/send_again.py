@@ -9,9 +9,10 @@ from uuid import UUID
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.kept import ContentReading, content_not_found
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
-from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
+from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.paused import check_paused
+from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.smtp_message import read_author

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sender_quota import quota_state
-from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
+from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.costly_requests import (
     RequestCost,
     check_quota,
@@ -15,7 +15,8 @@ from pillarbox.application.sending.costly_requests import (
     http_senders,
 )
 from pillarbox.application.sending.paused import check_paused
-from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, find_files
+from pillarbox.application.sending.ports import SendingPorts
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.client_origin import ClientOrigin
@@ -140,7 +141,7 @@ class SingleSend:
         check_paused(ports.quotas, principal, draft.origin, ports.clock())
         check_quota(ports, self.seen, principal, directory)
         verdicts = ports.domains.look_up(draft.recipients.domains)
-        files = find_files(ports, principal.account.account_id, [draft.request])
+        files = ports.find_files(principal.account.account_id, [draft.request])
         try:
             return draft.prepare(verdicts, files, ports.clock(), RequestFuel())
         except ServiceError:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from pillarbox.application.authentication import ParsedKey, SeenKeys, SenderLookup, parse_key
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
-from pillarbox.application.sending.acceptance import Acceptance, MessageGroup, SendingPorts
+from pillarbox.application.sending.acceptance import Acceptance, MessageGroup
 from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.paused import check_paused, find_paused
+from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pillarbox.application.authentication import SeenKeys
-from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.costly_requests import (
     check_quota,
     count_refusals,
     http_senders,
 )
+from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
