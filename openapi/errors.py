@@ -1,4 +1,4 @@
-"""Every error code of the API (contract section 7): the one place to write for a new one.
+"""Every error code of the API (contract section 7), its status and its texts.
 
 `make openapi` writes the table of statuses in `pillarbox.domain.errors`, which functions load, the
 table of SMTP replies in the relay, docs/errors.md and the examples of docs/openapi.json. Tests make

@@ -13,6 +13,8 @@ from tests.loops import for_each
 _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
 _PROGRAMS: Final = ("admin", "front", "functions", "layers", "local", "relay")
+#: `pillarbox deploy` looks them up in the AWS account.
+_FOUND_BY_DEPLOY: Final = {"CloudFrontPrefixList", "RelayZoneA", "RelayZoneB"}
 _DOCUMENTS: Final = ("local/README.md", "docs/operations.md", "docs/relay.md", "docs/security.md")
 
 
@@ -102,6 +104,13 @@ def test_defaults_and_what_users_set_are_documented() -> None:
         )
     ]
     assert missing == []
+
+
+def test_parameters_that_operators_choose_are_documented() -> None:
+    """A document names each parameter of the template, except what the command finds itself."""
+    documents = "".join(path.read_text() for path in (template.ROOT / "docs").glob("*.md"))
+    chosen = template.load()["Parameters"].keys() - _FOUND_BY_DEPLOY
+    assert [name for name in chosen if not re.search(rf"\b{name}\b", documents)] == []
 
 
 def test_every_setting_is_set_somewhere() -> None:

@@ -8,7 +8,7 @@ from unittest import mock
 
 from local import template
 from pillarbox.http.mcp.calls import UseCases
-from pillarbox.settings import PREFIX, Settings
+from pillarbox.settings import PREFIX, Settings, all_settings
 from pillarbox.wiring import Wiring
 from tests.aws import aws, running_aws
 from tests.loops import for_each
@@ -21,20 +21,13 @@ _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {
     for resource in _SOURCE["Resources"].values()
     if resource["Type"] == "AWS::Serverless::Function"
 }
-#: Values for the settings that are not just any text; "10" is a number and any text.
+#: Values for the settings that are off, or not just any text, without one.
 _VALUES: Final = {
     Settings.relay.variable: "relay.example:587",
-    Settings.webhooks.variable: "on",
-    Settings.sign_up.variable: "open",
-    Settings.plan_of_new_accounts.variable: "free",
     Settings.widget_origins.variable: "https://shop.example",
-    Settings.preview_recipients.variable: "own",
-    Settings.aws_client.variable: "direct",
-    Settings.breaker_mode.variable: "act",
-    Settings.breaker_limits.variable: str(Settings.breaker_limits.default),
     Settings.shared_tenant.variable: "on",
-    Settings.operator_passkeys.variable: "optional",
 }
+_DEFAULTS: Final = {row.variable: row.default for row in all_settings() if row.default}
 #: Every function has it, so that each of those that serve requests can ask for it when a key has
 #: `sources`. Their roles say which may read the secret (test_template_roles.py).
 _EDGE_SECRET: Final = {Settings.edge_secret_id.variable}
@@ -79,7 +72,8 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     """A function's settings are enough to create its use cases, and each of them is read."""
     assert aws
     settings = _template_settings(function)
-    environment = _RecordedEnvironment({name: _VALUES.get(name, "10") for name in settings})
+    values = dict.fromkeys(settings, "10") | _DEFAULTS | _VALUES  # a number is also any text
+    environment = _RecordedEnvironment({name: str(values[name]) for name in settings})
     source = (template.ROOT / function / "app.py").read_text()
     use_cases = set(re.findall(r"services\(\)\s*\.(\w+)", source)) - {"is_of_edge"}
     if "services()," in source:
