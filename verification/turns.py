@@ -25,7 +25,8 @@ class _Life:
 class _Thread:
     call: Callable[[], Any]
     life: _Life
-    greenlet: greenlet = field(default_factory=getcurrent)
+    #: Where it goes on. The caller's may begin after its turns were made, so each wait sets it.
+    runs_in: greenlet = field(default_factory=getcurrent)
     result: Any = None
     done: bool = False
     #: Returns whether the thread can go on.
@@ -63,7 +64,7 @@ class Turns:
         me = self._running
         threads = [_Thread(call, _Life() if apart else me.life) for call in calls]
         for thread in threads:
-            thread.greenlet = greenlet(partial(self._run, thread))
+            thread.runs_in = greenlet(partial(self._run, thread))
         self._live += threads
         me.is_parent = True
         self._wait(lambda: all(thread.done for thread in threads))
@@ -88,8 +89,8 @@ class Turns:
         me.can_go_on = can_go_on
         me.wakes_at = None if longest is None else self._now() + longest
         if (chosen := self._next()) is not me:
-            self._running = chosen
-            chosen.greenlet.switch()
+            me.runs_in, self._running = getcurrent(), chosen
+            chosen.runs_in.switch()
         self._check(me)
 
     def _next(self) -> _Thread:
@@ -121,7 +122,7 @@ class Turns:
         self._live.remove(thread)
         self._running = self._next()
         # The parent goes on when a greenlet ends, and gets its result if it has not begun yet.
-        thread.greenlet.parent = self._running.greenlet
+        thread.runs_in.parent = self._running.runs_in
 
 
 class Pool(ThreadPoolExecutor):

@@ -46,6 +46,7 @@ class Process:
         """Run to the end or to the pause."""
         self._first.parent = getcurrent()
         self._stopped.switch()
+        assert self.done or self in _PAUSED
 
     def pause(self) -> None:
         """Stop the calling thread of the process until `resume`."""

@@ -1,0 +1,36 @@
+"""The processes of the rigs, and their threads, of which one runs at a time."""
+
+from datetime import UTC, datetime
+
+from verification.faults.processes import Process
+from verification.turns import Turns
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _turns() -> Turns:
+    return Turns(lambda ready: ready[-1], lambda: NOW, lambda _: None)
+
+
+def test_a_process_runs_to_its_end_with_its_threads() -> None:
+    """One step ends it, though its turns were made before it began."""
+    process = Process(lambda: process.turns.together([lambda: 1, lambda: 2]))
+    process.turns = _turns()
+    process.resume()
+    assert (process.done, process.paused, process.result) == (True, False, [1, 2])
+
+
+def test_a_process_that_a_thread_pauses_goes_on_there() -> None:
+    """The other threads wait with it, and all end in the second step."""
+    steps: list[str] = []
+
+    def pause() -> None:
+        process.pause()
+        steps.append("went on")
+
+    process = Process(lambda: process.turns.together([lambda: steps.append("first"), pause]))
+    process.turns = _turns()
+    process.resume()
+    assert (process.done, process.paused, steps) == (False, True, [])
+    process.resume()
+    assert (process.done, steps) == (True, ["went on", "first"])
