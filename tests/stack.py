@@ -80,26 +80,19 @@ _OPERATOR_ENVIRONMENT = {
 
 def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the operator's command on the test stack; any exit code is accepted."""
-    return subprocess.run(
-        [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
-        env=_OPERATOR_ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
-
-
-def operate(*arguments: str) -> Any:
-    """Run the operator's command, which must succeed, and return its JSON."""
     operator = _operator()
     assert operator.stdin
     assert operator.stdout
     operator.stdin.write(json.dumps(["--local", "--json", *arguments]) + "\n")
     operator.stdin.flush()
-    code, output, errors = json.loads(operator.stdout.readline())
-    assert code == 0, output + errors
-    return json.loads(output) if output.strip() else None
+    return subprocess.CompletedProcess(arguments, *json.loads(operator.stdout.readline()))
+
+
+def operate(*arguments: str) -> Any:
+    """Run the operator's command, which must succeed, and return its JSON."""
+    done = run_operator(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout) if done.stdout.strip() else None
 
 
 @cache
