@@ -48,11 +48,15 @@ def is_open(port: int) -> bool:
 
 
 def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """Call `look` until its result is true, and return the result."""
-    deadline = time.monotonic() + seconds
+    """Call `look` until its result is true, and return the result.
+
+    The pauses grow, because a look may cost the stack more than what it waits for.
+    """
+    started = time.monotonic()
     while not (result := look()):
-        assert time.monotonic() < deadline, "the condition was not met in time"
-        time.sleep(0.1)
+        waited = time.monotonic() - started
+        assert waited < seconds, "the condition was not met in time"
+        time.sleep(max(0.1, waited / 10))
     return result
 
 
