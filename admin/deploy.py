@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Final
 
 import boto3
@@ -371,6 +372,7 @@ def _read_config(environment: Environment) -> Config:
     return Config(section, name, parameters.parse_overrides(texts))
 
 
+@cache  # to read the template takes longer than everything else here
 def _read_defaults() -> parameters.Parameters:
     """Return the default of each parameter of the template."""
     template = yaml.load((ROOT / "template.yaml").read_text(), _TemplateLoader)  # noqa: S506  a SafeLoader

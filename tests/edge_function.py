@@ -40,7 +40,8 @@ _DISTRIBUTION: Final[Any] = _RESOURCES["Edge"]["Properties"]["DistributionConfig
 #: origin that every distribution has.
 _ORIGINS: Final = sorted(set().union(*map(_always, _DISTRIBUTION["Origins"])))
 
-#: Reads lines with the code of a function and its event. It ends with its standard input.
+#: Reads lines with the number of a function, its code if that is new, and its event. It ends with
+#: its standard input.
 _HARNESS: Final = """
 let chosen;
 const cf = {
@@ -49,12 +50,12 @@ const cf = {
     chosen = id;
   }
 };
-const handlers = {};
+const handlers = [];
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { code, event, origin } = JSON.parse(line);
-  handlers[code] = handlers[code] || new Function('cf', code + '\\nreturn handler;')(cf);
+  const { number, code, event, origin } = JSON.parse(line);
+  if (code) handlers[number] = new Function('cf', code + '\\nreturn handler;')(cf);
   chosen = origin;
-  const answer = handlers[code](event);
+  const answer = handlers[number](event);
   console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
 });
 """
@@ -111,10 +112,13 @@ def page_file(uri: str) -> str:
 
 
 def _run(code: str, event: dict[str, Any], origin: str = "dashboard") -> Any:
-    node = _node()
+    node, numbers = _node()
     assert node.stdin
     assert node.stdout
-    node.stdin.write(json.dumps({"code": code, "event": event, "origin": origin}) + "\n")
+    new = {} if code in numbers else {"code": code}
+    number = numbers.setdefault(code, len(numbers))
+    request = {"number": number, "event": event, "origin": origin, **new}
+    node.stdin.write(json.dumps(request) + "\n")
     node.stdin.flush()
     answer = node.stdout.readline()
     if not answer:
@@ -124,7 +128,8 @@ def _run(code: str, event: dict[str, Any], origin: str = "dashboard") -> Any:
 
 
 @cache
-def _node() -> subprocess.Popen[str]:
+def _node() -> tuple[subprocess.Popen[str], dict[str, int]]:
+    """Return the process, and the numbers of the functions that it has."""
     node = subprocess.Popen(
         [need_program("node"), "-e", f"const ORIGINS = {json.dumps(_ORIGINS)};{_HARNESS}"],
         stdin=subprocess.PIPE,
@@ -132,4 +137,4 @@ def _node() -> subprocess.Popen[str]:
         text=True,
     )
     atexit.register(node.communicate)  # closes its input and waits for its end
-    return node
+    return node, {}

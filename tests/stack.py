@@ -48,11 +48,15 @@ def is_open(port: int) -> bool:
 
 
 def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """Call `look` until its result is true, and return the result."""
-    deadline = time.monotonic() + seconds
+    """Call `look` until its result is true, and return the result.
+
+    The pauses grow, because a look may cost the stack more than what it waits for.
+    """
+    started = time.monotonic()
     while not (result := look()):
-        assert time.monotonic() < deadline, "the condition was not met in time"
-        time.sleep(0.1)
+        waited = time.monotonic() - started
+        assert waited < seconds, "the condition was not met in time"
+        time.sleep(max(0.1, waited / 10))
     return result
 
 
@@ -80,26 +84,19 @@ _OPERATOR_ENVIRONMENT = {
 
 def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the operator's command on the test stack; any exit code is accepted."""
-    return subprocess.run(
-        [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
-        env=_OPERATOR_ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
-
-
-def operate(*arguments: str) -> Any:
-    """Run the operator's command, which must succeed, and return its JSON."""
     operator = _operator()
     assert operator.stdin
     assert operator.stdout
     operator.stdin.write(json.dumps(["--local", "--json", *arguments]) + "\n")
     operator.stdin.flush()
-    code, output, errors = json.loads(operator.stdout.readline())
-    assert code == 0, output + errors
-    return json.loads(output) if output.strip() else None
+    return subprocess.CompletedProcess(arguments, *json.loads(operator.stdout.readline()))
+
+
+def operate(*arguments: str) -> Any:
+    """Run the operator's command, which must succeed, and return its JSON."""
+    done = run_operator(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout) if done.stdout.strip() else None
 
 
 @cache

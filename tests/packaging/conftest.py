@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 _UV = ROOT / ".uv" / "bin" / "uv"
 
 
-def _build(folder: str, resource: str, target: Path, architecture: str) -> None:
+def _make(folder: str, goal: str, target: Path, architecture: str) -> None:
     subprocess.run(
         [
-            *("make", "-C", ROOT / folder, f"build-{resource}"),
+            *("make", "-C", ROOT / folder, goal),
             *(f"ARTIFACTS_DIR={target}", f"PLATFORM={architecture}-manylinux_2_34"),
         ],
         env=os.environ | {"PATH": f"{_UV.parent}:{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"},
@@ -28,9 +28,9 @@ def _build(folder: str, resource: str, target: Path, architecture: str) -> None:
     )
 
 
-def _build_here(folder: str, resource: str, target: Path) -> None:
-    """Build for this machine's architecture, read-only as in Lambda."""
-    _build(folder, resource, target, platform.machine().replace("arm64", "aarch64"))
+def _make_here(folder: str, goal: str, target: Path) -> None:
+    """Make something for this machine's architecture, read-only as in Lambda."""
+    _make(folder, goal, target, platform.machine().replace("arm64", "aarch64"))
     for path in (target, *target.rglob("*")):
         path.chmod(path.stat().st_mode & ~0o222)
 
@@ -60,15 +60,18 @@ def deployed_layer(shared: Path) -> Path:
     """Return the folder of the layer for the architecture that the template declares."""
     return _once(
         shared / "deployed",
-        lambda target: _build("layers/shared", "SharedLayer", target, "aarch64"),
+        lambda target: _make("layers/shared", "build-SharedLayer", target, "aarch64"),
     )
 
 
 @pytest.fixture(scope="session")
 def layer(shared: Path) -> Path:
-    """Return the read-only folder of the layer, like /opt."""
+    """Return the read-only folder of the layer, like /opt.
+
+    It has no byte code: its users keep theirs beside it, and compile only what they load.
+    """
     return _once(
-        shared / "layer", lambda target: _build_here("layers/shared", "SharedLayer", target)
+        shared / "layer", lambda target: _make_here("layers/shared", "install-SharedLayer", target)
     )
 
 
@@ -77,7 +80,7 @@ def editor(shared: Path) -> Path:
     """Return the read-only folder of edit_templates, which has packages of its own."""
     return _once(
         shared / "editor",
-        lambda target: _build_here("functions/edit_templates", "EditTemplates", target),
+        lambda target: _make_here("functions/edit_templates", "build-EditTemplates", target),
     )
 
 
@@ -86,7 +89,7 @@ def passkeys(shared: Path) -> Path:
     """Return the read-only folder of passkeys, which has packages of its own too."""
     return _once(
         shared / "passkeys",
-        lambda target: _build_here("functions/passkeys", "Passkeys", target),
+        lambda target: _make_here("functions/passkeys", "build-Passkeys", target),
     )
 
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ UNZIPPED = 250 * 1024 * 1024
 GLIBC = (2, 34)
 #: e_machine of the ELF header for AArch64.
 AARCH64 = 183
+
+type Run = Callable[..., tuple[str, str]]
 
 
 def size(folder: Path) -> int:
@@ -74,16 +77,22 @@ import dns.resolver, jinja2
 """
 
 
-def run_alone(script: str, *paths: Path) -> tuple[str, str]:
-    """Run a script with nothing but these paths; return what it printed and its errors."""
-    completed = subprocess.run(
-        [sys.executable, "-S", "-P", "-c", script],
-        env={"PYTHONPATH": ":".join(map(str, paths))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return completed.stdout, completed.stderr
+@pytest.fixture
+def run_alone(layer: Path) -> Run:
+    """Runs a script with the layer and nothing else but a folder; returns its output and errors."""
+
+    def run(script: str, *folders: Path) -> tuple[str, str]:
+        paths = ":".join(map(str, (*folders, layer / "python")))
+        completed = subprocess.run(
+            [sys.executable, "-S", "-P", "-c", script],
+            env={"PYTHONPATH": paths, "PYTHONPYCACHEPREFIX": str(layer.with_name("bytecode"))},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return completed.stdout, completed.stderr
+
+    return run
 
 
 def exported(*options: str) -> str:
@@ -99,9 +108,9 @@ def exported(*options: str) -> str:
 
 
 @linux_only
-def test_every_module_can_be_imported(layer: Path) -> None:
+def test_every_module_can_be_imported(run_alone: Run) -> None:
     """Every module finds its imports in the layer, also modules that load on first use."""
-    assert run_alone(f"{IMPORT_ALL}print('all')", layer / "python") == ("all\n", "")
+    assert run_alone(f"{IMPORT_ALL}print('all')") == ("all\n", "")
 
 
 def test_the_layer_contains_the_locked_versions() -> None:
@@ -110,16 +119,20 @@ def test_the_layer_contains_the_locked_versions() -> None:
     assert (template.ROOT / "layers/shared/requirements.txt").read_text() == locked
 
 
-def test_the_editor_brings_its_compilers(layer: Path, editor: Path) -> None:
+def test_the_editor_brings_its_compilers(
+    run_alone: Run, deployed_layer: Path, editor: Path
+) -> None:
     """The function edit_templates has MJML and the inliner beside it, at the locked versions."""
     folder = template.ROOT / "functions/edit_templates"
     assert (folder / "requirements.txt").read_text() == exported("--only-group", "editor")
     script = "import css_inline, jinja2, mrml; print(mrml.to_html('<mjml></mjml>').content[:15])"
-    assert run_alone(script, editor, layer / "python") == ("<!doctype html>\n", "")
-    assert size(editor) + size(layer) < UNZIPPED / 2
+    assert run_alone(script, editor) == ("<!doctype html>\n", "")
+    assert size(editor) + size(deployed_layer) < UNZIPPED / 2
 
 
-def test_passkeys_bring_their_verifier(layer: Path, passkeys: Path) -> None:
+def test_passkeys_bring_their_verifier(
+    run_alone: Run, deployed_layer: Path, passkeys: Path
+) -> None:
     """The function passkeys has the package webauthn beside it, at the locked versions."""
     folder = template.ROOT / "functions/passkeys"
     assert (folder / "requirements.txt").read_text() == exported("--only-group", "passkeys")
@@ -131,23 +144,23 @@ try:
 except Exception as error:
     print(type(error).__name__)
 """
-    assert run_alone(script, passkeys, layer / "python") == ("InvalidAuthenticationResponse\n", "")
-    assert size(passkeys) + size(layer) < UNZIPPED / 2
+    assert run_alone(script, passkeys) == ("InvalidAuthenticationResponse\n", "")
+    assert size(passkeys) + size(deployed_layer) < UNZIPPED / 2
 
 
-def test_the_layer_has_the_list_of_disposable_domains(layer: Path) -> None:
+def test_the_layer_has_the_list_of_disposable_domains(run_alone: Run) -> None:
     """The layer alone refuses the domain of a known service for disposable addresses."""
     script = (
         "from pillarbox.adapters.disposable_domains import is_disposable as listed;"
         " print(listed('mailinator.com'), listed('customer.example'))"
     )
-    assert run_alone(script, layer / "python") == ("True False\n", "")
+    assert run_alone(script) == ("True False\n", "")
 
 
-def test_the_layer_has_the_list_of_public_suffixes(layer: Path) -> None:
+def test_the_layer_has_the_list_of_public_suffixes(run_alone: Run) -> None:
     """The layer alone tells a shared domain from one that somebody has registered."""
     script = (
         "from pillarbox.adapters.public_suffixes import registrable_domain as registered;"
         " print(*map(registered, ('mail.shop.co.uk', 'co.uk', 'github.io')))"
     )
-    assert run_alone(script, layer / "python") == ("shop.co.uk None None\n", "")
+    assert run_alone(script) == ("shop.co.uk None None\n", "")

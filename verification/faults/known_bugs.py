@@ -46,7 +46,7 @@ from pillarbox.domain.messages.mail import Job, Mail
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from pillarbox.domain.webhooks.endpoint import WebhookTask
 from pillarbox.wiring import services
-from verification.faults.acceptance_runs import acceptance_runs, stalled_acceptors
+from verification.faults.acceptance_runs import late_writes, stalled_acceptors, takeovers
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import bursts, random_schedule
 from verification.faults.report import RunResult
@@ -514,13 +514,13 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "SDK retries on SES": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "resend when a lease ends": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "trust events of other mail": partial(late_events, path=_UNKEYED),
-    "unconditional claim delete": partial(acceptance_runs, path=_KEYED),
-    "read in place of tombstones": partial(acceptance_runs, path=_KEYED),
-    "read before a refusal": partial(acceptance_runs, path=_KEYED),
-    "release before the tombstone": partial(acceptance_runs, path=_KEYED),
-    "take over before the tombstones": partial(acceptance_runs, path=_KEYED),
-    "random ids": partial(acceptance_runs, path=_KEYED),
-    "forget dead owners": partial(acceptance_runs, path=_KEYED_BATCH),
+    "unconditional claim delete": partial(takeovers, path=_KEYED),
+    "read in place of tombstones": partial(stalled_acceptors, path=_KEYED),
+    "read before a refusal": partial(late_writes, path=_KEYED),
+    "release before the tombstone": partial(late_writes, path=_KEYED),
+    "take over before the tombstones": partial(takeovers, path=_KEYED),
+    "random ids": partial(stalled_acceptors, path=_KEYED),
+    "forget dead owners": partial(takeovers, path=_KEYED_BATCH),
     "status without rank": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "write over another's change": partial(paused_writes, path=_TWO_RECIPIENTS),
     "no refund": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),

@@ -157,12 +157,12 @@ def leave(stack_name: str, status: str) -> None:
 
 @pytest.fixture
 def script(
-    table: Table,
+    shared: Table,
     ses: tuple[str, MailStore],
     name_server: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Script]:
-    assert table.name
+    assert shared.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     monkeypatch.setenv("PILLARBOX_DNS_SERVERS", name_server)
     ses[1].create_configuration_set("set")

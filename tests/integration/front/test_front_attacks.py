@@ -30,9 +30,9 @@ def test_costly_bodies_stay_cheap(target: Target) -> None:
 def test_held_sockets_block_nobody(target: Target) -> None:
     """While idle, stalled and slow sockets hold the front, large sends are accepted."""
     tally = new_tally()
-    large_requests.attack_sockets(target, tally, number=10, sends=2)
+    large_requests.attack_sockets(target, tally, number=10, sends=1)
     assert not tally.failed, tally.findings
-    assert (tally["sockets held"], tally["large sends"]) == (30, 6)
+    assert (tally["sockets held"], tally["large sends"]) == (30, 3)
 
 
 def test_a_flood_of_one_key_blocks_nobody(target: Target) -> None:
