@@ -1,11 +1,17 @@
 """The expressions of DynamoDB that moto parses, each once a process."""
 
 from collections import deque
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
 from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node  # type: ignore[attr-defined]  # untyped
+from moto.dynamodb.parsing.ast_nodes import (  # type: ignore[attr-defined]  # untyped
+    DepthFirstTraverser,
+    Expression,
+    Node,
+    UpdateExpressionFunction,
+)
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
 
 # Typed so that mypy lets their parts be replaced.
@@ -32,6 +38,7 @@ def install() -> None:
     # The validators change a copy of what was parsed.
     _updates.make = cache(_updates.make)
     _nodes.__deepcopy__ = _copy
+    _nodes.find_clauses = _clauses_in
     _traversers.traverse_node_recursively = _traverse
 
 
@@ -56,6 +63,21 @@ def _traverse(traverser: Any, node: Any, index: int = -1) -> Any:
         if parent:
             parent.children[index] = node
     return node
+
+
+def _clauses_in(node: Any, kinds: Collection[type]) -> list[Any]:
+    found: list[Any] = []
+    for child in node.children or ():
+        if child.__class__ in kinds:
+            found.append(child)
+        elif _has_clauses(child.__class__):
+            found += _clauses_in(child, kinds)
+    return found
+
+
+@cache
+def _has_clauses(kind: type) -> bool:
+    return issubclass(kind, (Expression, UpdateExpressionFunction))
 
 
 @cache
