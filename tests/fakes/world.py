@@ -235,7 +235,8 @@ class World:
 
     @property
     def due_delivery(self) -> DueDelivery:
-        same: Any = {one.name: getattr(self.delivery, one.name) for one in fields(Delivery)}
+        delivery = self.delivery
+        same: Any = {one.name: getattr(delivery, one.name) for one in fields(Delivery)}
         contents = self._port("contents", stores.FakeWaitingContents(self.store))
         return DueDelivery(**same, contents=contents, key_works=self._key_works)
 
