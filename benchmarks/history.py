@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -94,6 +94,7 @@ def creation_times(count: int) -> Iterator[int]:
         yield min(moment, milliseconds(NOW) - rng.randrange(1, 600_000))
 
 
+@lru_cache(16_384)
 def message_at(moment: int, shards: int = 1) -> Message:
     """Return the message created at a time, with its events: always the same for that time."""
     rng = random.Random(moment)

@@ -24,8 +24,6 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node  # type: ignore[attr-defined]  # untyped
-from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
 from moto.sqs.models import SQSBackend
 
 from local import template
@@ -138,32 +136,9 @@ def _fast_tables() -> Iterator[None]:
     """Let moto read only what a call needs, so that a test may store many items.
 
     By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made. It parses an update
-    three times, copies what it parsed in the dearest way, and asks ten validators at each node of
-    it which types they know.
+    whole table for each query, and keeps every object that it ever made.
     """
     query = Table.query
-    known: dict[tuple[type, type], bool] = {}
-
-    def knows(traverser: DepthFirstTraverser, kind: type) -> bool:
-        pair = type(traverser), kind
-        if pair not in known:
-            known[pair] = issubclass(kind, tuple(traverser._processing_map()))
-        return known[pair]
-
-    def traverse(traverser: DepthFirstTraverser, node: Any, index: int = -1) -> Any:
-        if not _is_node(node.__class__):
-            return node
-        parent = node.parent
-        for position, child in enumerate(node.children or ()):
-            traverser.pre_processing_of_child(node, position)
-            traverse(traverser, child, position)
-        if knows(traverser, type(node)):
-            node = traverser.process(node)
-            node.parent = parent
-            if parent:
-                parent.children[index] = node
-        return node
 
     def query_partition(table: Table, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
         every = table.items
@@ -175,30 +150,9 @@ def _fast_tables() -> Iterator[None]:
         mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
         mock.patch.object(DynamoDBBackend, "batch_execute_statement", insert_all),
         mock.patch.object(Table, "query", query_partition),
-        # The validators change a copy of what was parsed.
-        mock.patch.object(UpdateExpressionParser, "make", cache(UpdateExpressionParser.make)),
-        mock.patch.object(Node, "__deepcopy__", _copy, create=True),
-        mock.patch.object(DepthFirstTraverser, "traverse_node_recursively", traverse),
         mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield
-
-
-@cache
-def _is_node(kind: type) -> bool:
-    return issubclass(kind, Node)
-
-
-def _copy(node: Any, _: object = None) -> Any:
-    """Return a copy of a parsed expression; what is no node in it never changes."""
-    copied = object.__new__(type(node))
-    vars(copied).update(vars(node))
-    if node.children is not None:
-        copied.children = [_copy(one) if _is_node(one.__class__) else one for one in node.children]
-        for child in copied.children:
-            if _is_node(child.__class__):
-                child.parent = copied
-    return copied
 
 
 @contextmanager

@@ -8,6 +8,9 @@ from moto.dynamodb.exceptions import ConditionalCheckFailed
 from moto.dynamodb.models import DynamoDBBackend
 
 from pillarbox.adapters.dynamodb.table import Table
+from tests.fakes import parsed_expressions
+
+parsed_expressions.install()
 
 
 def create_table(engine: DynamoDBBackend, name: str) -> None:

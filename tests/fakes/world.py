@@ -4,7 +4,8 @@ Every call of a port passes through `World.gate`. There a test can list the call
 fail before or after it takes effect, kill the process, or run another request first.
 """
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -54,6 +55,21 @@ class Fault:
     error: BaseException = field(
         default_factory=lambda: ServiceError("service_unavailable", "planted")
     )
+
+
+def faults_of(calls: Sequence[str]) -> Iterator[Fault]:
+    """Yield a kill or an error, before or after it, at each call of a run.
+
+    The four take turns, and each kind of call gets all of them, also one that is made once.
+    """
+    positions: defaultdict[str, list[int]] = defaultdict(list)
+    for position, call in enumerate(calls):
+        positions[call].append(position)
+    error = ServiceError("service_unavailable", "planted")
+    for made in positions.values():
+        for number in range(max(len(made), 4)):
+            when: Literal["before", "after"] = "before" if number % 4 in {0, 3} else "after"
+            yield Fault(made[number % len(made)], when, error if number % 2 else Killed())
 
 
 class Gate:
@@ -219,7 +235,8 @@ class World:
 
     @property
     def due_delivery(self) -> DueDelivery:
-        same: Any = {one.name: getattr(self.delivery, one.name) for one in fields(Delivery)}
+        delivery = self.delivery
+        same: Any = {one.name: getattr(delivery, one.name) for one in fields(Delivery)}
         contents = self._port("contents", stores.FakeWaitingContents(self.store))
         return DueDelivery(**same, contents=contents, key_works=self._key_works)
 

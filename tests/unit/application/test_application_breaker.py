@@ -57,6 +57,7 @@ def the_pause(world: Reputation, scope: PauseScope) -> Pause:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_random_histories_equal_the_slow_definition(seed: int) -> None:
     """Each judgement of the ledger's figures is what counting message by message gives.
 

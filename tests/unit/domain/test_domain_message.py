@@ -56,6 +56,7 @@ def test_each_kind_has_its_rank_and_status(kind: EventKind, rank: int, status: S
     assert message.updated_at == at(5)
 
 
+@pytest.mark.slow
 def test_every_order_of_five_events_ends_alike() -> None:
     """Five events, reversed, rotated or doubled, end in the highest rank alike (promise 5)."""
     tried = 0

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def _first_missing(values: dict[str, Json]) -> set[str]:
 
 @given(_variables())
 @settings(max_examples=examples(100), deadline=None)
+@pytest.mark.slow
 def test_a_shape_lacks_what_its_values_lack(values: dict[str, Json]) -> None:
     """Whatever the values are, the same required paths are missing in their shape."""
     given_values = values_of(shape_of(values))

@@ -167,6 +167,7 @@ def test_content_types_are_lower_cased() -> None:
 
 
 @given(st.binary(max_size=400) | st.sampled_from([19455, 14592, 29184, 57]).map(bytes))
+@pytest.mark.slow
 def test_attachment_decodes_to_its_bytes(content: bytes) -> None:
     """Attachments of any length decode to the same bytes, in lines of 76 characters."""
     file = replace(PDF, content=base64.b64encode(content).decode())
@@ -181,6 +182,7 @@ def test_attachment_decodes_to_its_bytes(content: bytes) -> None:
 
 
 @given(BODY, BODY)
+@pytest.mark.slow
 def test_bodies_round_trip(text: str, html: str) -> None:
     """Both parsers return any body with CRLF line ends, and the octets follow RFC 5322."""
     message = build(replace(MAIL, text=text, html=html, attachments=(LOGO, PDF)))

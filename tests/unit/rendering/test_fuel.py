@@ -163,6 +163,7 @@ def test_many_small_loops_are_refused_at_saving() -> None:
     assert refusal(lambda: check_template("s", loop * 6))[1] == "too_complex"
 
 
+@pytest.mark.slow
 def test_an_order_with_1000_lines_is_far_from_the_limit() -> None:
     """A table of 20 columns with conditions and filters renders 1,000 rows with half the fuel."""
     check_template("s", ORDER)

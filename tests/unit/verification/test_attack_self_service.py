@@ -4,9 +4,16 @@ import pytest
 
 from pillarbox.application.sending import prepare
 from pillarbox.domain.accounts import key_policy
+from verification.attacks import self_service
 from verification.attacks.self_service import attack
 
 pytestmark = pytest.mark.slow
+#: Enough for a rule that is missing: a text, an address and several.
+FEW_VALUES = (
+    "https://qzx.example/login",
+    "qzx@qzx.example",
+    ["victim@example.com", "a@qzx.example"],
+)
 
 
 def test_nothing_of_a_stranger_reaches_an_email() -> None:
@@ -30,4 +37,5 @@ def test_a_missing_rule_is_found(
 ) -> None:
     """Without the refusals or without the samples, the attack reports what gets through."""
     monkeypatch.setattr(module, rule, broken)
+    monkeypatch.setattr(self_service, "_VALUES", FEW_VALUES)
     assert attack(["otp"])[found] > 0

@@ -84,7 +84,7 @@ def created_at(identifier: UUID) -> datetime:
 
 def new_token(length: int) -> str:
     """Create a random lower-case text with 5 bits per character."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+    return token_of(secrets.token_bytes(length), length)
 
 
 def token_of(digest: bytes, length: int) -> str:

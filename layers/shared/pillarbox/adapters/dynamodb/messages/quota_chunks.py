@@ -26,7 +26,7 @@ from pillarbox.domain.accounts.quota import (
     Limits,
     Window,
     remaining_quota,
-    window_name,
+    window_start,
 )
 
 #: The messages a second of an account from which on it reserves chunks, and at most how many
@@ -67,9 +67,8 @@ class Chunk:
 
     def is_for(self, limits: Limits, now: datetime) -> bool:
         """Return whether its messages may be used at a moment."""
-        return limits == self.limits and window_name("minute", now) == window_name(
-            "minute", self.at
-        )
+        in_minute = window_start("minute", now) == window_start("minute", self.at)
+        return in_minute and limits == self.limits
 
     def spare(self) -> Amount:
         """Return what to count in advance: nothing at up to `CHUNKED_RATE`."""
