@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 from unittest import mock
 from urllib.parse import urlparse
@@ -21,6 +21,7 @@ from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -97,7 +98,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     The service makes calls in several threads. moto copies and changes its stores without
     locks, so two calls at once end in errors that AWS does not have.
 
-    With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twelve times the price.
+    With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twenty times the price.
 
     The service calls with botocore here, where moto and the faults of tests strike. `tests/ports`
     compares the direct client with it, and what runs on the local engine uses the direct one.
@@ -138,9 +139,9 @@ def _fast_tables() -> Iterator[None]:
     """Let moto read only what a call needs, so that a test may store many items.
 
     By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made. It parses an update
-    three times, copies what it parsed in the dearest way, and asks ten validators at each node of
-    it which types they know.
+    whole table for each query, and keeps every object that it ever made. It reads the words of a
+    condition twice, parses an update three times, copies what it parsed in the dearest way, and
+    asks ten validators at each node of it which types they know.
     """
     query = Table.query
     known: dict[tuple[type, type], bool] = {}
@@ -177,11 +178,16 @@ def _fast_tables() -> Iterator[None]:
         mock.patch.object(Table, "query", query_partition),
         # The validators change a copy of what was parsed.
         mock.patch.object(UpdateExpressionParser, "make", cache(UpdateExpressionParser.make)),
+        mock.patch.object(ConditionExpressionParser, "_lex_one_node", lambda _, text: _lex(text)),
         mock.patch.object(Node, "__deepcopy__", _copy, create=True),
         mock.patch.object(DepthFirstTraverser, "traverse_node_recursively", traverse),
         mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield
+
+
+_conditions: Any = ConditionExpressionParser
+_lex = cache(partial(_conditions._lex_one_node, _conditions))
 
 
 @cache
