@@ -95,7 +95,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     The service makes calls in several threads. moto copies and changes its stores without
     locks, so two calls at once end in errors that AWS does not have.
 
-    With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twelve times the price.
+    With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twenty times the price.
 
     The service calls with botocore here, where moto and the faults of tests strike. `tests/ports`
     compares the direct client with it, and what runs on the local engine uses the direct one.

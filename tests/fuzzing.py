@@ -56,7 +56,7 @@ def assert_as_documented(url: str, callers: Sequence[Caller], folder: Path, *, p
     chosen = [one for caller in callers for one in caller.operations]
     report, settings = folder / "report.json", folder / "schemathesis.toml"
     common = (ROOT / "verification/fuzz/schemathesis.toml").read_text()
-    settings.write_text("\n".join([common, *map(_credential_settings, callers)]))
+    settings.write_text("\n".join([common, *(_headers(one, url) for one in callers)]))
     process = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"),
@@ -91,10 +91,14 @@ def assert_as_documented(url: str, callers: Sequence[Caller], folder: Path, *, p
     print(f"{results['test_cases']['generated']} requests: no 5xx and no difference")  # noqa: T201  the figure
 
 
-def _credential_settings(caller: Caller) -> str:
-    """Return the part of schemathesis.toml (TOML) with the credential of a caller's operations."""
+def _headers(caller: Caller, url: str) -> str:
+    """Return the part of schemathesis.toml (TOML) with the headers of a caller's operations.
+
+    They are those of a page of the service, without which nobody signs in.
+    """
     name, _, value = caller.credential.partition(": ")
     return (
         f"[[operations]]\ninclude-operation-id = {json.dumps(list(caller.operations))}\n"
-        f"headers = {{{name} = {json.dumps(value)}}}\n"
+        f"[operations.headers]\n{name} = {json.dumps(value)}\n"
+        f'Origin = "{url}"\nSec-Fetch-Site = "same-origin"\n'
     )

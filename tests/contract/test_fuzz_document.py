@@ -26,9 +26,8 @@ _OF_OPERATORS: Final = [
 #: Take from the caller what the other requests need.
 _LEAVING: Final = ("end_session", "end_sessions", "change_member", "remove_member")
 _OF_OWNERS: Final = [one for one in OF_SESSIONS if one not in {*_OF_OPERATORS, *_LEAVING}]
-_WITHOUT_LINKS: Final = "examples,coverage,fuzzing"
-#: `make fuzz` tries all. Else tests/e2e/test_fuzz_document.py has the examples and random requests.
-_OF_KEYS_HERE: Final = f"{_WITHOUT_LINKS},stateful" if SECONDS else "coverage,stateful"
+#: Each boundary and each kind of wrong value. `make fuzz` also combines them at random.
+_PHASES: Final = "examples,coverage,fuzzing" if SECONDS else "coverage"
 _HTML: Final = "<p>Hello {{ name }}</p>"
 
 
@@ -54,7 +53,7 @@ def test_a_key_gets_what_is_documented(
     """9: a key with every scope finds no 5xx and no difference, also along links."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
     caller = Caller(f"X-API-Key: {key}", OF_KEYS)
-    assert_as_documented(url, [caller], tmp_path, phases=_OF_KEYS_HERE)
+    assert_as_documented(url, [caller], tmp_path, phases=f"{_PHASES},stateful")
 
 
 def test_sessions_get_what_is_documented(
@@ -71,7 +70,7 @@ def test_sessions_get_what_is_documented(
         ),
         *leaving.values(),
     ]
-    assert_as_documented(url, callers, tmp_path, phases=_WITHOUT_LINKS)
+    assert_as_documented(url, callers, tmp_path, phases=_PHASES)
     assert Api(session=owner).raw("GET", "/session").status == 200
     assert Api(session=operator).raw("GET", "/operator/accounts").status == 200
     for operation, caller in leaving.items():

@@ -144,6 +144,15 @@ def test_a_fault_names_its_locale(user: Api) -> None:
         assert (answer.status, [*answer.errors]) == (422, [f"locales.de.{field}"])
 
 
+def test_an_unknown_field_of_a_locale_is_refused(user: Api) -> None:
+    """The error has the path to the field, and names the field that was probably meant."""
+    template_id = begin(user)["id"]
+    draft = _DRAFT | {"locales": {"de": _GERMAN | {"subjekt": "Beleg"}}}
+    answer = call(user, "PUT", f"/{template_id}/draft", draft, 0)
+    assert (answer.status, answer.errors) == (422, {"locales.de.subjekt": "unknown_field"})
+    assert "did you mean subject?" in answer.error["details"]["errors"][0]["message"]
+
+
 def test_drafts_and_versions_keep_what_a_request_leaves_out(user: Api) -> None:
     """A client that knows no locales cannot delete them; empty values remove them."""
     template_id = begin(user)["id"]

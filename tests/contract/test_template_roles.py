@@ -264,7 +264,7 @@ def _failing_save() -> Iterator[None]:
     events, name = wiring.services().table.client.meta.events, "before-call.dynamodb.UpdateItem"
 
     def fail_save(params: Mapping[str, Any], **_: object) -> None:
-        if b":provider_id" in params["body"]:
+        if ":provider_id" in params["UpdateExpression"]:
             no_answer()
 
     events.register(name, fail_save)

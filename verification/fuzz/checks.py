@@ -2,8 +2,11 @@
 
 import json
 import os
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import cycle
 from typing import Any, Final
+from uuid import uuid4
 
 import schemathesis
 from hypothesis.configuration import set_hypothesis_home_dir
@@ -71,13 +74,22 @@ _OF_TWO_FIELDS: Final = {
 _IDS: Final[dict[str, dict[str, str]]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))
 #: The header with the credential of all requests.
 _CREDENTIAL: Final = os.environ.get("PILLARBOX_FUZZ_CREDENTIAL", "")
-_turns: Final = cycle((True, False))
+#: Operation -> whether its next valid request names what exists.
+_turns: Final = defaultdict[str, Iterator[bool]](lambda: cycle((True, False)))
+#: The values of Idempotency-Key that were sent.
+_sent: Final[set[str]] = set()
+_DEEP: Final = "PILLARBOX_FUZZ_SECONDS" in os.environ
+_ACCOUNT: Final = {"$ref": "#/components/parameters/HeaderXAccount"}
+#: All operations read X-Account alike, and refuse the account of a random id before they look at
+#: anything else. So few are tried with it.
+_WITH_ACCOUNT: Final = frozenset({"get_account", "list_webhooks"})
 
 
 @schemathesis.hook
 def before_load_schema(_: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
-    """Name texts of the least and most characters: to find them by the patterns takes 20 s."""
+    """Name texts that are dear to find, and leave out what hides or repeats other requests."""
     schemas = raw_schema["components"]["schemas"]
+    # Texts of the least and most characters: to find them by the patterns takes 20 s.
     filenames = [schemas[one]["properties"]["filename"] for one in ("Attachment", "UploadRequest")]
     longest = filenames[1]["maxLength"]
     for filename in filenames:
@@ -85,19 +97,45 @@ def before_load_schema(_: schemathesis.HookContext, raw_schema: dict[str, Any]) 
     url = schemas["UnsubscribeModel"]["properties"]["url"]
     for length in (url["maxLength"] - 1, url["maxLength"]):
         url["examples"].append("https://shop.example/".ljust(length, "u"))
+    for methods in raw_schema["paths"].values():
+        for operation in methods.values():
+            parameters = operation.get("parameters", [])
+            if operation["operationId"] not in _WITH_ACCOUNT and _ACCOUNT in parameters:
+                parameters.remove(_ACCOUNT)
+    if not _DEEP:
+        schemas["SendBatchRequest"]["properties"]["messages"]["items"] = _short(
+            schemas["SendEmailRequest"]
+        )
+
+
+def _short(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of messages with few fields: the requests to send_email have them all."""
+    fields = ("to", "starterTemplate", "variables")
+    return {
+        "type": "object",
+        "properties": {name: message["properties"][name] for name in fields},
+        "required": ["to", "starterTemplate"],
+        "additionalProperties": False,
+    }
 
 
 @schemathesis.hook
 def before_call(_: schemathesis.HookContext, case: schemathesis.Case[Any], **_options: Any) -> None:
-    """Name what exists in every second valid request: nothing has a random id.
+    """Name what exists in every second valid request of an operation: nothing has a random id.
 
-    A request with a session has no key beside it, which would count.
+    A request with a session has no key beside it, which would count. Each value of Idempotency-Key
+    is sent once: what it was sent with would be the only body that is not refused.
     """
     if _CREDENTIAL == "Authorization" and case.headers:
         case.headers.pop("X-API-Key", None)
+    if key := case.headers.get("Idempotency-Key"):
+        if key in _sent:
+            case.headers["Idempotency-Key"] = str(uuid4())
+        _sent.add(key)
     positive = case.meta and case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE
-    if positive and next(_turns):
-        ids = _IDS.get(case.operation.definition.raw["operationId"], {})
+    operation = case.operation.definition.raw["operationId"]
+    if positive and next(_turns[operation]):
+        ids = _IDS.get(operation, {})
         known = {name: ids[name] for name in case.path_parameters if name in ids}
         case.path_parameters.update(known)
 

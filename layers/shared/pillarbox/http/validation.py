@@ -9,9 +9,8 @@ from pillarbox.domain.errors import MAX_FAULTS, FieldError, Json, ValidationFail
 from pillarbox.http.requests import read_json
 from pillarbox.http.wire import (
     WireModel,
-    field_named,
     fields_of,
-    model_in,
+    model_at,
     to_camel,
 )
 
@@ -90,9 +89,7 @@ def _unknown_field(path: tuple[int | str, ...], shape: type[WireModel]) -> str:
     from pillarbox.http import hints  # noqa: PLC0415  few requests need it
 
     *parents, name = path
-    for step in parents:
-        if isinstance(step, str):
-            shape = model_in(field_named(shape, step).schema)
+    shape = model_at(shape, parents)
     known = [field.name for field in fields_of(shape).values()]
     if shape.in_query:
         return hints.unknown_parameter(known)

@@ -6,7 +6,7 @@ schema itself, from which `pydantic_core` makes the validator. The OpenAPI docum
 from the same schemas, by pydantic.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -222,12 +222,18 @@ def field_named(shape: type[WireModel], name: str) -> WireField:
     return next(field for field in fields_of(shape).values() if field.name == name)
 
 
-def model_in(schema: Schema[Any]) -> type[WireModel]:
-    """Return the wire model whose objects a field has, itself or in a list."""
-    while schema["type"] != "model":
-        schema = schema.get("schema") or schema["items_schema"]
-    shape: type[WireModel] = schema["cls"]
-    return shape
+def model_at(shape: type[WireModel], path: Iterable[int | str]) -> type[WireModel]:
+    """Return the wire model of an object in a value of a shape, from the path to the object."""
+    schema: Schema[Any] = model(shape)
+    for step in path:
+        if schema["type"] == "model":
+            schema = field_named(schema["cls"], str(step)).schema
+        else:  # an item of a list, or a value of an object
+            schema = schema.get("items_schema") or schema["values_schema"]
+        while schema["type"] != "model" and "schema" in schema:  # it may be null, or is checked
+            schema = schema["schema"]
+    found: type[WireModel] = schema["cls"]
+    return found
 
 
 def invalid(code: str, message: str) -> PydanticCustomError:
