@@ -10,7 +10,8 @@ _GRAVE: Final = {"serious", "critical"}
 _AXE: Final = AXE_FILE_PATH.read_text(encoding="utf-8")
 #: axe is in one document alone, so it would call frames in vain: a frame needs a run of its own.
 _RUN: Final = """
-(options) => axe.run({ resultTypes: ["violations"], iframes: false, ...options })
+([part, options]) =>
+  axe.run(part ?? document, { resultTypes: ["violations"], iframes: false, ...options })
   .then((found) => found.violations)
 """
 #: Width in pixels -> the theme in which it is tried.
@@ -19,11 +20,13 @@ THEMES: Final[dict[int, Literal["light", "dark"]]] = {360: "light", 1280: "dark"
 _COLOURS: Final = {"runOnly": ["color-contrast", "link-in-text-block"]}
 
 
-def violations(page: Page | Frame, *, only_colours: bool = False) -> list[str]:
+def violations(
+    page: Page | Frame, *, only_colours: bool = False, within: str | None = None
+) -> list[str]:
     """Wait for animations; return the rules that a page or a frame fails, with the elements.
 
     Of axe's own rules beyond WCAG 2.2 A and AA only serious and critical failures count. For a
-    second theme the rules about colours are enough.
+    second theme the rules about colours are enough, for a new part of a page the elements within.
     """
     # wait_for_function uses `eval`, which the page's policy forbids.
     page.evaluate(
@@ -31,7 +34,7 @@ def violations(page: Page | Frame, *, only_colours: bool = False) -> list[str]:
     )
     if page.evaluate("typeof axe === 'undefined'"):  # it takes longer to load than to run
         page.evaluate(_AXE)
-    found: list[Any] = page.evaluate(_RUN, _COLOURS if only_colours else {})
+    found: list[Any] = page.evaluate(_RUN, [within, _COLOURS if only_colours else {}])
     return [
         f"{rule['id']} ({rule['impact']}): {node['html']}"
         for rule in found

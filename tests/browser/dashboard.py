@@ -47,7 +47,12 @@ class User:
     """A browser profile, which has the cookie of a session if one is given."""
 
     def __init__(self, browser: Browser, stack: dict[str, Any], session: str | None = None) -> None:
-        self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 900})
+        #: "chromium" or "firefox".
+        self.engine: str = browser.browser_type.name
+        self.context: BrowserContext = browser.new_context(
+            viewport={"width": 1280, "height": 900},
+            reduced_motion="reduce",  # each frame of an animation is work
+        )
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(_SCRIPT)
         self.base: str = stack["base_url"]

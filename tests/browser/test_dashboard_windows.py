@@ -96,16 +96,17 @@ def test_windows_keep_what_is_entered(user: User) -> None:
     """By keyboard: the first field has the focus, a refusal and Esc lose nothing, and it closes.
 
     A click beside it and a selection that ends there lose nothing either; one window shows that.
+    All windows share the code that Firefox could run differently, so it tries this one alone.
     """
     user.go("/app/account")
-    for name, (_, text, kept) in WINDOWS.items():
+    for name in WINDOWS if user.engine == "chromium" else ["Members"]:
         visit(user.page, name)
-        _try_window(user, name, text, kept)
+        _try_window(user, name)
 
 
-def _try_window(user: User, name: str, text: str, kept: str) -> None:
+def _try_window(user: User, name: str) -> None:
     """Open the window of a page, and leave it in each way."""
-    page = user.page
+    page, (_, text, kept) = user.page, WINDOWS[name]
     main, dialog, field = opener(page, name), page.get_by_role("dialog"), first_field(page)
     expect(main).to_be_enabled()
     main.press("Enter")
