@@ -54,10 +54,11 @@ def direct_dynamodb(lock: Any) -> Iterator[None]:
         if service.service_name != "dynamodb" or name not in DIRECT:
             return over_http(client, name, parameters)
         operation = service.operation_model(name)
-        request = client._emit_api_params(parameters, operation, {})
+        context: dict[str, Any] = {}  # what one hook of a call leaves for the next
+        request = client._emit_api_params(parameters, operation, context)
         validate_parameters(request, operation.input_shape)
         _, response = client.meta.events.emit_until_response(
-            f"before-call.dynamodb.{name}", model=operation, params=request
+            f"before-call.dynamodb.{name}", model=operation, params=request, context=context
         )
         if response is not None:  # of a test's hook
             parsed = response[1]
