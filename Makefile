@@ -47,12 +47,12 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 test: setup ## run every check and every test
 	@tools/side_by_side 'make --silent check' 'make --silent tests'
 
-# A collection writes the byte code that seven workers would otherwise each compile for themselves.
+# A collection writes the byte code that six workers would otherwise each compile for themselves.
 tests: setup
 	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-engine/made .venv-mcp/made' \
 	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
 	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
-	  '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
+	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
