@@ -43,9 +43,15 @@ class Process:
         self._first = self._stopped = greenlet(self._run)
 
     def resume(self) -> None:
-        """Run to the end or to the pause."""
+        """Run to the end or to the pause.
+
+        Raises:
+            SystemExit: a signal ends the program, and came while the process ran.
+        """
         self._first.parent = getcurrent()
         self._stopped.switch()
+        if isinstance(self.error, SystemExit):
+            raise self.error
         assert self.done or self in _PAUSED
 
     def pause(self) -> None:

@@ -1,6 +1,9 @@
 """The processes of the rigs, and their threads, of which one runs at a time."""
 
+import sys
 from datetime import UTC, datetime
+
+import pytest
 
 from verification.faults.processes import Process
 from verification.turns import Turns
@@ -34,3 +37,9 @@ def test_a_process_that_a_thread_pauses_goes_on_there() -> None:
     assert (process.done, process.paused, steps) == (False, True, [])
     process.resume()
     assert (process.done, steps) == (True, ["went on", "first"])
+
+
+def test_a_signal_that_ends_the_program_is_not_taken_for_a_kill() -> None:
+    """What a handler of SIGTERM raises while a simulated process runs ends the program."""
+    with pytest.raises(SystemExit):
+        Process(sys.exit).resume()
