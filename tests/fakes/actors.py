@@ -65,7 +65,7 @@ class Actor:
     def _run(self, work: Callable[[], object]) -> None:
         try:
             self.result = work()
-        except BaseException as error:  # noqa: BLE001  the test reads it
+        except (Exception, Killed) as error:  # noqa: BLE001  the test reads it
             self.error = error
         self.done = True
         _STOPPED.remove(self)

@@ -15,6 +15,7 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.messages.replies import batch_result, send_result
 from pillarbox.wiring import services
 from tests.fakes.builders import SENDER
+from verification.faults.wire import Killed
 from verification.turns import Turns
 
 if TYPE_CHECKING:
@@ -46,12 +47,10 @@ class Process:
         """Run to the end or to the pause.
 
         Raises:
-            SystemExit: a signal ends the program, and came while the process ran.
+            BaseException: a signal ended the program while the process ran.
         """
         self._first.parent = getcurrent()
         self._stopped.switch()
-        if isinstance(self.error, SystemExit):
-            raise self.error
         assert self.done or self in _PAUSED
 
     def pause(self) -> None:
@@ -65,7 +64,7 @@ class Process:
     def _run(self) -> None:
         try:
             self.result = self._work()
-        except BaseException as error:  # noqa: BLE001  a killed process ends with one
+        except (Exception, Killed) as error:  # noqa: BLE001  whoever resumes it reads it
             self.error = error
         self.done = True
 

@@ -1,6 +1,5 @@
 """The processes of the rigs, and their threads, of which one runs at a time."""
 
-import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -39,7 +38,18 @@ def test_a_process_that_a_thread_pauses_goes_on_there() -> None:
     assert (process.done, steps) == (True, ["went on", "first"])
 
 
-def test_a_signal_that_ends_the_program_is_not_taken_for_a_kill() -> None:
-    """What a handler of SIGTERM raises while a simulated process runs ends the program."""
-    with pytest.raises(SystemExit):
-        Process(sys.exit).resume()
+@pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt])
+def test_a_signal_that_ends_the_program_is_not_taken_for_a_kill(end: type[BaseException]) -> None:
+    """What a handler of SIGTERM or SIGINT raises in a simulated process ends the program."""
+
+    def work() -> None:
+        raise end
+
+    def work_in_threads() -> None:
+        process.turns.together([work, lambda: None])
+
+    for call in (work, work_in_threads):
+        process = Process(call)
+        process.turns = _turns()
+        with pytest.raises(end):
+            process.resume()
