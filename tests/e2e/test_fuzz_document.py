@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi.operation import Operation
+from openapi.operation import KEY, Operation
 from openapi.operations import OPERATIONS
 from pillarbox.domain.accounts.key import SCOPES
 from tests.contract.documented import check_documented
@@ -46,9 +46,24 @@ def key(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iter
     operate("account", "update", account, "--plan", "free")  # the doctor warns of no limit
 
 
+def _path(operation: Operation) -> str:
+    return re.sub(r"\{\w+\}", "x", operation.path)
+
+
 def _check(operation: Operation, answer: httpx.Response) -> None:
     headers = {name: text for name, text in answer.headers.items() if name not in _OTHER_HEADERS}
     check_documented(operation.method, operation.path, answer.status_code, headers, answer.text)
+
+
+@pytest.mark.stack
+def test_visitors_are_refused(stack: dict[str, Any]) -> None:
+    """Every operation that a key may ask for gives a visitor 401, and the others no more."""
+    for operation in OPERATIONS:
+        url = f"{stack['base_url']}/api{_path(operation)}"
+        answer = httpx.request(operation.method, url, timeout=_TIMEOUT)
+        # Visitors may begin to sign in with a passkey.
+        others = {401, 403, 422} if operation.security else {200, 401, 403, 422}
+        assert answer.status_code in ({401} if KEY in operation.security else others)
 
 
 @pytest.mark.stack
@@ -57,12 +72,11 @@ def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path
     base_url, headers = stack["base_url"], {"X-API-Key": key}
     with httpx.Client(base_url=f"{base_url}/api", headers=headers, timeout=_TIMEOUT) as client:
         for operation in OPERATIONS:
-            path = re.sub(r"\{\w+\}", "x", operation.path)
             examples = [
                 {"json": each["value"]} for each in (operation.body_examples or {}).values()
             ]
             for body in ({}, *examples):
-                answer = client.request(operation.method, path, **body)
+                answer = client.request(operation.method, _path(operation), **body)
                 assert answer.status_code < 500, (operation.id, answer.text)
                 _check(operation, answer)
     if SECONDS:
