@@ -23,7 +23,7 @@ _REFERENCE: Final = 0.04
 def run_within_budget(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Run a test, and fail it if it exceeds the budget.
 
-    `make quick` knows the budget exactly, other runs allow four times as much. A slow machine, on
+    `make quick` enforces the exact budget, other runs allow four times as much. A slow machine, on
     which known work takes longer, has a larger budget. A test that exceeds it runs again, twice at
     most: the first run may import modules, and a busy machine has moments.
     """

@@ -94,7 +94,7 @@ def assert_as_documented(url: str, callers: Sequence[Caller], folder: Path, *, p
 def _headers(caller: Caller, url: str) -> str:
     """Return the part of schemathesis.toml (TOML) with the headers of a caller's operations.
 
-    They are those of a page of the service, without which nobody signs in.
+    Origin and Sec-Fetch-Site say that a page of the service asks, since others may not sign in.
     """
     name, _, value = caller.credential.partition(": ")
     return (

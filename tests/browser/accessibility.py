@@ -26,7 +26,7 @@ def violations(
     """Wait for animations; return the rules that a page or a frame fails, with the elements.
 
     Of axe's own rules beyond WCAG 2.2 A and AA only serious and critical failures count. For a
-    second theme the rules about colours are enough, for a new part of a page the elements within.
+    second theme the rules about colours are enough. `within` selects the part of a page to check.
     """
     # wait_for_function uses `eval`, which the page's policy forbids.
     page.evaluate(

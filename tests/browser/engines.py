@@ -19,10 +19,10 @@ PATIENCE: Final = 60_000.0  # milliseconds per step; only a broken run takes tha
 _SWITCHES: Final = (
     *("--disable-gpu", "--disable-quic", "--disable-sync"),
     *("--site-per-process", "--renderer-process-limit=1"),
-    # Nothing is drawn on a screen, so a process of its own for drawing only costs messages.
+    # There is no screen, so a separate process for drawing only costs messages.
     "--in-process-gpu",
 )
-#: Firefox starts processes in reserve too, most of which no page ever has. What moves costs frames.
+#: Firefox starts processes in reserve too, most of which no page ever has. Animations cost frames.
 _PREFERENCES: Final[dict[str, str | float | bool]] = {
     "dom.ipc.processPrelaunch.enabled": False,
     "ui.prefersReducedMotion": 1,

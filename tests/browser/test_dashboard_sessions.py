@@ -145,7 +145,7 @@ def test_sign_in_with_a_link(user: User, owner: str) -> None:
     """
     page, base = user.page, user.base
     for host in ("127.0.0.1", "localhost"):
-        page.goto("about:blank")  # the page before asks nothing more
+        page.goto("about:blank")  # the page before sends no more requests
         user.context.clear_cookies()
         user.base = base.replace("127.0.0.1", host)
         url = link(owner).replace(base, user.base)

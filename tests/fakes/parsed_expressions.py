@@ -28,9 +28,9 @@ _known: dict[tuple[type, type], bool] = {}
 def install() -> None:
     """Let moto keep what depends on the text of an expression only.
 
-    By itself it parses an update three times for each call, copies what it parsed in the dearest
-    way, asks ten validators at each node of it which types they know, and makes the patterns that
-    split a condition anew for each of its words.
+    By itself it parses an update three times for each call, copies what it parsed with
+    copy.deepcopy, asks ten validators at each node of it which types they know, and makes the
+    patterns that split a condition anew for each of its words.
     """
     _conditions._lex_condition_expression = lambda parser: deque(
         _tokens_of(parser.condition_expression)

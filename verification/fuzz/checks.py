@@ -87,7 +87,7 @@ _WITH_ACCOUNT: Final = frozenset({"get_account", "list_webhooks"})
 
 @schemathesis.hook
 def before_load_schema(_: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
-    """Name texts that are dear to find, and leave out what hides or repeats other requests."""
+    """Name texts that take long to find, and leave out what hides or repeats other requests."""
     schemas = raw_schema["components"]["schemas"]
     # Texts of the least and most characters: to find them by the patterns takes 20 s.
     filenames = [schemas[one]["properties"]["filename"] for one in ("Attachment", "UploadRequest")]

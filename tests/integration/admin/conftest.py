@@ -96,7 +96,10 @@ def table() -> Iterator[Table]:
 
 @pytest.fixture
 def shared(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
-    """The table, for tests that share their clients: a command makes dozens, in 4 ms each."""
+    """The table, for tests that share their clients: a command makes dozens, in 4 ms each.
+
+    Not for dry runs, whose hooks a shared client would keep.
+    """
     monkeypatch.setattr(boto3, "client", _client)
     monkeypatch.setattr(sdk, "make_sdk_client", _sdk_client)
     return table

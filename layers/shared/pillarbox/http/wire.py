@@ -217,17 +217,13 @@ def fields_of(shape: type[WireModel]) -> Mapping[str, WireField]:
     return {name: field for name, field in vars(shape).items() if isinstance(field, WireField)}
 
 
-def field_named(shape: type[WireModel], name: str) -> WireField:
-    """Return the field with a name in JSON."""
-    return next(field for field in fields_of(shape).values() if field.name == name)
-
-
 def model_at(shape: type[WireModel], path: Iterable[int | str]) -> type[WireModel]:
     """Return the wire model of an object in a value of a shape, from the path to the object."""
     schema: Schema[Any] = model(shape)
     for step in path:
         if schema["type"] == "model":
-            schema = field_named(schema["cls"], str(step)).schema
+            fields = fields_of(schema["cls"]).values()
+            schema = next(field.schema for field in fields if field.name == step)
         else:  # an item of a list, or a value of an object
             schema = schema.get("items_schema") or schema["values_schema"]
         while schema["type"] != "model" and "schema" in schema:  # it may be null, or is checked
