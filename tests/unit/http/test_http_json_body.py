@@ -145,18 +145,24 @@ def list_of(unit: bytes, count: int) -> bytes:
     return b"[" + b",".join([unit] * count) + b"]"
 
 
+def peak_of_refusal(raw: bytes) -> int:
+    """Return the octets that Python allocates at most until too many values are refused."""
+    tracemalloc.start()
+    message = error_of(raw, "too_many_values")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "more than 11000 values" in message
+    return peak
+
+
 @pytest.mark.usefixtures("hundredth")
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.slow
 def test_too_many_values_are_refused(unit: bytes) -> None:
     """More values than allowed, of any kind, are refused before one is built."""
     raw = list_of(unit, MAX_VALUES // 100)
-    tracemalloc.start()
-    message = error_of(raw, "too_many_values")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert "more than 11000 values" in message
-    assert peak < 32 * 1024 * 1024 // 100
+    # What earlier tests left, threads and garbage, may allocate memory too, but hardly three times.
+    assert min(peak_of_refusal(raw) for _ in range(3)) < 32 * 1024 * 1024 // 100
 
 
 @pytest.mark.usefixtures("hundredth")
