@@ -15,7 +15,7 @@ PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test
 # what `python -m tools.templates` does.
 CHECKS := $(addprefix tests/,checks integration/templates)
 
-# They wait for browsers, processes and queues, so four workers share one core. The others compute.
+# They wait for browsers, processes and queues, so three workers share one core. The others compute.
 # The test of the relay needs the stack, which has ended when the others come to it.
 WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
@@ -51,7 +51,7 @@ test: setup ## run every check and every test
 tests: setup
 	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-engine/made .venv-mcp/made' \
 	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
-	@tools/side_by_side '$(RUN)pytest --numprocesses 4 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
+	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
 	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
