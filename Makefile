@@ -47,7 +47,7 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 test: setup ## run every check and every test
 	@tools/side_by_side 'make --silent check' 'make --silent tests'
 
-# A collection writes the byte code that six workers would otherwise each compile for themselves.
+# A collection writes the byte code that five workers would otherwise each compile for themselves.
 tests: setup
 	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-engine/made .venv-mcp/made' \
 	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'

@@ -3,11 +3,9 @@
 import hashlib
 import json
 import threading
-import tracemalloc
 from base64 import encodebytes
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,6 +14,7 @@ import pytest
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.sending.smtp import SmtpSubmission
 from relay.service import ThreadedService
+from tests.allocations import measured
 from tests.aws import forget_sessions
 from tests.fakes.world import World
 from tests.relay.running_relay import (
@@ -102,18 +101,6 @@ def spooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         server.shutdown()
         server_thread.join()
     forget_sessions()
-
-
-@contextmanager
-def measured() -> Iterator[list[int]]:
-    """Measure the octets that Python allocates in a block: at most, then at the end."""
-    peak_and_end: list[int] = []
-    tracemalloc.start()
-    try:
-        yield peak_and_end
-        peak_and_end += reversed(tracemalloc.get_traced_memory())
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("make", [files, dots, quoted])

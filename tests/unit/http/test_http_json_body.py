@@ -1,7 +1,6 @@
 """JSON bodies: a text that two parsers could read differently is refused."""
 
 import json
-import tracemalloc
 from unittest import mock
 
 import pytest
@@ -18,6 +17,7 @@ from pillarbox.http.json_body import (
     depth_of,
     parse_json,
 )
+from tests.allocations import measured
 from tests.refusals import fault
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
@@ -147,12 +147,10 @@ def list_of(unit: bytes, count: int) -> bytes:
 
 def peak_of_refusal(raw: bytes) -> int:
     """Return the octets that Python allocates at most until too many values are refused."""
-    tracemalloc.start()
-    message = error_of(raw, "too_many_values")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    with measured() as peak_and_end:
+        message = error_of(raw, "too_many_values")
     assert "more than 11000 values" in message
-    return peak
+    return peak_and_end[0]
 
 
 @pytest.mark.usefixtures("hundredth")
