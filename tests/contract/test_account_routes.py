@@ -15,12 +15,16 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.application.sign_in.authentication import CallerRequest
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.alert import AlertPost
-from pillarbox.domain.accounts.key import KeyType
+from pillarbox.domain.accounts.key import MEMBERS_WRITE, KeyType
 from pillarbox.domain.accounts.suppression import hashed_mailbox
+from pillarbox.domain.client_origin import ClientOrigin
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import parse_access_token
 from pillarbox.http.accounts.wire import MAX_ADDRESSES
 from pillarbox.wiring import services
 from tests.contract.bodies import otp, raw_html
@@ -308,16 +312,23 @@ def test_an_account_keeps_an_owner(service: Service, owner: Owner) -> None:
 
 def test_two_owners_cannot_remove_each_other_at_once(service: Service, owner: Owner) -> None:
     """Of two removals at the same time one fails, so an owner stays."""
-    other = Api(session=service.session(owner.account, Role.OWNER, _BOB))
+    bobs = service.session(owner.account, Role.OWNER, _BOB)
     ids = {one["email"]: one["id"] for one in owner.items("/members")}
+
+    def remove(session: str | None, victim: str) -> str:
+        # Not by the function: a process of it handles one request at a time.
+        token = parse_access_token(session or "")
+        request = CallerRequest(token, ClientOrigin("192.0.2.1"), None, "DELETE /v1/members")
+        try:
+            principal = services().caller_authentication.manage(request, MEMBERS_WRITE)
+            services().account_members.remove(principal, ids[victim])
+        except ServiceError as error:
+            return error.code
+        return "removed"
+
     with ThreadPoolExecutor(2) as pool:
-        calls = [
-            pool.submit(api.raw, "DELETE", f"/members/{ids[victim]}")
-            for api, victim in ((owner.api, _BOB), (other, _ADA))
-        ]
-        statuses = sorted(call.result().status for call in calls)
-    assert statuses[0] == 204
-    assert statuses[1] in {401, 409}
+        outcomes = {*pool.map(remove, (owner.api.session, bobs), (_BOB, _ADA))}
+    assert {"removed"} < outcomes <= {"removed", "invalid_session", "last_owner"}
     (left,) = services().team.members_of(owner.account)
     assert left.role is Role.OWNER
 

@@ -1,9 +1,12 @@
 """Let a viewer look at a domain whose name server is silent, again and again.
 
-The real functions run on emulated AWS in this process, with a real name server. Eight threads call
+The real services run on emulated AWS in this process, with a real name server. Eight threads look
 for the viewer, and then another account sends. A thread may wait for the silent server twice, since
 the first look may end before all questions were asked; then the process knows better. Beyond the
 budget of a minute nobody is asked.
+
+The threads do without the function: Powertools' resolver has one request at a time. The viewer's
+own request comes at the end.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +16,9 @@ from time import perf_counter
 from typing import Final
 
 from pillarbox.application.slow_requests import PER_MINUTE
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.role import Role
+from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.service import Service
@@ -34,20 +39,27 @@ def attack(service: Service, calls: int = 200, sends: int = 60) -> Tally:
     with service.at(datetime.now(UTC).replace(second=1)):
         alone = [_seconds_of_send(other, tally) for _ in range(sends)]
 
-        def look(_: int) -> tuple[int, float]:
+        def look(_: int) -> tuple[bool, float]:
             began = perf_counter()
-            return viewer.raw("GET", f"/domains/{domain}").status, perf_counter() - began
+            try:
+                services().account_domains.show(account, domain)
+            except ServiceError as error:
+                if error.code != "rate_limit_exceeded":
+                    raise
+                return False, perf_counter() - began
+            return True, perf_counter() - began
 
         with ThreadPoolExecutor(_THREADS) as pool:
             looks = [*pool.map(look, range(calls))]
+        last = viewer.raw("GET", f"/domains/{domain}")
         after = [_seconds_of_send(other, tally) for _ in range(sends)]
     slow = sum(seconds > _SLOW for _, seconds in looks)
-    answered = sum(status == 200 for status, _ in looks)
+    answered = sum(is_answered for is_answered, _ in looks)
     tally |= {"calls": calls, "answered": answered, "slow": slow}
-    tally["refused"] = sum(status == 429 for status, _ in looks)
-    tally["seconds of functions"] = round(sum(seconds for _, seconds in looks))
+    tally["refused"] = calls - answered
+    tally["seconds of looks"] = round(sum(seconds for _, seconds in looks))
     tally["slow calls too many"] = max(slow - 2 * _THREADS, 0)
-    tally["answers over the budget"] = max(answered - PER_MINUTE, 0)
+    tally["answers over the budget"] = max(answered - PER_MINUTE, 0) + (last.status != 429)
     tally["ms of a send alone"] = round(1000 * median(alone))
     tally["ms of a send after them"] = round(1000 * median(after))
     return tally
