@@ -5,11 +5,13 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import cycle
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import uuid4
 
 import schemathesis
 from hypothesis.configuration import set_hypothesis_home_dir
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 
 from local.template import ROOT
 from openapi.errors import ERRORS
@@ -83,6 +85,8 @@ _ACCOUNT: Final = {"$ref": "#/components/parameters/HeaderXAccount"}
 #: All operations read X-Account alike, and refuse the account of a random id before they look at
 #: anything else. So few are tried with it.
 _WITH_ACCOUNT: Final = frozenset({"get_account", "list_webhooks"})
+#: The wrong types that were sent: operation, description, place, kind of the value.
+_wrong: Final[set[tuple[str, ...]]] = set()
 
 
 @schemathesis.hook
@@ -117,6 +121,50 @@ def _short(message: dict[str, Any]) -> dict[str, Any]:
         "required": ["to", "starterTemplate"],
         "additionalProperties": False,
     }
+
+
+@schemathesis.hook
+def filter_case(_: schemathesis.HookContext, case: schemathesis.Case[Any]) -> bool:
+    """Leave out what repeats other requests of the coverage phase, except in `make fuzz`.
+
+    Where code expects neither, it does the same with false as with 0, and in a path or query with
+    one word as with another. A body with alternatives repeats each wrong type for each of them,
+    mostly without what else it needs, and an email each valid value beside all other fields: only
+    that with a template gets beyond the rules about two fields.
+    """
+    data = case.meta and case.meta.phase.data
+    if _DEEP or not isinstance(data, CoveragePhaseData):
+        return True
+    operation, body = case.operation.definition.raw["operationId"], case.body
+    if data.scenario is CoverageScenario.VALID_OBJECT and operation == "send_email":
+        return isinstance(body, dict) and body.get("templateId") is not None
+    if data.scenario is not CoverageScenario.INCORRECT_TYPE:
+        return True
+    if data.location and data.location.startswith("/anyOf/"):
+        return False
+    sent = (operation, data.description, *_wrong_value(case, data))
+    is_new = sent not in _wrong
+    _wrong.add(sent)
+    return is_new
+
+
+def _wrong_value(case: schemathesis.Case[Any], data: CoveragePhaseData) -> tuple[str, str]:
+    """Return the place of the value in a request that has the wrong type, and its kind."""
+    place, value = str(data.parameter), cast("Any", case.body)
+    if data.parameter_location is not ParameterLocation.BODY:
+        assert data.parameter_location
+        value = getattr(case, data.parameter_location.container_name)[place]
+        if isinstance(value, str):
+            return place, "number" if value[0].isdigit() else "word"
+    steps = iter(str(data.location).split("/"))
+    for step in steps:
+        if step in {"properties", "additionalProperties"}:
+            value = value[name := next(steps)]
+            place += f".{name}"
+        elif step == "items":
+            value = value[-1]
+            place += "[]"
+    return place, "integer" if isinstance(value, int) else type(value).__name__
 
 
 @schemathesis.hook
