@@ -24,6 +24,10 @@ AGENT = {"User-Agent": "pillarbox-tests/1.0"}
 #: Seconds; long enough for a slow machine.
 PATIENCE = 120
 
+# Each client of httpx, and so each `httpx.get`, would read the certificates of all authorities,
+# which takes more than the request to a server of this machine.
+vars(httpx._transports.default)["create_ssl_context"] = cache(httpx.create_ssl_context)
+
 
 def free_port() -> int:
     """Return a free port of the loopback interface.
