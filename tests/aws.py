@@ -21,6 +21,7 @@ from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.core.utils import unix_time
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -113,6 +114,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
         mock.patch.object(client, "AwsConnection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
+        mock.patch.object(SQSBackend, "is_message_valid_based_on_retention_period", _is_kept),
         _fast_tables(),
         mock_aws(config={"core": {"reset_boto3_session": False}}),
         nullcontext() if wire or DYNAMODB_URL in os.environ else direct_dynamodb(alone),
@@ -129,6 +131,13 @@ def _receive_at_once(
 ) -> Any:
     """Receive without a long poll: no other process puts messages that it could wait for."""
     return _receive_message(backend, queue, count, 0, *more, **named)
+
+
+def _is_kept(backend: SQSBackend, queue: str, message: Any) -> bool:
+    """Compare the age of a message, for which moto would first count those of its queue."""
+    kept: float = vars(backend.get_queue(queue))["message_retention_period"]
+    sent: float = message.sent_timestamp
+    return kept + sent / 1000 > unix_time()
 
 
 @contextmanager

@@ -28,7 +28,8 @@ from moto.dynamodb.exceptions import (
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.responses import DynamoHandler
 
-#: The calls of the adapters; the others, such as CreateTable, use HTTP.
+#: The calls of the adapters, and that of tests that look at a whole table. The others, such as
+#: CreateTable, use HTTP.
 DIRECT: Final = frozenset(
     {
         "BatchExecuteStatement",
@@ -38,6 +39,7 @@ DIRECT: Final = frozenset(
         "GetItem",
         "PutItem",
         "Query",
+        "Scan",
         "TransactWriteItems",
         "UpdateItem",
     }
