@@ -22,8 +22,9 @@ def traces(output: str) -> set[str]:
     encoded = {_encoded(before).lower() for before in range(3)}
     plain = {CANARY, "bx_live_", "bx_preview_", "whsec_", "customer.example"}
     found = {trace for trace in plain | encoded if trace in searched}
-    # A part of a longer number is not the code: a time in milliseconds has it every few hours.
-    return found | set(re.findall(rf"(?<!\d){CODE}(?!\d)", searched))
+    # A part of a longer number is not the code: a time in milliseconds has it every few hours. The
+    # pattern starts with the code, because that is searched many times faster.
+    return found | set(re.findall(rf"{CODE}(?<!\d{CODE})(?!\d)", searched))
 
 
 def _encoded(before: int) -> str:
