@@ -1,28 +1,22 @@
 """Runs cfn-lint on what SAM makes of the templates, not on what it is made from."""
 
-import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
 from cfnlint.config import ConfigMixIn
-from cfnlint.context import context
 from cfnlint.decode.decode import decode_str
-from cfnlint.jsonschema import validators
 from cfnlint.rules import Rules
 from cfnlint.runner import Runner, run_template_by_data
-from cfnlint.template import Template
 
+from tools.templates import cheaper_lint
 from tools.templates.defects import Defect
 from tools.templates.joined import join
 from tools.templates.stack import Stack
 from tools.templates.translate import Json
 
-# cfn-lint makes the table of a template's attributes anew for each reference, and looks up the
-# fields of two classes for each value: a sixth of its time.
-Template.get_valid_getatts = cache(Template.get_valid_getatts)
-context.fields = validators.fields = cache(dataclasses.fields)
+cheaper_lint.install()
 
 _REGIONS: Final = ["us-east-1", "eu-west-1"]
 #: `references.check_circles` names the shortest circle, for each set. This rule takes a second.
