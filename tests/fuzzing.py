@@ -25,7 +25,9 @@ OF_SESSIONS: Final = [
     for one in OPERATIONS
     if SESSION in one.security and (KEY not in one.security or one.scope in _MANAGING)
 ]
-OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in OF_SESSIONS]
+#: It refuses each page, so it has a process without the headers of one.
+OF_AGENTS: Final = ["mcp"]
+OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in {*OF_SESSIONS, *OF_AGENTS}]
 _LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "3", "--seed", "1")
 
 
@@ -97,8 +99,9 @@ def _headers(caller: Caller, url: str) -> str:
     Origin and Sec-Fetch-Site say that a page of the service asks, since others may not sign in.
     """
     name, _, value = caller.credential.partition(": ")
+    page = f'Origin = "{url}"\nSec-Fetch-Site = "same-origin"\n'
     return (
         f"[[operations]]\ninclude-operation-id = {json.dumps(list(caller.operations))}\n"
         f"[operations.headers]\n{name} = {json.dumps(value)}\n"
-        f'Origin = "{url}"\nSec-Fetch-Site = "same-origin"\n'
+        f"{'' if caller.operations == OF_AGENTS else page}"
     )

@@ -16,7 +16,7 @@ from pillarbox.domain.accounts.key import SCOPES, Preset
 from tests.contract.client import Api
 from tests.contract.http_server import serving
 from tests.contract.service import SENDER, Service
-from tests.fuzzing import OF_KEYS, OF_SESSIONS, SECONDS, Caller, assert_as_documented
+from tests.fuzzing import OF_AGENTS, OF_KEYS, OF_SESSIONS, SECONDS, Caller, assert_as_documented
 
 pytestmark = pytest.mark.slow
 
@@ -52,8 +52,9 @@ def test_a_key_gets_what_is_documented(
 ) -> None:
     """9: a key with every scope finds no 5xx and no difference, also along links."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
-    caller = Caller(f"X-API-Key: {key}", OF_KEYS)
-    assert_as_documented(url, [caller], tmp_path, phases=f"{_PHASES},stateful")
+    for operations, phases in ((OF_KEYS, f"{_PHASES},stateful"), (OF_AGENTS, _PHASES)):
+        caller = Caller(f"X-API-Key: {key}", operations)
+        assert_as_documented(url, [caller], tmp_path, phases=phases)
 
 
 def test_sessions_get_what_is_documented(
