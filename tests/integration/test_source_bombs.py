@@ -21,7 +21,7 @@ pytestmark = [
 def test_worst_sources_are_answered() -> None:
     """Those that killed the function before, or need the most time, cost a bounded amount."""
     names = ("a long value", "a long default of components", "siblings that a rule looks for")
-    tally = count(explode(names))
+    tally = count(explode(*names))
     assert not tally.failed, tally
     assert (tally["sources tried"], tally["refused"]) == (3, 2)
 
