@@ -13,9 +13,9 @@ What the model assumes of time:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 #: What a slot holds: nothing, an accepted message, or a tombstone.
 _FREE, _MESSAGE, _TOMBSTONE = "", "M", "T"
@@ -36,8 +36,8 @@ VARIANTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+# Named tuples, because they are copied, compared and hashed in half the time of dataclasses.
+class Claim(NamedTuple):
     """The record of the key: its owner, what died before it, and the response to a batch."""
 
     owner: int
@@ -45,8 +45,7 @@ class Claim:
     response: tuple[Any, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Takeover:
+class Takeover(NamedTuple):
     """What a process that takes a claim over remembers.
 
     `at` is the position whose tombstone comes next, and `found` has those with a message.
@@ -59,8 +58,7 @@ class Takeover:
     earlier: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(NamedTuple):
     """One try: its next step, what it remembers, and its answer.
 
     An answer of `sent` has the slot of each position, None for one that was refused.
@@ -72,8 +70,7 @@ class Process:
     sent: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Everything at one moment. `windows` has the 24 hours that each claim belongs to."""
 
     claim: Claim | None
@@ -120,11 +117,11 @@ class Model:
     def successors(self, state: State) -> Iterator[State]:
         """Yield each state that one more event leads to."""
         for write in state.late:
-            yield self._apply(replace(state, late=state.late - {write}), write)[0]
+            yield self._apply(state._replace(late=state.late - {write}), write)[0]
         if state.claim and not state.expired and state.window + 1 < _WINDOWS:
-            yield replace(state, expired=True)
+            yield state._replace(expired=True)
         if state.claim and state.expired:  # TTL
-            yield replace(state, claim=None, expired=False, window=state.window + 1)
+            yield state._replace(claim=None, expired=False, window=state.window + 1)
         yield from self._lost_tombstones(state)
         for me, process in enumerate(state.processes):
             if process.step != "end":
@@ -164,7 +161,7 @@ class Model:
                 yield from self._failed(state, me, write)
                 state, _ = self._apply(state, write)
             found += (at,) if state.slots[seen.owner][at] == _MESSAGE else ()
-            yield self._next(state, me, "fence", replace(takeover, at=at + 1, found=found))
+            yield self._next(state, me, "fence", takeover._replace(at=at + 1, found=found))
         elif takeover.expired:
             yield self._next(state, me, "take_over", takeover)
         elif (found or seen.earlier) and self.bodies[seen.owner] != self.bodies[me]:
@@ -177,7 +174,7 @@ class Model:
             parts = (seen.owner,) if found else ()
             forgets = self.variant == "earlier generations forgotten"
             earlier = parts if forgets else seen.earlier + parts
-            yield self._next(state, me, "take_over", replace(takeover, earlier=earlier))
+            yield self._next(state, me, "take_over", takeover._replace(earlier=earlier))
 
     def _take_over(self, state: State, me: int, takeover: Takeover) -> Iterator[State]:
         write = ("replace claim", me, takeover)
@@ -213,7 +210,7 @@ class Model:
         at, *others = todo
         write = ("put message", me, at)
         if state.failures < self.failures:
-            failed = replace(state, late=state.late | {write}, failures=state.failures + 1)
+            failed = state._replace(late=state.late | {write}, failures=state.failures + 1)
             # A group is one call: an error of one position leaves the others unknown too.
             yield self._next(failed, me, "settle", todo, sent, ())
         state, done = self._apply(state, write)
@@ -257,7 +254,7 @@ class Model:
         if self.batch and self.keyed:
             write = ("store response", me, sent)
             if state.failures < self.failures:
-                failed = replace(state, late=state.late | {write}, failures=state.failures + 1)
+                failed = state._replace(late=state.late | {write}, failures=state.failures + 1)
                 yield self._end(failed, me, "sent", sent)
             state, _ = self._apply(state, write)
         yield self._end(state, me, "sent", sent)
@@ -294,14 +291,14 @@ class Model:
                 claim == takeover.seen or self.variant == "unconditional takeover"
             ):
                 if takeover.expired and state.expired:
-                    state = replace(state, expired=False, window=state.window + 1)
+                    state = state._replace(expired=False, window=state.window + 1)
                 return self._owned(state, me, Claim(me, takeover.earlier)), True
             case ("store response", me, sent) if claim and claim.owner == me:
-                return replace(state, claim=replace(claim, response=sent)), True
+                return state._replace(claim=claim._replace(response=sent)), True
             case ("delete claim", me) if claim and (
                 claim.owner == me or self.variant == "unconditional release"
             ):
-                return replace(state, claim=None, expired=False), True
+                return state._replace(claim=None, expired=False), True
         return state, False
 
     def _failed(
@@ -310,7 +307,7 @@ class Model:
         """Yield the state in which a write fails, which ends the process."""
         if state.failures < self.failures:
             late = state.late | {write}
-            yield self._end(replace(state, late=late, failures=state.failures + 1), me, answer)
+            yield self._end(state._replace(late=late, failures=state.failures + 1), me, answer)
 
     def _lost_tombstones(self, state: State) -> Iterator[State]:
         early = self.variant == "tombstones expire early"
@@ -326,17 +323,17 @@ class Model:
     def _with_slot(state: State, owner: int, at: int, slot: str) -> State:
         row = state.slots[owner]
         row = (*row[:at], slot, *row[at + 1 :])
-        return replace(state, slots=(*state.slots[:owner], row, *state.slots[owner + 1 :]))
+        return state._replace(slots=(*state.slots[:owner], row, *state.slots[owner + 1 :]))
 
     @staticmethod
     def _owned(state: State, me: int, claim: Claim) -> State:
         windows = (*state.windows[:me], state.window, *state.windows[me + 1 :])
-        return replace(state, claim=claim, windows=windows)
+        return state._replace(claim=claim, windows=windows)
 
     @staticmethod
     def _with_process(state: State, me: int, process: Process) -> State:
-        return replace(
-            state, processes=(*state.processes[:me], process, *state.processes[me + 1 :])
+        return state._replace(
+            processes=(*state.processes[:me], process, *state.processes[me + 1 :])
         )
 
     def _next(self, state: State, me: int, step: str, *memory: Any) -> State:
