@@ -202,12 +202,12 @@ $(UV):
 # .checkov.txt`. .uv.txt is made in the same way.
 .venv-checkov/made: .checkov.txt | $(UV)
 	$(UV) venv --quiet --clear .venv-checkov
-	VIRTUAL_ENV=.venv-checkov $(UV) pip sync --quiet --require-hashes .checkov.txt
+	$(UV) pip sync --quiet --python .venv-checkov --require-hashes .checkov.txt
 	@touch $@
 
 # LocalStack, for `make deploy-rehearsal`. Made in the same way from `localstack-core[runtime]==4.9.2
 # cbor2<5.8 pyopenssl<24.3 cryptography<45 psutil<7.2 service-identity`.
 .venv-localstack/made: .localstack.txt | $(UV)
 	$(UV) venv --quiet --clear .venv-localstack
-	VIRTUAL_ENV=.venv-localstack $(UV) pip sync --quiet --require-hashes .localstack.txt
+	$(UV) pip sync --quiet --python .venv-localstack --require-hashes .localstack.txt
 	@touch $@
