@@ -17,11 +17,11 @@ from unittest import mock
 
 from botocore.client import BaseClient
 from botocore.validate import validate_parameters
+from moto.core.exceptions import JsonRESTError
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.utils import camelcase_to_underscores
 from moto.dynamodb.comparisons import get_filter_expression
 from moto.dynamodb.exceptions import (
-    DynamodbException,
     MultipleTransactionsException,
     TransactionCanceledException,
 )
@@ -137,7 +137,7 @@ def answer(handler: Any, operation: Any, body: dict[str, Any]) -> tuple[int, dic
     handler.body = handler.params = body
     try:
         result = getattr(handler, camelcase_to_underscores(operation.name))().result
-    except DynamodbException as error:
+    except JsonRESTError as error:
         response = json.loads(str(error.description), object_hook=_decode_binary)
         code = response.pop("__type").rpartition("#")[2]
         message = response.pop("message", None) or response.pop("Message", "")
