@@ -326,32 +326,14 @@ def _aggregation(table: Table) -> Aggregation[Message]:
     )
 
 
-def cost_of_sweeping(rate: float) -> tuple[float, float, int]:
-    """Return the read units of a pass for an account that sends at a rate.
+def cost_of_searching(rate: float) -> float:
+    """Return the read units of a pass's search for stuck mail of an account that sends at a rate.
 
-    They are those of the search for stuck mail and of the check of the statistics, with the
-    number of messages of two hours. The ledger is right. Only the hours that a pass reads and
-    the last ones have messages.
+    Only the hours that the search reads have messages.
     """
     table, engine = metered_table()
-    end = milliseconds(NOW)
-    ages = ((HOPELESS, TIME_RANGE), (OVERDUE, TIME_RANGE), (timedelta(0), timedelta(hours=4)))
-    messages = [
-        message_at(moment)
-        for age, length in ages
-        for moment in range(
-            end - (age + length) // _MILLISECOND, end - age // _MILLISECOND, round(1000 / rate)
-        )
-    ]
-    in_partition = {str(m.message_id): message_item(m) for m in messages}
-    engine.partition(keys.message(ACCOUNT, messages[0].message_id)["pk"]["S"]).fill(in_partition)
-    stored = (message_of(from_item(item)) for item in in_partition.values())
-    fill_ledger(engine, map(index_entry, stored))
-    return _sweep(table, engine), _check(table, engine), round(7200 * rate)
-
-
-def _sweep(table: Table, engine: Metered) -> float:
-    engine.reset()
+    for age in (HOPELESS, OVERDUE):
+        _put(engine, messages_of(rate, age, TIME_RANGE))
     log = DynamoMessageLog(table)
     for age in (OVERDUE, HOPELESS):
         since, until = (milliseconds(NOW - age - more) for more in (TIME_RANGE, timedelta(0)))
@@ -361,8 +343,14 @@ def _sweep(table: Table, engine: Metered) -> float:
     return engine.read_units
 
 
-def _check(table: Table, engine: Metered) -> float:
-    engine.reset()
+def cost_of_checking(rate: float) -> tuple[float, int]:
+    """Return the read units of a pass's check of the statistics, and the messages of two hours.
+
+    The ledger is right. Only the last hours have messages, twice as many as the pass reads.
+    """
+    table, engine = metered_table()
+    stored = _put(engine, messages_of(rate, timedelta(0), timedelta(hours=4)))
+    fill_ledger(engine, (index_entry(message_of(from_item(item))) for item in stored))
     check = LedgerCheck(
         log=DynamoMessageLog(table),
         ledger=DynamoLedger(table),
@@ -374,7 +362,21 @@ def _check(table: Table, engine: Metered) -> float:
     )
     if check.check_ended_hours(ACCOUNT, NOW).repaired:
         raise AssertionError("the ledger was wrong")
-    return engine.read_units
+    return engine.read_units, round(7200 * rate)
+
+
+def messages_of(rate: float, age: timedelta, length: timedelta) -> list[Message]:
+    """Return the messages of a time that ended `age` ago, of an account that sends at a rate."""
+    end = milliseconds(NOW - age)
+    moments = range(end - length // _MILLISECOND, end, round(1000 / rate))
+    return [message_at(moment) for moment in moments]
+
+
+def _put(engine: Metered, messages: list[Message]) -> Iterable[Any]:
+    """Put the records of messages, and return them."""
+    in_partition = {str(m.message_id): message_item(m) for m in messages}
+    engine.partition(keys.message(ACCOUNT, messages[0].message_id)["pk"]["S"]).fill(in_partition)
+    return in_partition.values()
 
 
 def cost_of_writing(rate: float, seconds: float) -> tuple[float, float]:
@@ -412,7 +414,7 @@ def main() -> None:
     print("| messages an hour | stuck mail, read units | statistics | a message of the hour |")
     print("|---:|---:|---:|---:|")
     for rate in (1 / 3600, 0.1, 1, 10):
-        stuck, statistics, in_two_hours = cost_of_sweeping(rate)
+        stuck, (statistics, in_two_hours) = cost_of_searching(rate), cost_of_checking(rate)
         each = (stuck + statistics) / (in_two_hours / 2)
         print(f"| {in_two_hours / 2:g} | {stuck} | {statistics} | {each:.2f} |")
     written = cost_of_late_change()

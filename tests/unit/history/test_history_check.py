@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.history import cost_of_sweeping
+from benchmarks.history import cost_of_checking
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
@@ -285,5 +285,5 @@ def test_an_idle_account_costs_three_units() -> None:
 @pytest.mark.slow
 def test_a_message_costs_about_a_third_of_a_read_unit() -> None:
     """Checking the hours twice costs at most 0.44 read units for a message, 0.34 for its record."""
-    _, statistics, in_two_hours = cost_of_sweeping(0.5)
+    statistics, in_two_hours = cost_of_checking(0.5)
     assert statistics <= 0.44 / 2 * in_two_hours
