@@ -5,17 +5,19 @@ import email
 import email.policy
 import fcntl
 import json
+import os
 import random
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
@@ -30,7 +32,7 @@ vars(httpx._transports.default)["create_ssl_context"] = cache(httpx.create_ssl_c
 
 
 def free_port() -> int:
-    """Return a free port of the loopback interface.
+    """Return a free port of the loopback interface, which no other process of tests gets.
 
     It lies below those that the system hands out for port 0 and for outgoing connections
     (`net.ipv4.ip_local_port_range`), so nothing else takes it before it is used.
@@ -38,10 +40,17 @@ def free_port() -> int:
     while True:
         port = random.randrange(20_000, 32_768)  # noqa: S311  no secret
         try:
+            fcntl.lockf(_ports(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
             socket.create_server(("127.0.0.1", port)).close()
         except OSError:
             continue
         return port
+
+
+@cache
+def _ports() -> IO[bytes]:
+    """Return a file of which each process locks the bytes at its ports, until it ends."""
+    return Path(tempfile.gettempdir(), f"pillarbox-ports-{os.getuid()}").open("wb")
 
 
 def is_open(port: int) -> bool:
