@@ -108,14 +108,15 @@ def test_a_new_message_is_found_before_the_stream_delivers_it(people: tuple[str,
     assert sent.message_id in world.found("ann@example.com")
 
 
+@pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("term", [ANN, ORDER])
-def test_the_newest_of_many_messages_are_found(term: SearchTerm) -> None:
+def test_the_newest_of_many_messages_are_found(shards: int, term: SearchTerm) -> None:
     """Of more messages than the bound the newest are listed, and `total` is the bound."""
-    world = SearchWorld(tuning=SMALL)
+    world = SearchWorld(shards=shards, tuning=SMALL)
     sent = []
     for _ in range(8):
         sent.append(world.send_to("ann@example.com", tags={"order": "1"}).message_id)
-        world.pass_time(100)
+        world.pass_time(1000)
     world.aggregate()
     request = PageRequest(recipient=ANN) if term is ANN else PageRequest(tag=ORDER)
     page = world.search(request)

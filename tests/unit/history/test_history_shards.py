@@ -17,6 +17,7 @@ from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.accounts.account import first_sharding
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.messages.statistics import END_OF_TIME
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.unit.history.test_history_aggregation import wrong_items
@@ -59,6 +60,17 @@ def test_a_shard_that_lags_is_listed_from_its_records(seed: int, pause: int) -> 
             apply(world, lambda _: True)
     apply(world, lambda _: True)
     assert wrong_items(world) == 0
+
+
+def test_records_of_all_shards_are_read_newest_first() -> None:
+    """The log reads all records of an account, from whichever shards, in the order of their age."""
+    world = World(shards=4)
+    sent = []
+    for _ in range(20):
+        sent.append(world.send().message_id)
+        world.pass_time(1)
+    read = world.log.newest_first(world.account_id, 0, END_OF_TIME)
+    assert [message.message_id for message in read] == sent[::-1]
 
 
 def test_shards_write_items_of_their_own() -> None:
