@@ -134,7 +134,7 @@ def _receive_at_once(
 
 
 def _is_kept(backend: SQSBackend, queue: str, message: Any) -> bool:
-    """Compare the age of a message, for which moto would first count those of its queue."""
+    """Say whether a queue still keeps a message, without moto's count of all its messages."""
     kept: float = vars(backend.get_queue(queue))["message_retention_period"]
     sent: float = message.sent_timestamp
     return kept + sent / 1000 > unix_time()

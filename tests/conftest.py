@@ -45,8 +45,8 @@ _USING = _STATE / "using"
 # stack, and both take longer on a busy machine.
 _START_TIMEOUT = 300
 _STOP_TIMEOUT = 120
-#: The garbage collector runs after so many new objects. Ten times as rarely as by default, it takes
-#: half the time and 30 MB more.
+#: The garbage collector runs after so many new objects. Ten times the default halves its time, and
+#: costs 30 MB.
 _COLLECTED_AFTER = 20_000
 
 

@@ -44,7 +44,7 @@ class Interrupted(Exception):
 
 @dataclass(slots=True)
 class Changes:
-    """Kills a run after one of its changes. At which call until the next one, no run can find."""
+    """Kills a run after one of its changes: until the next one, each call leaves the same state."""
 
     killed_after: int = 0
     count: int = 0

@@ -127,10 +127,10 @@ def _short(message: dict[str, Any]) -> dict[str, Any]:
 def filter_case(_: schemathesis.HookContext, case: schemathesis.Case[Any]) -> bool:
     """Leave out what repeats other requests of the coverage phase, except in `make fuzz`.
 
-    Where code expects neither, it does the same with false as with 0, and in a path or query with
-    one word as with another. A body with alternatives repeats each wrong type for each of them,
-    mostly without what else it needs, and an email each valid value beside all other fields: only
-    that with a template gets beyond the rules about two fields.
+    Code that expects neither treats false like 0, and in a path or query one word like another. A
+    body with alternatives repeats each wrong type for each of them, mostly without its other
+    fields. An email repeats each valid value with each kind of content; only that with a template
+    passes the rules about two fields.
     """
     data = case.meta and case.meta.phase.data
     if _DEEP or not isinstance(data, CoveragePhaseData):

@@ -63,7 +63,7 @@ def test_a_shard_that_lags_is_listed_from_its_records(seed: int, pause: int) -> 
 
 
 def test_records_of_all_shards_are_read_newest_first() -> None:
-    """The log reads all records of an account, from whichever shards, in the order of their age."""
+    """The log reads the records of all shards, the newest first."""
     world = World(shards=4)
     sent = []
     for _ in range(20):
