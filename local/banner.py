@@ -93,13 +93,13 @@ def _show_end(
 
 
 def first_email(base_url: str, key: str) -> str:
-    """Return a curl command that sends a first email."""
-    email = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
+    """Return a curl command that sends a first email; its lines fit a terminal of 80 columns."""
     return (
         f"curl {base_url}/api/v1/emails \\\n"
         f"  -H 'X-API-Key: {key}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
-        f"  -d '{json.dumps(email)}'"
+        '  -d \'{"to": "you@example.com", "starterTemplate": "welcome",\n'
+        '       "variables": {"name": "Ada"}}\''
     )
 
 

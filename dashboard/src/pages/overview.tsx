@@ -82,7 +82,8 @@ function FirstEmail() {
   const command = `curl ${location.origin}/api/v1/emails \\
   -H 'X-API-Key: YOUR_KEY' \\
   -H 'Content-Type: application/json' \\
-  -d '{"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}'`;
+  -d '{"to": "you@example.com", "starterTemplate": "welcome",
+       "variables": {"name": "Ada"}}'`;
   return (
     <Empty icon="activity" title="No emails in this time">
       <p>

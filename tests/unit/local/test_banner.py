@@ -11,6 +11,7 @@ from rich.console import Console
 
 from local import banner, dashboard
 from local.dashboard_build import DashboardBuild
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 
 LINK = "http://127.0.0.1:18080/app/sign-in#zgka342aq75h52we8bdfmyys5njrm1t4"
 STATE: dict[str, Any] = {
@@ -19,9 +20,9 @@ STATE: dict[str, Any] = {
     "smtp": {"host": "127.0.0.1", "port": 15870},
     "dashboard_link": LINK,
     "keys": {
-        "live": "bx_live_" + "l" * 60,
-        "live_free": "bx_live_" + "f" * 60,
-        "preview": "bx_preview_" + "p" * 60,
+        "live": new_key_text("l" * 12, KeyType.LIVE),
+        "live_free": new_key_text("f" * 12, KeyType.LIVE),
+        "preview": new_key_text("p" * 12, KeyType.PREVIEW),
     },
     "template_id": "0198f2a4-5b6c-7d8e-9f01-23456789abcd",
     "webhook": {"url": "http://127.0.0.1:18025/hooks/" + "s" * 40},
@@ -47,7 +48,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_each_value_is_whole_at_80_columns(index: Path) -> None:
-    """What people copy ends its line or is one, however long it is."""
+    """What people copy ends its line or is one, however long it is; the curl lines fit."""
     index.touch()
     console = _console()
     banner.show(console, STATE, LOG, keep=False)
@@ -65,6 +66,7 @@ def test_each_value_is_whole_at_80_columns(index: Path) -> None:
         assert [line for line in lines if line.endswith(f"  {value}")], value
     email = banner.first_email(STATE["base_url"], STATE["keys"]["live"]).splitlines()
     assert lines[lines.index(email[0]) :][: len(email)] == email
+    assert max(map(len, email)) <= 80
     (source,) = (line for line in lines if line.startswith("source "))
     assert shlex.split(source) == ["source", str(LOG.parent / "env")]
 
