@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 from botocore.exceptions import ClientError
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -32,20 +32,26 @@ from tests.unit.history.world import World
 
 
 class FaultyEngine:
-    """The engine, with a fault at one of its next writes."""
+    """The engine, with a fault at one of its next writes; other invocations come three times."""
 
     def __init__(
         self, world: World, write: int, fault: str, other: Callable[[], None] | None = None
     ) -> None:
         self._engine = world.engine
         self._world = world
-        self.writes_until_fault = write
+        self.writes_until_fault = self._write = write
+        self._others = 3
         self._fault = fault
-        self._other = other or self._apply_all
+        self._other = other or self._apply_newer
 
-    def _apply_all(self) -> None:
-        other = self._world.make_aggregation()
-        assert other.apply(list(self._world.messages.values())).retry_from is None
+    def _apply_newer(self) -> None:
+        """Change half of the messages, and apply all as they are then; no stream repeats it."""
+        messages = self._world.messages
+        kind = (EventKind.COMPLAINED, EventKind.BOUNCED, EventKind.DELIVERED)[self._others - 1]
+        for changed in [*messages.values()][self._others % 2 :: 2]:
+            self._world.add_event(changed, kind)
+        self._world.stream = []
+        assert self._world.make_aggregation().apply([*messages.values()]).retry_from is None
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._engine, name)
@@ -63,6 +69,8 @@ class FaultyEngine:
                     call(**request)
                     raise server_error()
             self._other()  # between a read and its write
+            self._others -= 1
+            self.writes_until_fault = self._write if self._others else 0
             return call(**request)
 
         return write
@@ -85,12 +93,13 @@ def wrong_items(world: World) -> int:
 @pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("fault", ["failure before", "failure after", "another invocation"])
 @given(st.integers(0, 2**32))
-@settings(max_examples=examples(3), deadline=None)
+@example(49)  # an invocation that is overtaken by two others in a row
+@settings(max_examples=examples(2), deadline=None)
 @pytest.mark.slow
 def test_a_retry_repairs_what_a_failure_at_any_write_left(
     fault: str, shards: int, seed: int
 ) -> None:
-    """A batch that fails or is overtaken at any write, and is retried with more, ends exact."""
+    """A batch that fails or is overtaken at any write ends exact, with no more than its retry."""
     rng, world = random.Random(seed), World(shards=shards)
     simulate(world, rng, 30, (5, 2000, 80_000))
     world.aggregate()
@@ -98,13 +107,14 @@ def test_a_retry_repairs_what_a_failure_at_any_write_left(
         simulate(world, rng, 12, (1, 40, 4000, 90_000))
         batch, world.stream = world.stream, []
         vars(world.table)["client"] = FaultyEngine(world, rng.randrange(1, 9), fault)
-        world.aggregation.apply(batch)
+        retry_from = world.aggregation.apply(batch).retry_from
         vars(world.table)["client"] = world.engine
         for _ in range(rng.randrange(3)):
             if world.messages:
                 target = rng.choice([*world.messages.values()])
                 world.add_event(target, rng.choice([*EventKind]))
-        world.stream = batch + world.stream
+        if retry_from is not None:
+            world.stream = batch[retry_from:] + world.stream
         world.aggregate()
         assert wrong_items(world) == 0
         assert world.shapes_are_right(0, END_OF_TIME)

@@ -120,8 +120,8 @@ class DynamoLedger:
         for entry in entries:
             by_item[place(entry)].append(entry)
         remaining: Mapping[int, Sequence[IndexEntry]] = by_item
-        for _ in range(WRITE_ATTEMPTS):
-            remaining = self._merge(account_id, remaining)
+        for attempt in range(WRITE_ATTEMPTS):
+            remaining = self._merge(account_id, remaining, lost_race=attempt > 0)
             if not remaining:
                 return
         raise too_many_writers()
@@ -169,24 +169,24 @@ class DynamoLedger:
             yield from unpack(item)
 
     def _merge(
-        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]]
+        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]], *, lost_race: bool
     ) -> dict[int, Sequence[IndexEntry]]:
         """Merge changes into items by creation, after their copies by status and update.
 
         All changes of a copy are one write. Return the changes of the items that another
-        writer changed in between.
+        writer changed in between, and what was copied for them.
         """
         copies: defaultdict[tuple[str, int], _CopyChange] = defaultdict(_CopyChange)
         merged: dict[int, tuple[_StoredEntries, dict[UUID, IndexEntry]]] = {}
         for moment, changes in sorted(by_item.items()):
             stored = self._stored(keys.entries(account_id, moment))
-            entries = _merged(stored.entries, changes, copies)
-            if entries != stored.entries:
+            entries = _merged(stored.entries, changes, copies, lost_race=lost_race)
+            if lost_race or entries != stored.entries:
                 merged[moment] = (stored, entries)
         for (group, moment), copy in copies.items():
             repeat_write(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
         return {
-            moment: by_item[moment]
+            moment: [*by_item[moment], *{entries[one.message_id] for one in by_item[moment]}]
             for moment, (stored, entries) in merged.items()
             if not self._replace(keys.entries(account_id, moment), stored, entries)
         }
@@ -240,8 +240,14 @@ def _merged(
     stored: Mapping[UUID, IndexEntry],
     changes: Iterable[IndexEntry],
     copies: defaultdict[tuple[str, int], _CopyChange],
+    *,
+    lost_race: bool,
 ) -> dict[UUID, IndexEntry]:
-    """Return the entries of an item after some changes, and add those of their copies."""
+    """Return the entries of an item after some changes, and add those of their copies.
+
+    If another writer changed the item since these changes were copied, it may know a newer
+    revision, which is copied again: the copy of an older one may be in its place or beside it.
+    """
     changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
     for change in changes:
         changes_by_id[change.message_id].append(change)
@@ -251,7 +257,9 @@ def _merged(
         if old is not None and (
             old.revision >= new.revision or replace(old, revision=new.revision) == new
         ):
-            continue
+            if not lost_race:
+                continue
+            new = old
         # An earlier attempt may have left any of these revisions in a copy.
         for outdated in [*revisions, *([old] if old else [])]:
             copies[copy_place(outdated)].removed.add(message_id)
