@@ -38,7 +38,7 @@ class Caller:
     Attributes:
         credential: the header of each request, except where a check leaves it out.
         operations: their ids.
-        ids: path parameter -> a value that exists, which every second valid request gets.
+        ids: path parameter or field -> a value that exists, which every second valid request gets.
     """
 
     credential: str

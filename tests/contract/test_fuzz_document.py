@@ -52,8 +52,9 @@ def test_a_key_gets_what_is_documented(
 ) -> None:
     """9: a key with every scope finds no 5xx and no difference, also along links."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
+    ids = {"templateId": service.template(enterprise, "<p>Hello</p>"), "from": SENDER}
     for operations, phases in ((OF_KEYS, f"{_PHASES},stateful"), (OF_AGENTS, _PHASES)):
-        caller = Caller(f"X-API-Key: {key}", operations)
+        caller = Caller(f"X-API-Key: {key}", operations, ids)
         assert_as_documented(url, [caller], tmp_path, phases=phases)
 
 

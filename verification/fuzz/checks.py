@@ -72,7 +72,7 @@ _OF_TWO_FIELDS: Final = {
     ("subject", "unsafe_subject"),
     ("url", "not_allowed"),  # the other kind of target
 }
-#: Operation -> path parameter -> a value that exists.
+#: Operation -> path parameter or field of a body -> a value that exists.
 _IDS: Final[dict[str, dict[str, str]]] = json.loads(os.environ.get("PILLARBOX_FUZZ_IDS", "{}"))
 #: The header with the credential of all requests.
 _CREDENTIAL: Final = os.environ.get("PILLARBOX_FUZZ_CREDENTIAL", "")
@@ -186,6 +186,9 @@ def before_call(_: schemathesis.HookContext, case: schemathesis.Case[Any], **_op
         ids = _IDS.get(operation, {})
         known = {name: ids[name] for name in case.path_parameters if name in ids}
         case.path_parameters.update(known)
+        if isinstance(case.body, dict):
+            texts = {name for name, value in case.body.items() if isinstance(value, str)}
+            case.body.update({name: ids[name] for name in texts & ids.keys()})
 
 
 @schemathesis.check
