@@ -136,10 +136,11 @@ def test_a_window_saves_a_write_and_never_costs() -> None:
 
 
 def test_the_page_has_the_price_of_snapshots() -> None:
-    """Those of the two functions of a code, and those of all."""
+    """Those of the two functions of a code, and that of each function."""
     codes, everything = (costs.snapshots(chosen) for chosen in ("Codes", "PublishedVersions"))
     assert f"cost {codes:.2f} dollars a month" in " ".join(_PAGE.split())
-    assert f"all functions: {everything:.2f} dollars" in " ".join(_PAGE.split())
+    each = everything / len([*(template.ROOT / "functions").glob("*/app.py")])
+    assert f"each for about {each:.0f} dollars" in " ".join(_PAGE.split())
 
 
 def test_single_messages_cost_more_than_batches() -> None:

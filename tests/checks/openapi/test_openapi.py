@@ -107,7 +107,9 @@ def test_the_document_has_the_routes_of_the_template() -> None:
     source = template.load()
     deployed = template.routes(source)
     for operation in OPERATIONS:
-        function = source["Resources"][deployed[operation.path, operation.method.upper()]]
+        name = deployed[operation.path, operation.method.upper()]
+        assert name in source["Resources"], "see template.yaml"
+        function = source["Resources"][name]
         assert function["Properties"]["CodeUri"] == f"functions/{operation.function}"
 
 
