@@ -9,7 +9,8 @@ SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 
 HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 
 # What a route, a setting or an error still needs, as far as it shows in a second or two.
-PLACES := $(addprefix tests/checks/,test_places.py test_settings.py test_lengths.py openapi/test_openapi.py)
+PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test_openapi.py \
+  test_lengths.py::test_long_files_have_a_reason)
 
 # They need a linter of templates, whose import takes seconds: one process runs them all, and with them
 # what `python -m tools.templates` does.
