@@ -49,12 +49,10 @@ test: setup ## run every check and every test
 	@tools/side_by_side 'make --silent check' 'make --silent tests'
 
 # A collection writes the byte code that five workers would otherwise each compile for themselves.
-# A test that waits for ever, as for a program, fails after half an hour with the stacks of its threads.
 tests: setup
 	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-engine/made .venv-mcp/made' \
 	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
-	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %) \
-	    --override-ini faulthandler_timeout=1800 --override-ini faulthandler_exit_on_timeout=true' \
+	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
 	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
