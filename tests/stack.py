@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import httpx
 
@@ -48,9 +48,11 @@ def free_port() -> int:
 
 
 @cache
-def _ports() -> IO[bytes]:
-    """Return a file of which each process locks the bytes at its ports, until it ends."""
-    return Path(tempfile.gettempdir(), f"pillarbox-ports-{os.getuid()}").open("wb")
+def _ports() -> int:
+    """Return the number of a file of which each process locks the bytes at its ports."""
+    return os.open(
+        f"{tempfile.gettempdir()}/pillarbox-ports-{os.getuid()}", os.O_WRONLY | os.O_CREAT
+    )
 
 
 def is_open(port: int) -> bool:
