@@ -185,6 +185,18 @@ def test_the_age_of_a_job_is_that_in_the_queue(world: World, age: float, outcome
     assert result.outcome is outcome
 
 
+def test_a_job_whose_record_comes_before_its_tombstone_is_retried_at_once(
+    world: World, job: Job
+) -> None:
+    """The commit of an acceptor that stalled for 15 minutes delays the email no further."""
+    late = FakeMessages(world.store)
+    vars(late).update(dict.fromkeys(("get", "peek"), lambda *_: None))
+    vars(late)["withdraw"] = lambda *_: {job.message_id: builders.message()}
+    advance(world, minutes=15)
+    result = replace(world.delivery, messages=late).deliver(job)
+    assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
+
+
 def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) -> None:
     """While another worker holds the lease, the job waits until the lease expires."""
     fail_sending(world, Killed())
@@ -891,11 +903,16 @@ def test_email_names_the_tenant_of_its_acceptance(world: World, job: Job) -> Non
     assert world.mailer.tenants == ["shop"]
 
 
-def test_email_that_waits_names_the_present_tenant(world: World, job: Job) -> None:
-    """An account that lost its tenant loses no email that was accepted before."""
+@pytest.mark.parametrize("present", [None, "shop-2"])
+def test_email_that_waits_names_the_present_tenant(
+    world: World, job: Job, present: str | None
+) -> None:
+    """An account that lost its tenant, or has another, loses no email accepted before."""
     job = replace(job, tenant="shop")
     world.mailer.answers = [SendThrottled("NotFoundException")]
     assert world.delivery.deliver(job).provider_error == "NotFoundException"
+    account = world.store.accounts[job.account_id]
+    world.store.accounts[job.account_id] = replace(account, tenant=present)
     advance(world, minutes=1)
     assert world.delivery.deliver(job).outcome is Outcome.SENT
-    assert world.mailer.tenants == ["shop", None]
+    assert world.mailer.tenants == ["shop", present]

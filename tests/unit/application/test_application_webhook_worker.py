@@ -121,3 +121,23 @@ def test_drained_events_arrive_in_their_order() -> None:
 
 def _time(waiting: WebhookEvent) -> str:
     return waiting.delivery_id
+
+
+def test_an_event_whose_first_attempt_disables_the_endpoint_waits() -> None:
+    """Its record has the attempt, and it waits until the endpoint is enabled again."""
+    world = one_event(PostResult(status_code=410))
+    world.settle(timedelta(minutes=1))
+    assert health(world).disabled_at is not None
+    assert (delivery(world).state, len(delivery(world).attempts)) == (DeliveryState.WAITING, 1)
+    ((waiting, _),) = world.waiting.waiting.values()
+    assert waiting.event_id == delivery(world).event.event_id
+
+
+def test_an_event_begins_the_drain_that_a_dead_worker_left() -> None:
+    """The lease of a drain that has run out posts nothing, so the next event queues another."""
+    world = one_event(OK)
+    (key,) = world.endpoints.endpoints
+    long_ago = world.now - timedelta(hours=1)
+    world.healths.healths[key] = EndpointHealth(slow_since=long_ago, drain_until=long_ago)
+    world.settle(timedelta(minutes=1))
+    assert delivery(world).state is DeliveryState.DELIVERED
