@@ -252,8 +252,8 @@ BUGS: Final = (
     SeededBug(
         "a retried change leaves its old copy in the ledger",
         f"{_DYNAMODB}/history/ledger.py",
-        "for outdated in [*revisions, *([old] if old else [])]:",
-        "for outdated in [old] if old else []:",
+        "for other in [*revisions, *([old] if old else [])]:",
+        "for other in [old] if old else []:",
         "tests/unit/history",
     ),
     SeededBug(

@@ -12,10 +12,11 @@ items:
   revision of the message replaces it, an older one does not, so changes may be
   applied repeatedly, in parts and out of order.
 * By status and update. This one is a copy, which is written first. If a failure
-  leaves it half written, the retry repairs it, because the authoritative entry
-  is still the old one. An entry that was updated in a later hour than it was
-  created in is a later one. Later ones are few and in items of their own, so that
-  the others can be found by their hour of creation here too.
+  leaves it half written, the retry repairs it: the authoritative entry is still
+  the old one, or a newer one, and then the retry only removes what it copied. An
+  entry that was updated in a later hour than it was created in is a later one.
+  Later ones are few and in items of their own, so that the others can be found by
+  their hour of creation here too.
 
 `ledger_rollups.py` makes the rollups.
 """
@@ -120,8 +121,8 @@ class DynamoLedger:
         for entry in entries:
             by_item[place(entry)].append(entry)
         remaining: Mapping[int, Sequence[IndexEntry]] = by_item
-        for attempt in range(WRITE_ATTEMPTS):
-            remaining = self._merge(account_id, remaining, lost_race=attempt > 0)
+        for _ in range(WRITE_ATTEMPTS):
+            remaining = self._merge(account_id, remaining)
             if not remaining:
                 return
         raise too_many_writers()
@@ -169,32 +170,37 @@ class DynamoLedger:
             yield from unpack(item)
 
     def _merge(
-        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]], *, lost_race: bool
+        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]]
     ) -> dict[int, Sequence[IndexEntry]]:
         """Merge changes into items by creation, after their copies by status and update.
 
         All changes of a copy are one write. Return the changes of the items that another
-        writer changed in between, and what was copied for them.
+        writer changed in between.
         """
         copies: defaultdict[tuple[str, int], _CopyChange] = defaultdict(_CopyChange)
         merged: dict[int, tuple[_StoredEntries, dict[UUID, IndexEntry]]] = {}
         for moment, changes in sorted(by_item.items()):
             stored = self._stored(keys.entries(account_id, moment))
-            entries = _merged(stored.entries, changes, copies, lost_race=lost_race)
-            if lost_race or entries != stored.entries:
+            entries = _merged(stored.entries, changes, copies)
+            if entries != stored.entries:
                 merged[moment] = (stored, entries)
         for (group, moment), copy in copies.items():
             repeat_write(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
         return {
-            moment: [*by_item[moment], *{entries[one.message_id] for one in by_item[moment]}]
+            moment: by_item[moment]
             for moment, (stored, entries) in merged.items()
             if not self._replace(keys.entries(account_id, moment), stored, entries)
         }
 
     def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
         stored = self._stored(key)
-        kept = {id_: entry for id_, entry in stored.entries.items() if id_ not in change.removed}
-        entries = kept | change.added
+        entries = {
+            id_: entry
+            for id_, entry in stored.entries.items()
+            if entry.revision >= change.older_than.get(id_, 0)
+        }
+        for id_, entry in change.added.items():
+            entries[id_] = max(entry, entries.get(id_, entry), key=_revision)
         return entries == stored.entries or self._replace(key, stored, entries)
 
     def _stored(self, key: Item) -> "_StoredEntries":
@@ -230,9 +236,14 @@ class _StoredEntries:
 
 @dataclass(slots=True)
 class _CopyChange:
-    """What to change in an item by status and update."""
+    """What to change in an item by status and update: never the copy of a newer revision.
 
-    removed: set[UUID] = field(default_factory=set)
+    Attributes:
+        older_than: message -> a revision; copies of older ones are removed.
+        added: copies to add.
+    """
+
+    older_than: dict[UUID, int] = field(default_factory=dict)
     added: dict[UUID, IndexEntry] = field(default_factory=dict)
 
 
@@ -240,36 +251,34 @@ def _merged(
     stored: Mapping[UUID, IndexEntry],
     changes: Iterable[IndexEntry],
     copies: defaultdict[tuple[str, int], _CopyChange],
-    *,
-    lost_race: bool,
 ) -> dict[UUID, IndexEntry]:
-    """Return the entries of an item after some changes, and add those of their copies.
-
-    If another writer changed the item since these changes were copied, it may know a newer
-    revision, which is copied again: the copy of an older one may be in its place or beside it.
-    """
+    """Return the entries of an item after some changes, and add those of their copies."""
     changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
     for change in changes:
         changes_by_id[change.message_id].append(change)
     entries = dict(stored)
     for message_id, revisions in changes_by_id.items():
-        old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
-        if old is not None and (
-            old.revision >= new.revision or replace(old, revision=new.revision) == new
+        old, new = entries.get(message_id), max(revisions, key=_revision)
+        if old is None or (
+            old.revision < new.revision and replace(old, revision=new.revision) != new
         ):
-            if not lost_race:
-                continue
-            new = old
-        # An earlier attempt may have left any of these revisions in a copy.
-        for outdated in [*revisions, *([old] if old else [])]:
-            copies[copy_place(outdated)].removed.add(message_id)
-        copies[copy_place(new)].added[message_id] = as_copy(new)
-        entries[message_id] = new
+            copies[copy_place(new)].added[message_id] = as_copy(new)
+            entries[message_id] = new
+        # An earlier attempt may have left any of these revisions in a copy, and another writer
+        # a newer one in the item since then.
+        current = entries[message_id].revision
+        for other in [*revisions, *([old] if old else [])]:
+            if other.revision < current:
+                copies[copy_place(other)].older_than[message_id] = current
     return entries
 
 
 def _creation(entry: IndexEntry) -> int:
     return entry.created
+
+
+def _revision(entry: IndexEntry) -> int:
+    return entry.revision
 
 
 def place(entry: IndexEntry) -> int:
