@@ -98,7 +98,7 @@ def wrong_items(world: World) -> int:
 def test_a_retry_repairs_what_a_failure_at_any_write_left(
     fault: str, shards: int, seed: int
 ) -> None:
-    """A batch that fails or is overtaken at any write ends exact, with no more than its retry."""
+    """After its retry, a batch that failed at any write is exact; an overtaken one needs none."""
     rng, world = random.Random(seed), World(shards=shards)
     simulate(world, rng, 30, (5, 2000, 80_000))
     world.aggregate()

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ def test_each_value_is_whole_at_80_columns(index: Path) -> None:
     email = banner.first_email(STATE["base_url"], STATE["keys"]["live"]).splitlines()
     assert lines[lines.index(email[0]) :][: len(email)] == email
     assert max(map(len, email)) <= 80
+    assert json.loads(shlex.split("\n".join(email))[-1])["variables"] == {"name": "Ada"}
     (source,) = (line for line in lines if line.startswith("source "))
     assert shlex.split(source) == ["source", str(LOG.parent / "env")]
 
