@@ -31,7 +31,7 @@ def top(
     """Rank the accounts by emails, bounces or complaints of the last hours or days.
 
     The counts are those of emails that were accepted in this time: a bounce counts at the time of
-    its email, and only if it is permanent. The rates are fractions of the account's emails.
+    its email, and only if it is permanent. The rates are fractions of what was handed to SES.
 
     Example: `pillarbox stats top --by bounces --since 6h`
     """

@@ -153,9 +153,9 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
         title="Get figures",
         description="Count the emails of a time range by their status, and show the most frequent"
         " errors. `statuses` counts by the status now, the others by each status ever reached, with"
-        " permanent bounces only. `secondsToSent` says how fast they were sent. At most 31 days by"
-        " the hour, or 400 days by the day. Without"
-        " `from` the time range begins 24 hours ago, and without `to` it ends now.",
+        " permanent bounces only. Rates are over what was handed to Amazon SES. `secondsToSent`"
+        " says how fast they were sent. At most 31 days by the hour, or 400 days by the day."
+        " Without `from` the time range begins 24 hours ago, and without `to` it ends now.",
         shape=AnalyticsQuery,
         optional=("from", "to"),
     ),

@@ -76,7 +76,9 @@ OPERATIONS: Final = (
         summary="Get analytics",
         description="Figures of the messages that were created within a time range: at most 31 days"
         " by the hour, or 400 days by the day. With `keyId` or `template` they are those of the"
-        " messages that one API key sent or one template made.",
+        " messages that one API key sent or one template made. Rates are over what was handed to"
+        " Amazon SES: the messages that reached `sent`. What was called off before (`canceled`,"
+        " `not_released`, `key_revoked`) is no error.",
         query=AnalyticsQuery,
         response=AnalyticsResult,
         response_example=examples.ANALYTICS,

@@ -55,10 +55,12 @@ _ACCOUNT: Final = ACCOUNT_EXAMPLE | {
 }
 _CREATED: Final = {"id": "qh4ybvcvbqzk", "name": "Shop", "plan": "free"}
 _RATES: Final = {
-    "totalMessages": 482,
+    "totalMessages": 490,
+    "sent": 482,
     "delivered": 470,
     "bounced": 9,
     "complained": 1,
+    "deliveryRate": 0.9751,
     "bounceRate": 0.0187,
     "complaintRate": 0.0021,
 }

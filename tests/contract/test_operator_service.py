@@ -40,16 +40,16 @@ def test_the_rates_of_all_accounts(operator: Api) -> None:
 
     before = rates()["allAccounts"]
     store(by_name["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
-    store(by_name["Bouncing"], 2, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3)
+    store(by_name["Bouncing"], 2, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3, EventKind.FAILED)
     store(by_name["Bouncing"], 50, *[EventKind.BOUNCED] * 4)
     store(by_name["Complained"], 3, EventKind.COMPLAINED)
     services().accounts.suspend(by_name["Complained"], "complaints")
     day, week = rates(by="bounces"), rates(by="bounces", days="7")
     added = {
         name: day["allAccounts"][name] - before[name]
-        for name in ("totalMessages", "bounced", "complained")
+        for name in ("totalMessages", "sent", "bounced", "complained")
     }
-    assert added == {"totalMessages": 11, "bounced": 4, "complained": 1}
+    assert added == {"totalMessages": 12, "sent": 11, "bounced": 4, "complained": 1}
     found = {one["id"]: one for one in day["items"]}
     assert found.keys() >= {by_name["Busy"], by_name["Bouncing"]}
     assert by_name["Silent"] not in found
@@ -58,7 +58,8 @@ def test_the_rates_of_all_accounts(operator: Api) -> None:
         (one["bounced"] for one in day["items"]), reverse=True
     )
     bouncing = found[by_name["Bouncing"]]
-    assert (bouncing["totalMessages"], bouncing["bounced"], bouncing["bounceRate"]) == (4, 3, 0.75)
+    assert (bouncing["sent"], bouncing["bounced"], bouncing["bounceRate"]) == (4, 3, 0.75)
+    assert (bouncing["totalMessages"], bouncing["deliveryRate"]) == (5, 0.25)
     assert {one["id"]: one["bounced"] for one in week["items"]}[by_name["Bouncing"]] == 7
     (complained,) = (
         one for one in rates(by="complaints")["items"] if one["id"] == by_name["Complained"]

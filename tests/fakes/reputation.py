@@ -51,6 +51,7 @@ _FATES: Final = {
     "away": (EventKind.BOUNCED_TRANSIENT, "general"),
     "listed": (EventKind.BOUNCED, "on_account_suppression_list"),
     "simulated": (EventKind.BOUNCED, "general"),
+    "refused": (EventKind.FAILED, "suppressed_by_ses"),
 }
 
 type Scope = tuple[PauseScope, str]
@@ -85,7 +86,7 @@ class Sent:
         ignored = [
             one
             for one, fate in self.fates.items()
-            if fate == "simulated" or (fate == "listed" and one in self.known)
+            if fate == "simulated" or (fate in {"listed", "refused"} and one in self.known)
         ]
         known = [self.fates[one] for one in self.known]
         return len(self.fates) - len(ignored), known.count("bounced"), known.count("complained")
@@ -153,11 +154,14 @@ class Reputation:
         self._add(sent, Event(kind=EventKind.SENT, at=self.now))
         return sent
 
-    def fail(self, **origin: Any) -> Sent:
-        """Accept a message that is never handed over."""
+    def fail(self, code: str | None, *, after_hand_over: bool = False, **origin: Any) -> Sent:
+        """Accept a message that nobody gets; without a code it only waits."""
         sent = self.send("delivered", **origin)
-        sent.record, sent.is_sent = replace(sent.record, events=()), False
-        self._add(sent, Event(kind=EventKind.FAILED, at=self.now, code="rejected"))
+        sent.is_sent = False
+        if not after_hand_over:
+            sent.record = replace(sent.record, events=())
+        if code is not None:
+            self._add(sent, Event(kind=EventKind.FAILED, at=self.now, code=code))
         return sent
 
     def report(self, sent: Sent) -> None:
@@ -414,12 +418,15 @@ def _sent_at_random(
 ) -> Sent:
     key = random.choice(("key_1", "key_1", "key_2"))
     template = random.choice((None, None, "otp", "welcome", _SAVED))
-    if random.random() < 0.05:
-        return world.fail(key=key, template=template)
+    if random.random() < 0.2:
+        code = random.choice((None, "canceled", "not_released", "key_revoked", "message_rejected"))
+        return world.fail(code, key=key, template=template)
+    if random.random() < 0.05:  # a virus
+        return world.fail("rejected", after_hand_over=True, key=key, template=template)
     rate = max(rates[key], rates.get(template or "", 0) / 2)
     fates = []
     for _ in range(random.choice(sizes)):
-        others = ("delivered", "delivered", "delivered", "away", "listed", "simulated")
+        others = ("delivered", "delivered", "delivered", "away", "listed", "simulated", "refused")
         fate = random.choice(("bounced", "bounced", "complained"))
         fates.append(fate if random.random() < rate else random.choice(others))
     world.now += timedelta(milliseconds=1)

@@ -24,7 +24,7 @@ export const SERIES = [
   { name: "On the way", kind: "pending" },
   { name: "Complaints", kind: "complained", bad: true },
   { name: "Bounced", kind: "bounced", bad: true },
-  { name: "Failed", kind: "failed", bad: true },
+  { name: "Failed or canceled", kind: "failed", bad: true },
 ];
 
 interface Period {

@@ -50,7 +50,7 @@ export default function Overview() {
       {known && checklist}
       {known && figures.data && (
         <div class={figures.stale ? "stale" : undefined}>
-          <Figures of={figures.data} before={before.data} comparing={before.stale} listOf={(status) => emailsAt({ template, key }, period.from, period.to, { status })} />
+          <Figures of={withSent(figures.data)} before={before.data && withSent(before.data)} comparing={before.stale} listOf={(status) => emailsAt({ template, key }, period.from, period.to, { status })} />
           {figures.data.totalMessages === 0 && !template && !key ? (
             <FirstEmail />
           ) : (
@@ -74,8 +74,10 @@ function KeyName({ of: id }: { of: string }) {
   return <>{useNames().get(id) ?? id}</>;
 }
 
+const withSent = (figures: Analytics) => ({ ...figures, sent: figures.volume.reduce((sum, row) => sum + row.sent, 0) });
+
 function summary(figures: Analytics): string {
-  return `${count(figures.totalMessages)} emails, ${percent(figures.deliveryRate)} delivered, ${percent(figures.bounceRate)} bounced. The table below has all figures.`;
+  return `${count(figures.totalMessages)} emails. Of ${count(withSent(figures).sent)} sent ${percent(figures.deliveryRate)} were delivered and ${percent(figures.bounceRate)} bounced. The table below has all figures.`;
 }
 
 function FirstEmail() {
@@ -98,7 +100,7 @@ function Errors({ of: figures, listOf }: { of: Analytics; listOf: (error: string
   return (
     <section class="card">
       <h2>Most frequent errors</h2>
-      {figures.topErrors.length === 0 && <p class="hint">No email failed, bounced or led to a complaint.</p>}
+      {figures.topErrors.length === 0 && <p class="hint">No errors. Canceled emails are none.</p>}
       <ol class="errors">
         {figures.topErrors.map(({ code, message, count: number }) => (
           <li key={`${code} ${message}`}>

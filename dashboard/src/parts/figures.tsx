@@ -8,7 +8,7 @@ import { Icon } from "./icon";
 const HIGH_BOUNCES = 0.05;
 const HIGH_COMPLAINTS = 0.001;
 
-type Totals = Pick<Analytics, "totalMessages" | "deliveryRate" | "bounceRate" | "complaintRate"> & Partial<Pick<Analytics, "secondsToSent">>;
+type Totals = Pick<Analytics, "totalMessages" | "deliveryRate" | "bounceRate" | "complaintRate"> & Partial<Pick<Analytics, "secondsToSent" | "statuses">> & { sent: number };
 
 interface Properties {
   of: Totals;
@@ -21,16 +21,17 @@ interface Properties {
 }
 
 export function Figures({ of: figures, before, comparing, listOf }: Properties) {
-  const { totalMessages, deliveryRate, bounceRate, complaintRate } = figures;
-  const rates = totalMessages > 0 ? percent : () => "–";
+  const { totalMessages, sent, statuses, bounceRate, complaintRate } = figures;
+  const rate = (of: Totals, name: "deliveryRate" | "bounceRate" | "complaintRate") => (of.sent > 0 ? percent(of[name]) : "–");
   const was = (text: (than: Totals) => string) => (before && before.totalMessages > 0 ? (comparing ? "…" : text(before)) : undefined);
   const { secondsToSent: waits } = figures;
   return (
     <dl class="figures">
       <Figure name="Accepted" value={count(totalMessages)} before={was((than) => count(than.totalMessages))} href={listOf?.()} />
-      <Figure name="Delivered" value={rates(deliveryRate)} before={was((than) => percent(than.deliveryRate))} href={listOf?.("delivered")} />
-      <Figure name="Bounced" value={rates(bounceRate)} before={was((than) => percent(than.bounceRate))} href={listOf?.("bounced")} limit={HIGH_BOUNCES} rate={bounceRate} />
-      <Figure name="Complaints" value={rates(complaintRate)} before={was((than) => percent(than.complaintRate))} href={listOf?.("complained")} limit={HIGH_COMPLAINTS} rate={complaintRate} />
+      {statuses && <Figure name="Waiting" value={count(statuses.pending)} note="not sent yet" href={listOf?.("pending")} />}
+      <Figure name="Delivered" value={rate(figures, "deliveryRate")} before={was((than) => rate(than, "deliveryRate"))} note={`of ${count(sent)} sent`} href={listOf?.("delivered")} />
+      <Figure name="Bounced" value={rate(figures, "bounceRate")} before={was((than) => rate(than, "bounceRate"))} href={listOf?.("bounced")} limit={HIGH_BOUNCES} rate={bounceRate} />
+      <Figure name="Complaints" value={rate(figures, "complaintRate")} before={was((than) => rate(than, "complaintRate"))} href={listOf?.("complained")} limit={HIGH_COMPLAINTS} rate={complaintRate} />
       {waits && (
         <Figure name="95% sent within" value={waits.p95 === null ? "–" : duration(waits.p95)} before={was(({ secondsToSent }) => (secondsToSent?.p95 ? duration(secondsToSent.p95) : "–"))} note={waits.p50 === null ? undefined : `half within ${duration(waits.p50)}`} />
       )}

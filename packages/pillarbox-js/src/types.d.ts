@@ -82,11 +82,11 @@ export interface AgentLimits {
 /** Figures of the messages that were created within a time range. */
 export interface Analytics {
   totalMessages: number;
-  /** The fraction of all messages; 0 if there are none. */
+  /** The fraction of what was sent; 0 if nothing was. */
   deliveryRate: number;
   /** Permanent bounces only. A transient bounce is no sign of a bad address; it may even be an out-of-office reply to a message that was delivered. */
   bounceRate: number;
-  /** The fraction of all messages; 0 if there are none. */
+  /** The fraction of what was sent; 0 if nothing was. */
   complaintRate: number;
   windowStart: string;
   windowEnd: string;
@@ -96,7 +96,7 @@ export interface Analytics {
   secondsToSent: SecondsToSent;
   /** A row for every hour or day of the time range, in order. */
   volume: Array<AnalyticsRow>;
-  /** The most frequent errors first. */
+  /** Most frequent first. */
   topErrors: Array<TopError>;
 }
 

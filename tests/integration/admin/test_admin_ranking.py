@@ -24,7 +24,7 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
     names = ("Busy", "Bouncing", "Complained", "Silent")
     ids = {name: run("account", "create", "--name", name, "--plan", "free")["id"] for name in names}
     send(table, ids["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
-    send(table, ids["Bouncing"], 1, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3)
+    send(table, ids["Bouncing"], 1, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3, EventKind.FAILED)
     send(table, ids["Bouncing"], 50, *[EventKind.BOUNCED] * 9)
     send(table, ids["Complained"], 3, EventKind.COMPLAINED)
 
@@ -42,9 +42,11 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
         "id": ids["Bouncing"],
         "name": "Bouncing",
         "plan": "free",
-        "totalMessages": 4,
+        "totalMessages": 5,
+        "sent": 4,
         "delivered": 1,
         "bounced": 3,
+        "deliveryRate": 0.25,
         "bounceRate": 0.75,
         "complained": 0,
         "complaintRate": 0.0,

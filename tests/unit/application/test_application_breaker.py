@@ -134,12 +134,38 @@ def test_wrong_limits_are_refused(text: str) -> None:
         ReputationLimits.parse(text)
 
 
-@pytest.mark.parametrize("fate", ["away", "listed", "simulated", "delivered"])
+@pytest.mark.parametrize("fate", ["away", "listed", "simulated", "delivered", "refused"])
 def test_what_does_not_count(fate: str) -> None:
     """Out-of-office replies, SES's own list and its simulator pause nothing."""
     world = Reputation()
     world.bounce(40, fate)
     assert world.pauses == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "after_hand_over"), [(None, False), ("canceled", False), ("rejected", True)]
+)
+def test_what_nobody_gets_dilutes_no_rate(code: str | None, after_hand_over: bool) -> None:  # noqa: FBT001
+    """Two bounces of twenty warn, also beside 200 emails that wait, are canceled or had a virus."""
+    world = Reputation()
+    world.apply(*[world.fail(code, after_hand_over=after_hand_over) for _ in range(200)])
+    world.apply(world.send(*["delivered"] * 18))
+    world.bounce(2)
+    assert {pause.level for pause in world.pauses} == {PauseLevel.WARN}
+
+
+def test_a_bounce_counts_though_the_email_had_expired() -> None:
+    """If the hand-over comes to light after an email was given up, who bounced or got it counts."""
+    fates = {"bob@example.com": EventKind.BOUNCED, "cleo@example.com": EventKind.DELIVERED}
+    message = builders.message(
+        to=("ann@example.com", *fates),
+        events=(
+            builders.event(EventKind.FAILED, 1),
+            builders.event(EventKind.SENT, 2),
+            *(builders.event(kind, 3, address) for address, kind in fates.items()),
+        ),
+    )
+    assert index_entry(message).recipients == RecipientCounts(2, 1, 0)
 
 
 def test_notices_of_the_service_do_not_count() -> None:

@@ -36,6 +36,7 @@ KINDS = [
     EventKind.DELAYED,
 ]
 HOUR = 3_600_000
+_, _, DELIVERED, BOUNCED, COMPLAINED, _ = Status
 
 
 def simulate(world: World, rng: random.Random, steps: int, pauses: tuple[float, ...]) -> None:
@@ -116,6 +117,8 @@ def check(world: World, rng: random.Random) -> None:
         for subset in (None, *SUBSETS):
             figures = world.analytics(*window, bucket, subset)
             assert figures == world.expected_analytics(*window, bucket, subset), subset
+            rates = tuple(map(figures.total.rate, (DELIVERED, BOUNCED, COMPLAINED)))
+            assert rates == world.expected_rates(*window, subset), subset
         assert world.shapes_are_right(*window)
         listed = PageRequest(since=window[0], until=window[1])
         pages = {status: world.page(replace(listed, status=status)) for status in Status}

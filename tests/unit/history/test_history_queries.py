@@ -10,7 +10,7 @@ from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.pagination import Pagination
-from pillarbox.application.history.queries import Analytics, Bucket, HistoryQueries, MessageCounts
+from pillarbox.application.history.queries import Bucket, HistoryQueries, MessageCounts
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds
 from tests.unit.history.world import START, World
@@ -110,9 +110,28 @@ def test_analytics_have_the_ten_most_frequent_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "delivered", "rate"), [(0, 0, 0), (3, 1, 0.3333), (3, 2, 0.6667), (4, 4, 1)]
+    ("sent", "delivered", "rate"), [(0, 0, 0), (3, 1, 0.3333), (3, 2, 0.6667), (4, 4, 1)]
 )
-def test_a_rate_is_a_fraction_to_four_places(count: int, delivered: int, rate: float) -> None:
-    """A rate is the part of the messages that reached a status, and 0 if there are none."""
-    total = MessageCounts(count, Counter({Status.DELIVERED: delivered}))
-    assert Analytics({}, total, []).rate(Status.DELIVERED) == rate
+def test_a_rate_is_a_fraction_to_four_places(sent: int, delivered: int, rate: float) -> None:
+    """Of ten messages only those count that were handed over, and the rate of none is 0."""
+    reached = Counter({Status.SENT: sent, Status.DELIVERED: delivered})
+    assert MessageCounts(10, reached).rate(Status.DELIVERED) == rate
+
+
+def test_what_waits_or_was_called_off_is_neither_an_error_nor_undelivered() -> None:
+    """Two of two sent emails arrived, beside four held, five called off and one that expired."""
+    world = World()
+    for _ in range(2):
+        sent = world.send()
+        for kind in (EventKind.SENT, EventKind.DELIVERED):
+            world.add_event(sent, kind)
+    for _ in range(4):
+        world.send()
+    for code in (*["canceled"] * 3, "not_released", "key_revoked", "expired"):
+        world.add_event(world.send(), EventKind.FAILED, code)
+    world.aggregate()
+    start = milliseconds(START)
+    figures = world.analytics(start - DAY, start + DAY, Bucket.DAY)
+    assert (figures.total.count, figures.total.rate(Status.DELIVERED)) == (12, 1)
+    assert figures.total.by_status == {"delivered": 2, "pending": 4, "failed": 6}
+    assert figures.errors == [("expired", 1)]

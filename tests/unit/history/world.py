@@ -30,6 +30,7 @@ from pillarbox.application.history.queries import (
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind
 from pillarbox.domain.messages.waits import span_number
 from pillarbox.domain.templates.shape import OTHER_SHAPE
@@ -37,7 +38,13 @@ from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
-ERROR_CODES = ("mailbox_full", "general", "expired", None)
+#: What an account calls off is no error (notes, "Lists and figures").
+NO_ERRORS = ("canceled", "not_released", "key_revoked")
+ERROR_CODES = ("mailbox_full", "general", "expired", None, *NO_ERRORS)
+#: The events that show that SES had an email.
+HANDED_OVER = {"sent", "delivered", "bounced", "bounced_transient", "complained"}
+#: When messages are due, in turn: at once, in an hour, or once they are released.
+SCHEDULES = (None, None, False, None, True)
 #: From where messages come in turn; the last ones have no key and no template.
 ORIGINS = (
     MessageOrigin(key_id="key_1", starter_template="otp"),
@@ -118,7 +125,11 @@ class World:
         origin = ORIGINS[len(self.messages) % len(ORIGINS)]
         if origin.template_id:
             origin = replace(origin, shape=SHAPES[bits % len(SHAPES)])
-        sent = message(self.account_id, message_id, origin=origin)
+        held, schedule = SCHEDULES[len(self.messages) % len(SCHEDULES)], None
+        if held is not None:
+            due, life = at + timedelta(hours=1), timedelta(hours=24)
+            schedule = Schedule(due_at=due, life=life, held=held)
+        sent = message(self.account_id, message_id, origin=origin, schedule=schedule)
         self._put(sent)
         return sent
 
@@ -203,13 +214,35 @@ class World:
             end = granularity.end(start)
             volume[start] = _count(matching[bisect_left(times, start) : bisect_left(times, end)])
             start = end
-        errors = Counter(error for m in matching if (error := error_of(m)))
+        errors = Counter(
+            error for m in matching if (error := error_of(m)) and error not in NO_ERRORS
+        )
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
         sent = [(m, e) for m in matching for e in m.events if e.kind is EventKind.SENT]
         waits = Counter(
-            span_number((e.at - m.created_at) // timedelta(milliseconds=1)) for m, e in sent
+            span_number(
+                (e.at - (m.schedule.due_at if m.schedule else m.created_at))
+                // timedelta(milliseconds=1)
+            )
+            for m, e in sent
         )
         return Analytics(volume, _count(matching), ranked[:10], waits)
+
+    def expected_rates(
+        self, since: int, until: int, subset: Subset | None = None
+    ) -> tuple[float, float, float]:
+        """Return the rates of deliveries, bounces and complaints, over what was handed to SES."""
+        kinds = [
+            {event.kind.value for event in m.events}
+            for m in self.messages.values()
+            if _within(m, since, until) and (subset is None or subset in subsets_of(m))
+        ]
+        handed_over = [one for one in kinds if one & HANDED_OVER]
+        delivered, bounced, complained = (
+            sum(bool(one & shown) for one in handed_over) / max(len(handed_over), 1)
+            for shown in ({"delivered", "complained"}, {"bounced"}, {"complained"})
+        )
+        return round(delivered, 4), round(bounced, 4), round(complained, 4)
 
 
 def error_of(message: Message) -> str | None:

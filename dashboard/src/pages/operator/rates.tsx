@@ -7,7 +7,7 @@ import { Head } from "../../parts/list";
 import { Progress } from "../../parts/notice";
 import { useFilters } from "../../query";
 import { useResource } from "../../resource";
-import type { RankBy, SendingRates } from "../../schema";
+import type { RankBy } from "../../schema";
 
 const SPANS = { "1": "24 hours", "7": "7 days", "31": "31 days" };
 const ORDERS: Record<RankBy, string> = { volume: "Most emails", bounces: "Most bounces", complaints: "Most complaints" };
@@ -25,11 +25,11 @@ export default function Rates() {
   );
   return (
     <Page title="Rates" actions={choices}>
-      <p class="lead">A bounce and a complaint count at the time of their email.</p>
+      <p class="lead">A bounce and a complaint count at the time of their email. Rates are over what was handed to Amazon SES.</p>
       <Progress of={rates} />
       {rates.data && (
         <div class={rates.stale ? "stale" : undefined}>
-          <Figures of={totals(rates.data.allAccounts)} />
+          <Figures of={rates.data.allAccounts} />
           {rates.data.items.length === 0 && (
             <Empty icon="activity" title="Nothing in this time">
               <p>{by === "volume" ? "No account sent an email." : "No account has any of these."}</p>
@@ -69,10 +69,6 @@ export default function Rates() {
       )}
     </Page>
   );
-}
-
-function totals({ totalMessages, delivered, bounceRate, complaintRate }: SendingRates) {
-  return { totalMessages, deliveryRate: delivered / (totalMessages || 1), bounceRate, complaintRate };
 }
 
 function Choice(props: { name: string; options: Record<string, string>; value: string; onChange: (value: string) => void }) {

@@ -273,13 +273,13 @@ class Analytics(TypedDict):
 
     totalMessages: int
     deliveryRate: float
-    """The fraction of all messages; 0 if there are none."""
+    """The fraction of what was sent; 0 if nothing was."""
     bounceRate: float
     """Permanent bounces only. A transient bounce is no sign of a bad address; it may even be an
     out-of-office reply to a message that was delivered.
     """
     complaintRate: float
-    """The fraction of all messages; 0 if there are none."""
+    """The fraction of what was sent; 0 if nothing was."""
     windowStart: str
     windowEnd: str
     bucket: Bucket
@@ -291,7 +291,7 @@ class Analytics(TypedDict):
     volume: list[AnalyticsRow]
     """A row for every hour or day of the time range, in order."""
     topErrors: list[TopError]
-    """The most frequent errors first."""
+    """Most frequent first."""
 
 
 class AnalyticsRow(TypedDict):

@@ -14,7 +14,7 @@ from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.message import CALLED_OFF, Message, Status
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     Granularity,
@@ -58,6 +58,13 @@ class MessageCounts:
             self.by_status + rollup.by_status,
         )
 
+    def rate(self, status: Status) -> float:
+        """Return the fraction that reached a status of what was handed to the provider.
+
+        To four places, or 0 if nothing was.
+        """
+        return round(self.reached[status] / (self.reached[Status.SENT] or 1), 4)
+
 
 @dataclass(frozen=True, slots=True)
 class Analytics:
@@ -72,10 +79,6 @@ class Analytics:
     def sent_within(self, part: float) -> int | None:
         """Return within how many milliseconds a part of the sent messages was sent."""
         return percentile(self.waits, part)
-
-    def rate(self, status: Status) -> float:
-        """Return the fraction of messages that reached a status, to four places, or 0 for none."""
-        return round(self.total.reached[status] / (self.total.count or 1), 4)
 
 
 def _statuses(request: PageRequest) -> frozenset[Status]:
@@ -155,7 +158,7 @@ class HistoryQueries:
     ) -> Analytics:
         """Count the messages created in a window, exact to the millisecond (contract 4.5).
 
-        With a subset, count only its messages.
+        With a subset, count only its messages. What was called off is no error.
         """
         granularity = Granularity(bucket)
         window = TimeRange(max(since, 0), max(until, 0))
@@ -177,6 +180,8 @@ class HistoryQueries:
             total += rollup
             errors.update(rollup.errors)
             waits.update(rollup.waits)
+        for code in CALLED_OFF:
+            del errors[code]
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
         return Analytics(volume, total, ranked[:_TOP_ERRORS], waits)
 

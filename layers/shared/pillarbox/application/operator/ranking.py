@@ -53,10 +53,6 @@ class AccountCounts:
             case RankBy.COMPLAINTS:
                 return self.counts.reached[Status.COMPLAINED]
 
-    def rate(self, by: RankBy) -> float:
-        """Return the number as a fraction of the account's messages, to four places."""
-        return fraction(self.number(by), self.counts.count)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountRates:
@@ -98,14 +94,13 @@ class AccountRates:
         return counted
 
 
-def fraction(part: int, whole: int) -> float:
-    """Return a part as a fraction of the whole, to four places."""
-    return round(part / (whole or 1), 4)
-
-
 def rank(counted: Iterable[AccountCounts], by: RankBy) -> list[AccountCounts]:
-    """Return the accounts with any such messages, the most first."""
+    """Return the accounts with any such messages: the most first, and of equals the worst rate."""
     return sorted(
         (each for each in counted if each.number(by)),
-        key=lambda each: (-each.number(by), -each.rate(by), each.account.account_id),
+        key=lambda each: (
+            -each.number(by),
+            each.counts.reached[Status.SENT],
+            each.account.account_id,
+        ),
     )

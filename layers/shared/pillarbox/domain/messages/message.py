@@ -108,6 +108,10 @@ MEANINGS: Final = {
 #: The code of a message that somebody canceled.
 CANCELED: Final = "canceled"
 
+#: The codes of messages that their account called off before they were handed over. That is no
+#: error.
+CALLED_OFF: Final = frozenset({CANCELED, "key_revoked", "not_released"})
+
 #: Stands for the address of a recipient who was erased. No email goes to .invalid (RFC 6761
 #: section 6.4).
 ERASED_ADDRESS: Final = "erased@recipient.invalid"

@@ -20,7 +20,7 @@ class RecipientCounts:
     """To how many recipients SES sent emails, and how many of them bounced for good or complained.
 
     As SES judges a sender: addresses of its simulator do not count, nor those that it refused
-    because of its own list of the AWS account.
+    because of its own lists, nor anybody of an email that it took and then refused for a virus.
     """
 
     sent: int = 0
@@ -70,13 +70,15 @@ def count_recipients(message: Message, statuses: frozenset[Status]) -> Recipient
             refused.add(event.recipient)
         else:
             by_kind[event.kind].add(event.recipient)
+    # A report may name nobody whom the record still knows.
+    known = {*message.recipients}
+    if None in refused:  # the whole email, except for those of whom a report shows otherwise
+        refused |= known - set().union(*by_kind.values())
     sent = {
         recipient
         for recipient in message.recipients
         if recipient not in refused and domain_of(recipient) != SIMULATOR_DOMAIN
     }
-    # A report may name nobody whom the record still knows.
-    known = {*message.recipients}
     bounced, complained = (
         len({one for one in by_kind[kind] if one in sent or one not in known})
         for kind in (EventKind.BOUNCED, EventKind.COMPLAINED)

@@ -247,9 +247,9 @@ def analytics_result(
     """
     return {
         "totalMessages": analytics.total.count,
-        "deliveryRate": analytics.rate(Status.DELIVERED),
-        "bounceRate": analytics.rate(Status.BOUNCED),
-        "complaintRate": analytics.rate(Status.COMPLAINED),
+        "deliveryRate": analytics.total.rate(Status.DELIVERED),
+        "bounceRate": analytics.total.rate(Status.BOUNCED),
+        "complaintRate": analytics.total.rate(Status.COMPLAINED),
         "windowStart": timestamp(since),
         "windowEnd": timestamp(until),
         "bucket": bucket,

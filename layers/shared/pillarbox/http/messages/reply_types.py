@@ -15,7 +15,7 @@ type Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 type Timestamp = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 type Count = Annotated[int, Field(ge=0)]
 type Rate = Annotated[
-    float, Field(ge=0, le=1, description="The fraction of all messages; 0 if there are none.")
+    float, Field(ge=0, le=1, description="The fraction of what was sent; 0 if nothing was.")
 ]
 type ErrorType = Literal[
     "invalid_request_error",
@@ -333,9 +333,7 @@ class AnalyticsResult(TypedDict):
         list[AnalyticsRow],
         Field(description="A row for every hour or day of the time range, in order."),
     ]
-    topErrors: Annotated[
-        list[TopError], Field(max_length=10, description="The most frequent errors first.")
-    ]
+    topErrors: Annotated[list[TopError], Field(max_length=10, description="Most frequent first.")]
 
 
 class LimitState(TypedDict):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.operator.ranking import fraction, rank
+from pillarbox.application.history.queries import MessageCounts
+from pillarbox.application.operator.ranking import rank
 from pillarbox.domain.messages.message import Status
 from pillarbox.http.accounts.replies import account_detail, log_item
 from pillarbox.http.messages.replies import limit_states, timestamp
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pillarbox.application.accounts.account_list import AccountListPage
-    from pillarbox.application.history.queries import MessageCounts
     from pillarbox.application.operator.account_deletion import DeletionResult
     from pillarbox.application.operator.checks import Finding
     from pillarbox.application.operator.ports import QueueStatus
@@ -104,18 +105,17 @@ def rates_result(
 
 
 def _rates(counts: Sequence[MessageCounts]) -> operator_types.SendingRates:
-    total = sum(each.count for each in counts)
-    delivered, bounced, complained = (
-        sum(each.reached[status] for each in counts)
-        for status in (Status.DELIVERED, Status.BOUNCED, Status.COMPLAINED)
-    )
+    reached = sum((each.reached for each in counts), Counter[Status]())
+    together = MessageCounts(sum(each.count for each in counts), reached)
     return {
-        "totalMessages": total,
-        "delivered": delivered,
-        "bounced": bounced,
-        "complained": complained,
-        "bounceRate": fraction(bounced, total),
-        "complaintRate": fraction(complained, total),
+        "totalMessages": together.count,
+        "sent": reached[Status.SENT],
+        "delivered": reached[Status.DELIVERED],
+        "bounced": reached[Status.BOUNCED],
+        "complained": reached[Status.COMPLAINED],
+        "deliveryRate": together.rate(Status.DELIVERED),
+        "bounceRate": together.rate(Status.BOUNCED),
+        "complaintRate": together.rate(Status.COMPLAINED),
     }
 
 

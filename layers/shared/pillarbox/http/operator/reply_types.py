@@ -10,7 +10,7 @@ from pydantic import Field
 from pillarbox.application.operator.checks import Verdict
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.http.accounts.reply_types import AccountDetail, LogItem
-from pillarbox.http.messages.reply_types import LimitState, NextCursor, Timestamp, Uuid
+from pillarbox.http.messages.reply_types import LimitState, NextCursor, Rate, Timestamp, Uuid
 
 type QueueName = Annotated[
     str, Field(description="`jobs`, `urgent`, `events`, `sweep` or `webhooks`.")
@@ -69,13 +69,13 @@ class SendingRates(TypedDict):
     """The emails of a time range, and what became of them so far."""
 
     totalMessages: Annotated[int, Field(description="Those that were accepted.")]
+    sent: Annotated[int, Field(description="Those that were handed to Amazon SES.")]
     delivered: int
     bounced: Annotated[int, Field(description="Permanent bounces only.")]
     complained: int
-    bounceRate: Annotated[float, Field(description="`bounced` as a fraction of `totalMessages`.")]
-    complaintRate: Annotated[
-        float, Field(description="`complained` as a fraction of `totalMessages`.")
-    ]
+    deliveryRate: Rate
+    bounceRate: Rate
+    complaintRate: Rate
 
 
 class RatedAccount(SendingRates):
