@@ -25,8 +25,9 @@ from starlette.staticfiles import StaticFiles
 from local.guard import SameOrigin
 from local.inbox.deliveries import deliveries_of
 from local.inbox.extracts import codes_of, links_of, preview_of
-from local.inbox.hooks import SecretsOf, WebhookReceivers, invalid, no_secrets
+from local.inbox.hooks import SecretsOf, WebhookReceivers, no_secrets
 from local.inbox.live_events import live_event, live_response
+from local.inbox.queries import OfRecipient, invalid, query_of
 from local.inbox.reading import part_content, view_of
 from local.inbox.selection import SelectedMails, Selection, page_of
 from local.inbox.waiting import look_until_found
@@ -132,7 +133,7 @@ class _Inbox:
 
     async def list_mails(self, request: Request) -> Response:
         """List the newest first; `Selection` explains the query."""
-        page = await self._find(_selection(request))
+        page = await self._find(query_of(Selection, request))
         items = await run_in_threadpool(lambda: [summary(mail) for mail in page.mails])
         body: dict[str, Json] = {"items": [*items]}
         if page.more:
@@ -141,7 +142,7 @@ class _Inbox:
 
     async def show_latest(self, request: Request) -> Response:
         """Return the newest email of a selection."""
-        page = await self._find(_selection(request).model_copy(update={"limit": 1}))
+        page = await self._find(query_of(Selection, request).model_copy(update={"limit": 1}))
         if not page.mails:
             raise HTTPException(404, "No email matches.")
         return JSONResponse(await run_in_threadpool(_detail, page.mails[0]))
@@ -155,8 +156,13 @@ class _Inbox:
 
         return await look_until_found(look, selection.wait, self._mailbox.closing)
 
-    async def delete_mails(self, _request: Request) -> Response:
-        self._mailbox.clear()
+    async def delete_mails(self, request: Request) -> Response:
+        """Delete what GET lists with the same query; without one, all that the inbox has."""
+        if not request.query_params:
+            self._mailbox.clear()
+        else:
+            for mail in (await self._find(query_of(Selection, request))).mails:
+                self._mailbox.delete(mail.id)
         return Response(status_code=204)
 
     def show_mail(self, request: Request) -> Response:
@@ -231,7 +237,7 @@ class _Inbox:
 
     async def get_behaviour(self, request: Request) -> Response:
         """Return the behaviour of the next SendEmail; with `?recipient=` that of one address."""
-        behaviour = self._mailbox.behaviour(request.query_params.get("recipient"))
+        behaviour = self._mailbox.behaviour(query_of(OfRecipient, request).recipient)
         return JSONResponse(_behaviour(behaviour))
 
     async def put_behaviour(self, request: Request) -> Response:
@@ -241,7 +247,7 @@ class _Inbox:
         except ValidationError as error:
             raise invalid(error) from error
         behaviour = Behaviour(**body.model_dump())
-        self._mailbox.set_behaviour(behaviour, request.query_params.get("recipient"))
+        self._mailbox.set_behaviour(behaviour, query_of(OfRecipient, request).recipient)
         return JSONResponse(_behaviour(behaviour))
 
     async def put_identity(self, request: Request) -> Response:
@@ -302,13 +308,6 @@ def _detail(mail: CapturedMail) -> dict[str, Json]:
             for part in view.parts
         ],
     }
-
-
-def _selection(request: Request) -> Selection:
-    try:
-        return Selection.model_validate(dict(request.query_params))
-    except ValidationError as error:
-        raise invalid(error) from error
 
 
 def _document(request: Request) -> Response:

@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
-from uuid import uuid4
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import (
@@ -24,7 +23,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from local.inbox.live_events import live_event, live_response
-from local.inbox.selection import MAX_WAIT, aware
+from local.inbox.queries import Address, Query, comparable, invalid, place_of, query_of
 from local.inbox.signatures import check_signature
 from local.inbox.waiting import look_until_found
 from local.inbox.webhooks import (
@@ -36,6 +35,7 @@ from local.inbox.webhooks import (
 )
 from local.ses.events import timestamp
 from pillarbox.domain.errors import Json
+from pillarbox.domain.ids import new_id
 
 #: Returns the signing secrets of the endpoints that point at a receiver.
 type SecretsOf = Callable[[str], Awaitable[Collection[str]]]
@@ -55,24 +55,19 @@ class _AnswerBody(BaseModel):
     times: Annotated[int, Field(ge=1)] | None = None
 
 
-class WebhookSelection(BaseModel):
-    """The query of GET /webhooks and GET /webhooks/latest; a webhook must match all of it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class WebhookSelection(Query):
+    """The query of /webhooks and /webhooks/latest; a webhook must match all of it."""
 
     receiver: str = ""
     type: str = ""
     message: str = ""
-    recipient: str = ""
-    since: Annotated[datetime, AfterValidator(aware)] | None = None
-    wait: Annotated[float, Field(ge=0, le=MAX_WAIT)] = 0
-    limit: Annotated[int, Field(ge=1)] | None = None
-    after: str = ""
+    recipient: Address = ""
+    after: Annotated[str, Field(pattern="^([0-9a-f]{32})?$")] = ""
 
     def of(self, newest_first: list[ReceivedWebhook]) -> list[ReceivedWebhook]:
         """Return the selected webhooks, newest first, that are newer than `after`."""
         ids = [webhook.id for webhook in newest_first]
-        end = ids.index(self.after) if self.after in ids else None
+        end = place_of(self.after, ids) if self.after else None
         return [each for each in newest_first[:end] if self._matches(each)][: self.limit]
 
     def _matches(self, webhook: ReceivedWebhook) -> bool:
@@ -80,7 +75,7 @@ class WebhookSelection(BaseModel):
             self.receiver in {"", webhook.receiver}
             and self.type in {"", webhook.type}
             and self.message in {"", webhook.message_id}
-            and self.recipient.lower() in {"", webhook.recipient.lower()}
+            and self.recipient in {"", comparable(webhook.recipient)}
             and (self.since is None or webhook.received_at >= self.since)
         )
 
@@ -138,11 +133,12 @@ class WebhookReceivers:
         secrets = await self._secrets_of(receiver)
         headers = dict(request.headers)
         answer = self._store.pop_answer(receiver)
+        now = datetime.now(UTC)
         self._store.add(
             ReceivedWebhook(
-                id=uuid4().hex,
+                id=new_id(now).hex,
                 receiver=receiver,
-                received_at=datetime.now(UTC),
+                received_at=now,
                 headers=tuple(request.headers.items()),
                 body=body,
                 signature=check_signature(headers, body, secrets, time.time()),
@@ -199,10 +195,7 @@ class WebhookReceivers:
         return JSONResponse(_detail(found[0]))
 
     async def _find(self, request: Request) -> list[ReceivedWebhook]:
-        try:
-            selection = WebhookSelection.model_validate(dict(request.query_params))
-        except ValidationError as error:
-            raise invalid(error) from error
+        selection = query_of(WebhookSelection, request)
 
         async def look() -> list[ReceivedWebhook]:
             return selection.of(self._store.newest_first())
@@ -216,8 +209,8 @@ class WebhookReceivers:
         return JSONResponse(_detail(webhook))
 
     async def delete_webhooks(self, request: Request) -> Response:
-        """Delete the webhooks of a receiver (`?receiver=`), or all."""
-        self._store.clear(request.query_params.get("receiver", ""))
+        """Delete what GET lists with the same query."""
+        self._store.delete(await self._find(request))
         return Response(status_code=204)
 
     async def live_events(self, _request: Request) -> Response:
@@ -253,13 +246,6 @@ def _detail(webhook: ReceivedWebhook) -> dict[str, Json]:
         "headers": [{"name": name, "value": value} for name, value in webhook.headers],
         "body": webhook.body.decode("utf-8", "replace"),
     }
-
-
-def invalid(error: ValidationError) -> HTTPException:
-    """Return the answer to a query or a body that is not valid."""
-    detail = error.errors(include_input=False, include_url=False)[0]
-    where = ".".join(str(step) for step in detail["loc"])
-    return HTTPException(422, f"{where}: {detail['msg']}")
 
 
 def _receiver(request: Request) -> str:

@@ -1,46 +1,37 @@
 """Which emails a request selects, and how it pages through them."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
+from local.inbox.queries import Address, Query, comparable, place_of
 from local.inbox.reading import view_of
 from local.ses.store import CapturedMail
 
-MAX_WAIT: Final = 60.0  # seconds
+#: The id of an email, which may be gone.
+type MailId = Annotated[str, Field(pattern="^([0-9a-f]{16}(-[0-9a-f]+)+)?$")]
 
 
-def aware(moment: datetime) -> datetime:
-    """Return a moment in UTC if it names no zone."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+class Selection(Query):
+    """The query of /messages and /messages/latest; an email must match all of it."""
 
-
-class Selection(BaseModel):
-    """The query of GET /messages and GET /messages/latest; an email must match all of it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    q: str = ""
-    to: str = ""
-    subject: str = ""
-    since: Annotated[datetime, AfterValidator(aware)] | None = None
-    wait: Annotated[float, Field(ge=0, le=MAX_WAIT)] = 0
-    limit: Annotated[int, Field(ge=1)] | None = None
-    before: str = ""
-    after: str = ""
+    q: Annotated[str, AfterValidator(comparable)] = ""
+    to: Address = ""
+    subject: Annotated[str, AfterValidator(comparable)] = ""
+    before: MailId = ""
+    after: MailId = ""
     refused: bool = False
 
     def matches(self, mail: CapturedMail) -> bool:
         """Return whether an email is selected, without regard to pages."""
-        addresses = {address.lower() for address in mail.destination.addresses}
+        addresses = {*map(comparable, mail.destination.addresses)}
         return (
             (self.refused or mail.refusal is None)
-            and (not self.to or self.to.lower() in addresses)
-            and self.subject.lower() in mail.subject.lower()
+            and (not self.to or self.to in addresses)
+            and self.subject in comparable(mail.subject)
             and (self.since is None or mail.received_at >= self.since)
-            and _has_words(mail, self.q.lower().split())
+            and _has_words(mail, self.q.split())
         )
 
 
@@ -59,8 +50,9 @@ class SelectedMails:
 def page_of(newest_first: list[CapturedMail], selection: Selection) -> SelectedMails:
     """Return a page: the selected emails between `after` and `before`, at most `limit`."""
     ids = [mail.id for mail in newest_first]
-    start = ids.index(selection.before) + 1 if selection.before in ids else 0
-    end = ids.index(selection.after) if selection.after in ids else None
+    before, after = selection.before, selection.after
+    start = place_of(before, ids) + (before in ids) if before else 0
+    end = place_of(after, ids) if after else None
     found: list[CapturedMail] = []
     for mail in newest_first[start:end]:
         if not selection.matches(mail):
@@ -75,15 +67,17 @@ def _has_words(mail: CapturedMail, words: list[str]) -> bool:
     if not words:
         return True
     view = view_of(mail)
-    searched = "\n".join(
-        (
-            mail.id,
-            mail.tags.get("message", ""),
-            mail.from_header,
-            *mail.destination.addresses,
-            mail.subject,
-            view.text or view.html or "",
-            *(part.filename or "" for part in view.parts),
+    searched = comparable(
+        "\n".join(
+            (
+                mail.id,
+                mail.tags.get("message", ""),
+                mail.from_header,
+                *mail.destination.addresses,
+                mail.subject,
+                view.text or view.html or "",
+                *(part.filename or "" for part in view.parts),
+            )
         )
-    ).lower()
+    )
     return all(word in searched for word in words)

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -117,10 +117,10 @@ class WebhookStore:
             for each in self._webhooks
         )
 
-    def clear(self, receiver: str = "") -> None:
-        """Delete the webhooks of a receiver, or all, and send None to the listeners."""
-        kept = [each for each in self._webhooks if receiver and each.receiver != receiver]
-        self._webhooks = deque(kept)
+    def delete(self, webhooks: Iterable[ReceivedWebhook]) -> None:
+        """Delete some webhooks, and send None to the listeners."""
+        gone = {*webhooks}
+        self._webhooks = deque(each for each in self._webhooks if each not in gone)
         self._listeners.notify(None)
 
     def answer(self, receiver: str) -> ReceiverAnswer:

@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import get_args
@@ -215,6 +216,12 @@ def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
         ({"since": "2020-01-01"}, True),
         ({"since": "2999-01-01T00:00:00+02:00"}, False),
         ({"to": "ada@example.com", "subject": "other"}, False),
+        ({"subject": "gru\u0308\u00df"}, True),
+        ({"q": "gru\u0308\u00df"}, True),
+        # A `+` that a client did not encode arrives as a blank.
+        ({"since": "2020-01-01T00:00:00 02:00"}, True),
+        ({"since": "2020-01-01 02:00"}, True),
+        ({"to": "ada @example.com"}, False),
     ],
 )
 def test_filters(send: Send, inbox: httpx.Client, query: dict[str, str], *, found: bool) -> None:
@@ -236,13 +243,22 @@ def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: L
 
 @pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
 @pytest.mark.parametrize(
-    "query", ["since=yesterday", "wait=61", "wait=-1", "wait=nan", "limit=0", "limit=x", "form=a"]
+    "query",
+    [
+        *("since=yesterday", "wait=61", "wait=-1", "wait=nan", "limit=0", "limit=x", "form=a"),
+        *("before=zzz", "after=zzz", "to=ann@example.com&to=bob@example.com"),
+    ],
 )
-def test_an_invalid_query_is_refused(inbox: httpx.Client, path: str, query: str) -> None:
-    """An invalid value and an unknown parameter give a 422 that names the parameter."""
-    answer = inbox.get(f"{path}?{query}")
-    assert answer.status_code == 422
-    assert answer.json()["error"].startswith(query.partition("=")[0])
+def test_an_invalid_query_is_refused(
+    send: Send, inbox: httpx.Client, path: str, query: str
+) -> None:
+    """An invalid or repeated value and an unknown parameter give a 422 that names the parameter."""
+    send()
+    methods = ["GET", "DELETE"] if path == "/messages" else ["GET"]
+    for answer in [inbox.request(method, f"{path}?{query}") for method in methods]:
+        assert answer.status_code == 422
+        assert answer.json()["error"].startswith(query.partition("=")[0])
+    assert len(inbox.get("/messages").json()["items"]) == 1
 
 
 @pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
@@ -280,6 +296,30 @@ def test_pages(send: Send, inbox: httpx.Client) -> None:
         send("ada@example.com")
         page = inbox.get("/messages", params=query | {"before": page["next"]}).json()
     assert seen == ids[::-1]
+
+
+def test_a_page_begins_where_the_email_before_was(send: Send, inbox: httpx.Client) -> None:
+    """If the last email of a page is deleted, the next page has the older ones all the same."""
+    ids = []
+    for _ in range(3):
+        ids.append(send())
+        time.sleep(0.002)  # ids have milliseconds
+    inbox.delete(f"/messages/{ids[1]}")
+    older = inbox.get("/messages", params={"before": ids[1]}).json()["items"]
+    assert [item["id"] for item in older] == [ids[0]]
+
+
+def test_selected_emails_are_deleted(send: Send, inbox: httpx.Client) -> None:
+    """DELETE takes the query of GET: others keep their mail, and an empty value deletes nothing."""
+    kept = [send("bob@example.com"), send("ann+2@example.com")]
+    for query in ("to=ann%2B1@example.com", "to=ANN+1@example.com", "to=ann+1@example.com&limit=1"):
+        send("ann+1@example.com")
+        assert len(inbox.get(f"/messages?{query}").json()["items"]) == 1
+        assert inbox.delete(f"/messages?{query}").status_code == 204
+        assert [item["id"] for item in inbox.get("/messages").json()["items"]] == kept[::-1]
+    assert inbox.delete("/messages?to=").status_code == 422
+    assert inbox.delete("/messages?to=bob@example.com&subject=other").status_code == 204
+    assert len(inbox.get("/messages").json()["items"]) == 2
 
 
 def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:

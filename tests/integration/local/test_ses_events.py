@@ -286,6 +286,7 @@ def test_events_can_be_suppressed(send: Send, inbox: httpx.Client, local_ses: Lo
 
 def test_a_behaviour_for_one_recipient(ses: SESV2Client, send: Send, inbox: httpx.Client) -> None:
     """A behaviour for one recipient does not affect mail to others."""
+    assert inbox.put("/behaviour?to=x@example.com", json={"mode": "throttle"}).status_code == 422
     inbox.put("/behaviour?recipient=X@example.com", json={"mode": "throttle"})
     assert send("y@example.com")
     with pytest.raises(ses.exceptions.TooManyRequestsException):

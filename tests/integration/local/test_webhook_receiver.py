@@ -168,9 +168,14 @@ def test_a_request_can_wait_for_a_webhook(post_webhook: PostWebhook, inbox: http
 
 
 def test_webhooks_are_deleted(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """Those of one receiver, or all."""
+    """Those that a query selects, or all; with a wrong query none."""
+    post_webhook("email.delivered", recipient="ann+1@example.com")
     for receiver in ("shop", "shop", "other"):
-        post_webhook(receiver=receiver)
+        post_webhook("email.sent", receiver=receiver)
+    for query in ("typ=email.sent", "receiver=", "after=zzz", "type=a&type=b"):
+        assert inbox.delete(f"/webhooks?{query}").status_code == 422
+    assert inbox.delete("/webhooks?recipient=ann+1@example.com").status_code == 204
+    assert len(inbox.get("/webhooks").json()["items"]) == 3
     assert inbox.delete("/webhooks?receiver=shop").status_code == 204
     assert [item["receiver"] for item in inbox.get("/webhooks").json()["items"]] == ["other"]
     assert inbox.delete("/webhooks").status_code == 204
