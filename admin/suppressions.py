@@ -2,6 +2,7 @@
 
 import getpass
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from admin.connection import connected
 from admin.progress import progress
 from admin.use_cases.suppression_files import SuppressionFile
+from admin.use_cases.suppression_rows import text_of
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.http.accounts.replies import suppression_item
 
@@ -55,12 +57,8 @@ def import_file(
     ],
     *,
     account: Account,
-    skip_invalid: Annotated[
-        bool,
-        typer.Option(
-            "--skip-invalid",
-            help="Import the other lines if some are wrong, and write those to FILE.refused.csv.",
-        ),
+    strict: Annotated[
+        bool, typer.Option("--strict/--skip-invalid", help="Import nothing if a line is wrong.")
     ] = False,
     announce: Annotated[
         bool,
@@ -69,21 +67,22 @@ def import_file(
 ) -> None:
     """Suppress the addresses of a file: CSV, one address a line, or JSON.
 
-    It takes the exports of Pillarbox, and those of Postmark, Resend, SendGrid and SES as they are.
+    It takes the exports of Pillarbox, those of Postmark, Resend, SendGrid and SES, and what Excel
+    saves as CSV or Unicode text, as they are.
     The address is in the column email, email address, recipient or address. Lines that begin with #
     and columns that are not known are ignored. Addresses that are suppressed already keep their
     reason, so you can run the command again.
 
-    If a line is wrong, nothing is imported, unless you say --skip-invalid.
+    Lines that are wrong are written to FILE.refused.csv with their reasons, and the others are
+    imported. With --strict nothing is then imported, nor if no line is right.
 
-    Example: `pillarbox suppression import --account qh4ybvcvbqzk unsubscribed.csv --skip-invalid`
+    Example: `pillarbox suppression import --account qh4ybvcvbqzk unsubscribed.csv`
     """
     connection = connected(ctx)
     files = connection.wiring.suppression_files
-    with file.open(encoding="utf-8-sig", newline="") as opened:
-        listed = files.read(opened)
+    listed = files.read(StringIO(text_of(file.read_bytes()), newline=""))
     shown: dict[str, Json] = {"accountId": account}
-    if not skip_invalid:
+    if strict or not listed.entries:
         listed.check()
     elif listed.refused:
         refused_file = _write_refused(file, listed)

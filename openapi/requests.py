@@ -586,7 +586,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     AddSuppressionsRequest: {
         "address": {"description": "An address.", "format": "email"},
-        "addresses": {"description": "Addresses.", "maxItems": MAX_ADDRESSES},
+        "addresses": {
+            "description": "Addresses, each alone or as `Name <address>`.",
+            "maxItems": MAX_ADDRESSES,
+        },
     },
     InviteMemberRequest: {
         "email": {"description": "The user's address.", "format": "email"},

@@ -22,10 +22,9 @@ from admin.use_cases.suppression_rows import (
 )
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
+from pillarbox.application.accounts.suppressions import listed_mailbox
 from pillarbox.application.ports import Clock
-from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.suppression import Suppression, is_hashed
-from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 
@@ -192,7 +191,7 @@ def _suppression(row: ListedRow, now: datetime) -> Suppression:
         ValidationFailed: on one of the columns.
     """
     fields = row.fields
-    if len(row.cells) > len(row.columns):
+    if any(map(str.strip, row.cells[len(row.columns) :])):
         named = ", ".join(row.columns)
         message = f"the line has {len(row.cells)} columns; the header names {named}"
         raise ValidationFailed(FieldError("columns", message, "invalid"))
@@ -206,7 +205,7 @@ def _suppression(row: ListedRow, now: datetime) -> Suppression:
         raise ValidationFailed(FieldError("messageId", message, "invalid"))
     address = fields.get("address", "")
     return Suppression(
-        address=address if is_hashed(address) else mailbox_key(normalize_address(address)),
+        address=address if is_hashed(address) else listed_mailbox(address),
         reason=reason,
         at=_time(fields, now),
         message_id=UUID(message_id) if message_id else None,

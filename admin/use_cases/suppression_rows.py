@@ -1,12 +1,13 @@
 """The rows of suppression lists: Pillarbox's own, and those that other services export.
 
 A list is CSV with a header, one address a line, or JSON: a list, or an object that holds one. The
-dashboard knows the same columns of addresses (dashboard/src/csv.ts).
+dashboard reads the same CSV (dashboard/src/csv.ts).
 """
 
 import csv
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +18,11 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 
 COLUMNS: Final = ("address", "reason", "createdAt", "messageId")
 REASONS: Final = ("bounced", "complained", MANUAL)
+
+#: What separates columns; Excel writes what the language of the machine says.
+_SEPARATORS: Final = ",;\t"
+#: A comment, or the line by which a file tells Excel its separator.
+_NO_ROW: Final = re.compile(r"\s*#|sep=.\s*\Z", re.IGNORECASE)
 
 #: A spreadsheet takes a cell that begins like this as a formula, and one with an apostrophe before
 #: as text. A cell that begins with both in the first place gets one more, so that it comes back.
@@ -65,6 +71,22 @@ class ListedRow:
     columns: Sequence[str]
 
 
+def text_of(data: bytes) -> str:
+    """Return the text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
+
+    Raises:
+        ValidationFailed: it is no text.
+    """
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data:
+        raise _not_a_list("is not a text; save a spreadsheet as CSV")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
 def rows_of(file: TextIO) -> Iterator[ListedRow]:
     """Read the rows of a list, without its header, empty lines and comments.
 
@@ -77,8 +99,8 @@ def rows_of(file: TextIO) -> Iterator[ListedRow]:
             yield from _json_rows("".join(start) + file.read())
         else:
             yield from _csv_rows(_Lines(chain(start, file)))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise _not_a_list(f"is not a CSV file in UTF-8: {error}") from error
+    except csv.Error as error:
+        raise _not_a_list(f"is not a CSV file: {error}") from error
     except json.JSONDecodeError as error:
         raise _not_a_list(f"begins like JSON, but is not: {error}") from error
 
@@ -126,11 +148,13 @@ class _Lines:
 
 def _csv_rows(lines: _Lines) -> Iterator[ListedRow]:
     columns: Sequence[str] | None = None
+    separator = ""
     for line in lines:
-        if line.lstrip().startswith("#"):
+        if not line.strip() or _NO_ROW.match(line):
             continue
+        separator = separator or _separator_of(line)
         # A quoted cell may have line breaks, so the reader may take further lines.
-        cells = next(csv.reader(chain([line], lines)))
+        cells = next(csv.reader(chain([line], lines), delimiter=separator))
         texts = [_cell_of(cell.strip()) for cell in cells]
         if not any(texts):
             continue
@@ -141,13 +165,25 @@ def _csv_rows(lines: _Lines) -> Iterator[ListedRow]:
         yield ListedRow(place=f"line {lines.number}", cells=cells, fields=fields, columns=columns)
 
 
+def _separator_of(line: str) -> str:
+    """Return what separates the names of a header, or of another first line what it has most."""
+    for separator in _SEPARATORS:
+        if _names_addresses(next(csv.reader([line], delimiter=separator))):
+            return separator
+    return max(_SEPARATORS, key=line.count)
+
+
+def _names_addresses(texts: Iterable[str]) -> bool:
+    return bool({*map(_plain, texts)} & {*_NAMES["address"]})
+
+
 def _header(texts: Sequence[str]) -> Sequence[str] | None:
     """Return the columns that a first line names; None if the line is no header.
 
     Raises:
         ValidationFailed: the line names columns, but none for the addresses.
     """
-    if {*map(_plain, texts)} & {*_NAMES["address"]}:
+    if _names_addresses(texts):
         return texts
     if len(texts) > 1 and not any("@" in text for text in texts):
         named = "email, email address, recipient or address"

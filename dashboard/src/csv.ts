@@ -7,15 +7,37 @@ const FORMULA = /^'*[=+\-@\t\r#]/;
 /** The columns of addresses in the lists of other services, without spaces, hyphens and underscores. */
 const ADDRESSES = ["email", "emailaddress", "recipient", "address"];
 const COLUMNS = ["address", "reason", "createdAt", "messageId"];
+/** What separates columns; Excel writes what the language of the machine says. */
+const SEPARATORS = [",", ";", "\t"];
+
+/** Return the text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252. */
+export function textOf(bytes: Uint8Array): string {
+  const mark = `${bytes[0]} ${bytes[1]}`;
+  if (mark === "255 254") return new TextDecoder("utf-16le").decode(bytes);
+  if (mark === "254 255") return new TextDecoder("utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
 
 /** Return the addresses of a file: its column of `ADDRESSES`, or the first one without a header. */
 export function addressesOf(text: string): string[] {
-  const written = text.replace(/^\ufeff/, "").replace(/^[ \t]*#.*$/gm, "");
-  const rows = parse(written).filter((row) => row.some(Boolean));
-  const header = rows[0]?.map((cell) => cell.toLowerCase().replace(/[\s_-]/g, "")) ?? [];
-  const column = ADDRESSES.map((name) => header.indexOf(name)).find((at) => at >= 0) ?? -1;
-  const cells = rows.slice(column < 0 ? 0 : 1).map((row) => row[Math.max(column, 0)] ?? "");
+  const written = text.replace(/^\ufeff/, "").replace(/^(?:[ \t]*#.*|sep=.)$/gim, "");
+  const tables = SEPARATORS.map((separator) => parse(written, separator).filter((row) => row.some(Boolean)));
+  const named = tables.find(([first]) => columnOf(first) >= 0);
+  const width = ([first]: string[][]) => first?.length ?? 0;
+  const rows = named ?? tables.reduce((most, one) => (width(one) > width(most) ? one : most));
+  const column = Math.max(columnOf(rows[0]), 0);
+  const cells = rows.slice(named ? 1 : 0).map((row) => row[column] ?? "");
   return [...new Set(cells.filter(Boolean))];
+}
+
+/** Return the place of the first of `ADDRESSES` in a header, or -1. */
+function columnOf(header: string[] = []): number {
+  const names = header.map((cell) => cell.toLowerCase().replace(/[\s_-]/g, ""));
+  return ADDRESSES.map((name) => names.indexOf(name)).find((at) => at >= 0) ?? -1;
 }
 
 export function toCsv(items: Suppression[]): string {
@@ -43,18 +65,19 @@ function quote(cell: string): string {
 }
 
 function unquote(cell: string): string {
-  const text = (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell).trim();
+  const text = cell.replace(/^"((?:[^"]|"")*)"/, (_, quoted: string) => quoted.replaceAll('""', '"')).trim();
   return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
-/** Split a file into rows of trimmed cells (RFC 4180; `;` separates cells too). */
-function parse(text: string): string[][] {
+/** Split a file into rows of trimmed cells (RFC 4180). */
+function parse(text: string, separator: string): string[][] {
   const rows: string[][] = [[]];
-  for (const match of text.matchAll(/("(?:[^"]|"")*"|[^",;\r\n]*)([,;]|\r?\n|$)/g)) {
+  const rest = `[^${separator}\\r\\n]*`;
+  for (const match of text.matchAll(new RegExp(`((?:"(?:[^"]|"")*")?${rest})(${separator}|\\r\\n?|\\n|$)`, "g"))) {
     const [, cell = "", end] = match;
     rows.at(-1)?.push(unquote(cell));
     if (end === "") break;
-    if (end !== "," && end !== ";") rows.push([]);
+    if (end !== separator) rows.push([]);
   }
   return rows;
 }

@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 
-import { addressesOf, toCsv } from "../src/csv";
+import { addressesOf, textOf, toCsv } from "../src/csv";
 import type { TemplateVariable } from "../src/schema";
 import { places, read, renamed, typed, write } from "../src/templates/samples";
 
@@ -15,6 +15,20 @@ test("a file has addresses in a column of that name, or in its first one", () =>
   deepEqual(addressesOf("+a@x.example"), ["+a@x.example"]);
   deepEqual(addressesOf("status,Email Address\n# none\n5.1.1,a@x.example\n"), ["a@x.example"]);
   deepEqual(addressesOf('"say ""hi""@x.example"'), ['say "hi"@x.example']);
+});
+
+test("a file is read as Excel and other programs write it", () => {
+  const found = ["a@x.example", "b@x.example"];
+  for (const written of ["email;name\n{};A, B\n", "Name, all\tE-Mail\r\nA; B\t{}\r\n", "sep=;\nname;email\n1, 2;{}\n", '"1, 2";email\r;{}\r', "reason,email\n550 5.1.1; none,{}\n"]) {
+    const [header = "", row = ""] = written.split(/^(?=.*\{\})/m);
+    deepEqual(addressesOf(header + found.map((one) => row.replace("{}", one)).join("")), found);
+  }
+  deepEqual(addressesOf('"Doe, Ann" <a@x.example>\nBob <b@x.example>'), ["Doe, Ann <a@x.example>", "Bob <b@x.example>"]);
+  const text = "email;name\na@x.example;Zoë\n";
+  const codes = [...text].map((character) => character.charCodeAt(0));
+  for (const bytes of [new TextEncoder().encode(text), codes, [255, 254, ...codes.flatMap((code) => [code, 0])], [254, 255, ...codes.flatMap((code) => [0, code])]]) {
+    equal(textOf(Uint8Array.from(bytes)), text);
+  }
 });
 
 test("a spreadsheet finds no formula in a file, and the file has the same addresses again", () => {

@@ -123,9 +123,9 @@ def test_suppressions_from_a_file_to_a_file(owner: User, tmp_path: Path) -> None
     page.get_by_role("button", name="Import").click()
     # The browser's event of a file that was not chosen does not close the window around it.
     page.locator("input[type=file]").dispatch_event("cancel", {"bubbles": True})
-    rows = f'Name,"address"\nAda,{run}.a@x.example\n"B, ob",{run}.b@x.example\nEve,{HOSTILE}\n'
+    rows = f'Name;"address"\nAd\u00e4;{run}.a@x.example\n"B; ob";{run}.b@x.example\nEve;{HOSTILE}\n'
     file = tmp_path / "list.csv"
-    file.write_text(rows.replace(HOSTILE, '"' + HOSTILE.replace('"', '""') + '"'))
+    file.write_text(rows.replace(HOSTILE, '"' + HOSTILE.replace('"', '""') + '"'), "utf-16")
     dialog(page).locator("input[type=file]").set_input_files(file)
     expect(dialog(page)).to_contain_text("3 different addresses")
     dialog(page).get_by_role("button", name="Import").click()

@@ -201,11 +201,14 @@ def test_an_import_reports_what_it_left_out(service: Service, owner: Owner) -> N
     store = DynamoSuppressions(services().table)
     store.put(owner.account, "old@x.example", "bounce", wiring.utc_now(), uuid4())
     body = {
-        "addresses": ["old@x.example", "no address", _HOSTILE, "new@x.example", "New@x.example"]
+        "addresses": [
+            *("old@x.example", "no address", _HOSTILE, "Ann, New <new@x.example>"),
+            *("New@x.example", "a" * 2000 + "@x.example", "<old@x.example> <new@x.example>"),
+        ]
     }
     answer = owner.post("/suppressions", body).json
     assert [one["reason"] for one in answer["items"]] == ["bounce", "manual"]
-    assert [one["idx"] for one in answer["refused"]] == [1, 2]
+    assert [one["idx"] for one in answer["refused"]] == [1, 2, 5, 6]
     many = [f"{number}@x.example" for number in range(MAX_ADDRESSES)]
     assert len(owner.post("/suppressions", {"addresses": many}).json["items"]) == MAX_ADDRESSES
     over = owner.post("/suppressions", {"addresses": [*many, "one@x.example"]})

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { attempt, useAction } from "../action";
 import { call } from "../api";
-import { addressesOf, save, toCsv } from "../csv";
+import { addressesOf, csv, save, textOf, toCsv } from "../csv";
 import { count } from "../format";
 import { Ask } from "../parts/ask";
 import { Badge, Empty, Field, Page, Time } from "../parts/basics";
@@ -142,6 +142,11 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
           </>
         )}
         <p class="actions">
+          {result.refused.length > 0 && (
+            <button type="button" class="button" onClick={() => save("refused.csv", new Blob([csv(refusedRows(result))], { type: "text/csv" }))}>
+              Save these lines
+            </button>
+          )}
           <button type="button" class="button primary" onClick={onClose}>
             Done
           </button>
@@ -151,13 +156,13 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
   }
   async function choose(field: HTMLInputElement) {
     const file = field.files?.[0];
-    const found = file ? addressesOf(await file.text()) : [];
+    const found = file ? addressesOf(textOf(new Uint8Array(await file.arrayBuffer()))) : [];
     if (file === field.files?.[0]) setAddresses(found); // else another file was chosen since
   }
   return (
     <Dialog title="Import a list" onClose={onClose}>
       <form onSubmit={run}>
-        <Field label="File" hint="CSV with a column “address”, or one address a line." error={error}>
+        <Field label="File" hint="CSV with a column “email” or “address”, such as Excel saves, or one address a line." error={error}>
           <input type="file" accept=".csv,.txt,text/csv,text/plain" required onChange={(event) => void choose(event.currentTarget)} />
         </Field>
         <p aria-live="polite">{addresses.length > 0 && `The file has ${count(addresses.length)} different addresses.`}</p>
@@ -166,6 +171,8 @@ function Import({ onClose, onAdded }: { onClose: () => void; onAdded: () => void
     </Dialog>
   );
 }
+
+const refusedRows = ({ refused }: Imported) => [["address", "why"], ...refused.map((one) => [one.address, one.message])];
 
 function Remove({ of: one, onClose, onRemoved }: { of: Suppression; onClose: () => void; onRemoved: () => void }) {
   async function remove() {

@@ -58,7 +58,7 @@ export interface AddSenderRequest {
 export interface AddSuppressionsRequest {
   /** An address. */
   address?: string | null;
-  /** Addresses. */
+  /** Addresses, each alone or as `Name <address>`. */
   addresses?: Array<string> | null;
 }
 

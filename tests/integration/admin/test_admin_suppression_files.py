@@ -62,34 +62,34 @@ def test_columns_may_be_in_any_order(run: Operator, account: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "field"),
+    ("text", "field", "options"),
     [
-        ("a@example.com\nnobody\n", "line 2"),
-        ("a@example.com,bounced\n", "line 1"),
-        ("address,reason\na@example.com,dislike\n", "line 2"),
-        ("address,createdAt\na@example.com,yesterday\n", "line 2"),
-        ("address,messageId\na@example.com,12\n", "line 2"),
-        ("address,reason\n,bounced\n", "line 2"),
+        ("a@example.com\nnobody\n", "line 2", ["--strict"]),
+        ("a@example.com,bounced\n", "line 1", []),
+        ("address,reason\na@example.com,dislike\n", "line 2", []),
+        ("address,createdAt\na@example.com,yesterday\n", "line 2", []),
+        ("address,messageId\na@example.com,12\n", "line 2", []),
+        ("address,reason\n,bounced\n", "line 2", []),
     ],
 )
 def test_a_wrong_line_imports_nothing(
-    run: Operator, account: str, tmp_path: Path, text: str, field: str
+    run: Operator, account: str, tmp_path: Path, text: str, field: str, *, options: list[str]
 ) -> None:
-    """The error names the line, and no address of the file is suppressed."""
+    """With --strict, or if no line is right, the error names it and no address is suppressed."""
     file = tmp_path / "list.csv"
     file.write_text(text)
     with pytest.raises(CommandFailure) as failed:
-        run("suppression", "import", "--account", account, file)
+        run("suppression", "import", "--account", account, *options, file)
     (error,) = failed.value.error["details"]["errors"]
     assert error["field"] == field
     assert run("suppression", "list", "--account", account) == {"items": []}
 
 
 def test_wrong_lines_are_left_beside_the_file(run: Operator, account: str, tmp_path: Path) -> None:
-    """With --skip-invalid the others are imported, and lines that somebody corrects are kept."""
+    """The others are imported, and lines that somebody corrects are kept."""
     file, beside = tmp_path / "list.csv", tmp_path / "list.csv.refused.csv"
     file.write_text("Email Address,Reason\na@example.com,HardBounce\nnobody,SpamComplaint\n")
-    read = ("suppression", "import", "--account", account, "--skip-invalid")
+    read = ("suppression", "import", "--account", account)
     shown = {"accountId": account, "refused": 1, "refusedFile": str(beside)}
     assert run(*read, file) == shown | {"added": 1, "known": 0}
     assert run(*read, file) == shown | {"added": 0, "known": 1}
@@ -111,9 +111,9 @@ def test_people_see_ten_wrong_lines(run: Operator, account: str, tmp_path: Path)
 
 
 def test_a_file_that_is_not_text(run: Operator, account: str, tmp_path: Path) -> None:
-    """A file that is not UTF-8, and one that does not exist, are errors."""
+    """A workbook, and a file that does not exist, are errors."""
     file = tmp_path / "list.csv"
     read = ("suppression", "import", "--account", account, file)
     assert run.refused(*read) == (2, "validation_failed")
-    file.write_bytes(b"gr\xfc\xdfe@example.com\n")
+    file.write_bytes(b"PK\x03\x04\0")
     assert run.refused(*read) == (1, "validation_failed")

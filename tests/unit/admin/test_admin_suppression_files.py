@@ -13,6 +13,7 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from admin.use_cases.suppression_files import SuppressionFiles
+from admin.use_cases.suppression_rows import text_of
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
@@ -131,9 +132,40 @@ def test_the_times_of_other_services_are_kept() -> None:
 
 
 @for_each(
+    "text",
+    [
+        "email;name\na@x.example;A, B\nb@x.example;;\n",
+        "Name, all\tE-Mail\r\nA; B\ta@x.example\r\n\tb@x.example\r\n",
+        "sep=;\nname;email\n1, 2;a@x.example\n;b@x.example\n",
+        '"1, 2";Email\ra;a@x.example\r;b@x.example\r',
+        "reason,email\n550 5.1.1; none,a@x.example\n,b@x.example\n",
+        '"Doe, Ann" <a@x.example>\nBob :) <B@X.example> \n',
+        'email\n<a@x.example>\n"Zo\u00eb \u201cZ\u201d <b@x.example>"\n',
+        "a@x.example;;\nb@x.example\n",
+    ],
+)
+@for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
+def test_lists_are_read_as_excel_and_other_programs_write_them(text: str, encoding: str) -> None:
+    """Separators are those of the header, text is in any encoding of Excel, names are ignored."""
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    decoded = text_of(mark + text.encode(encoding))
+    read = files().read(StringIO(decoded, newline=""))
+    assert not read.refused
+    assert [entry.address for entry in read.entries] == ["a@x.example", "b@x.example"]
+
+
+@for_each("data", [b"PK\x03\x04\x14\0\0", "email".encode("utf-16-le")])
+def test_what_is_no_text_is_refused_whole(data: bytes) -> None:
+    """The error of a workbook says to save it as CSV; no line of it is written beside it."""
+    with pytest.raises(ValidationFailed, match="save a spreadsheet as CSV"):
+        text_of(data)
+
+
+@for_each(
     "text, field",
     [
         ("Name,Reason\nAnn,bounced\n", "line 1"),
+        ("Name;Mail\nAnn;a@x.example\n", "line 1"),
         ('{"items": [], "others": []}', "FILE"),
         ("[1", "FILE"),
     ],

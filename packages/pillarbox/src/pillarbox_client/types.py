@@ -246,7 +246,7 @@ class AddSuppressionsRequest(TypedDict):
     address: NotRequired[str | None]
     """An address."""
     addresses: NotRequired[list[str] | None]
-    """Addresses."""
+    """Addresses, each alone or as `Name <address>`."""
 
 
 class AddedSuppressions(TypedDict):

@@ -1,5 +1,6 @@
 """List, add and remove the suppressions of an account: mailboxes that it must not send to."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"
+_NAMED: Final = re.compile(r"[^<>]*<([^<>]*)>\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class SuppressionList:
         mailboxes: dict[str, Suppression] = {}
         for position, address in enumerate(addresses):
             try:
-                mailbox = mailbox_key(normalize_address(address))
+                mailbox = listed_mailbox(address)
             except ValidationFailed as failed:
                 refused.append((position, failed.errors[0]))
             else:
@@ -148,6 +150,18 @@ class SuppressionList:
     def _check(self, account_id: str) -> None:
         if account_id != SERVICE_ACCOUNT_ID:  # which has no record
             find_account(self.accounts, account_id)
+
+
+def listed_mailbox(text: str) -> str:
+    """Return the mailbox that a line of a list is: an address, or `Name <address>`.
+
+    The name may have any form: it says nothing.
+
+    Raises:
+        ValidationFailed: on `address`.
+    """
+    named = _NAMED.fullmatch(text)
+    return mailbox_key(normalize_address(named[1] if named else text))
 
 
 def _not_suppressed() -> ServiceError:

@@ -68,7 +68,7 @@ def _either(addresses: list[str] | None, info: "ValidationInfo") -> list[str] | 
 
 _SCOPES = before(_at_most(_MAX_SCOPES), list_of(text(most=MAX_NAME)))
 _SOURCES = before(_at_most(MAX_SOURCES), list_of(text(least=1, most=MAX_NAME)))
-_ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(most=_MAX_ADDRESS), least=1))
+_ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(), least=1))
 
 
 class CreateKeyRequest(WireModel):
