@@ -13,7 +13,11 @@ from pillarbox.domain.accounts.alert import AlertKind
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.accounts.limits import MAX_KEEP, MIN_RECORD_DAYS
-from pillarbox.domain.messages.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
+from pillarbox.domain.messages.attachment import (
+    ALLOWED_TYPES,
+    CONTENT_TYPE_PATTERN,
+    MAX_ATTACHMENTS,
+)
 from pillarbox.domain.messages.custom_headers import MAX_HEADERS, MAX_HEADERS_BYTES
 from pillarbox.domain.messages.custom_headers import NAMES as HEADER_NAMES
 from pillarbox.domain.messages.filename import FILENAME_PATTERN
@@ -114,9 +118,12 @@ _OFFSET: Final = "A time without an offset is UTC."
 #: Schemas that generated clients show as types with these names.
 NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
     "AttachmentType": {
-        "description": "A type of file that an email may have (RFC 6838), without parameters.",
+        "description": "A type of file that an email may have (RFC 6838): "
+        + ", ".join(sorted(ALLOWED_TYPES))
+        + ". A `charset` may follow, and the `method` of a calendar. Without them a text in UTF-8"
+        " gets `charset=utf-8`, and a calendar gets the method of its METHOD line.",
         "type": "string",
-        "enum": sorted(ALLOWED_TYPES),
+        "pattern": CONTENT_TYPE_PATTERN,
     },
     "StarterSlug": {
         "description": "A starter template.",

@@ -1,5 +1,6 @@
 """POST /v1/attachments, and sends that name what was uploaded (contract 2.2, 8.2)."""
 
+import base64
 import hashlib
 import json
 from datetime import timedelta
@@ -18,9 +19,9 @@ from pillarbox.domain.accounts.quota_counts import refusal_limit
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from pillarbox.domain.messages.upload import UPLOAD_LIFE, UPLOAD_TIME
-from tests.contract.bodies import attachment, raw_html
+from tests.contract.bodies import TO, attachment, raw_html
 from tests.contract.client import Api, ApiResponse
-from tests.contract.service import Service
+from tests.contract.service import SENDER, Service
 
 PDF = b"%PDF-1.7 \x00\xff"
 NAME = "Übersicht 1.pdf"
@@ -100,6 +101,89 @@ def test_an_uploaded_file_is_delivered(service: Service, live: Api) -> None:
         [(NAME, "application/pdf", PDF)]
     ] * 2
     assert len(uploads(live)) == 1  # for later emails, until the sweep deletes it
+
+
+CALENDAR = b"BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
+DOORS = {
+    "native": lambda api, name, kind, text: api.send(
+        raw_html(attachments=[file(name, kind, text, "filename", "contentType", "content")])
+    ),
+    "batch": lambda api, name, kind, text: api.raw(
+        "POST",
+        "/emails/batch",
+        json.dumps(
+            {
+                "messages": [
+                    raw_html(
+                        attachments=[file(name, kind, text, "filename", "contentType", "content")]
+                    )
+                ]
+            }
+        ),
+    ),
+    "upload": lambda api, name, kind, text: api.send(
+        naming(put(start(api, text, filename=name, contentType=kind), text))
+    ),
+    "resend": lambda api, name, kind, text: Api(base="/resend").raw(
+        "POST",
+        "/emails",
+        json.dumps(
+            {
+                "from": SENDER, "to": TO, "subject": "x", "text": "x",
+                "attachments": [file(name, kind, text, "filename", "content_type", "content")],
+            }
+        ),
+        {"Authorization": f"Bearer {api.key}"},
+    ),
+    "postmark": lambda api, name, kind, text: Api(base="/postmark").raw(
+        "POST",
+        "/email",
+        json.dumps(
+            {
+                "From": SENDER, "To": TO, "Subject": "x", "TextBody": "x",
+                "Attachments": [file(name, kind, text, "Name", "ContentType", "Content")],
+            }
+        ),
+        {"X-Postmark-Server-Token": api.key or ""},
+    ),
+}
+
+
+def file(name: str, kind: Any, octets: bytes, *fields: str) -> dict[str, Any]:
+    """Return a file under the names of a door; a type of `...` is left out."""
+    values = (name, kind, base64.b64encode(octets).decode())
+    return {field: value for field, value in zip(fields, values, strict=True) if value is not ...}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_type_arrives_with_its_charset_and_method(service: Service, live: Api, door: str) -> None:
+    """RFC 2046 4.1.2, RFC 6047 2.4: a text says its charset and a calendar its method."""
+    sent: list[tuple[str, Any, bytes, str]] = [
+        ("a.csv", 'text/csv; charset="utf-8"', "ü;1\n".encode(), "text/csv; charset=utf-8"),
+        ("a.txt", "text/plain", "Größe".encode(), "text/plain; charset=utf-8"),
+        ("b.txt", ..., b"Gr\xf6\xdfe", "text/plain"),
+        (
+            "c.txt",
+            "text/plain;charset=ISO-8859-1",
+            b"Gr\xf6\xdfe",
+            "text/plain; charset=iso-8859-1",
+        ),
+        ("a.ics", ..., CALENDAR, "text/calendar; charset=utf-8; method=REQUEST"),
+        (
+            "b.ics",
+            'text/calendar; method="CANCEL"; charset=utf-8; name="b.ics"',
+            CALENDAR,
+            "text/calendar; charset=utf-8; method=CANCEL",
+        ),
+        ("a.pdf", ' application/pdf ; name="x"', PDF, "application/pdf"),
+    ]
+    for name, kind, octets, arrived in sent:
+        assert DOORS[door](live, name, kind, octets).status == 200, name
+        service.deliver()
+        raw = service.ses.mails[-1]["raw"]
+        header = raw[: raw.index(f'filename="{name}"'.encode())].rpartition(b"Content-Type: ")[2]
+        assert header.partition(b"\r\n")[0].decode() == arrived
+        assert files(raw)[-1][2] == octets
 
 
 def test_uploads_follow_the_other_files(service: Service, live: Api) -> None:

@@ -131,8 +131,8 @@ export interface Attachment {
   contentId?: string | null;
 }
 
-/** A type of file that an email may have (RFC 6838), without parameters. */
-export type AttachmentType = "application/msword" | "application/pdf" | "application/vnd.ms-excel" | "application/vnd.ms-powerpoint" | "application/vnd.openxmlformats-officedocument.presentationml.presentation" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "image/gif" | "image/jpeg" | "image/png" | "image/webp" | "text/calendar" | "text/csv" | "text/plain";
+/** A type of file that an email may have (RFC 6838): application/msword, application/pdf, application/vnd.ms-excel, application/vnd.ms-powerpoint, application/vnd.openxmlformats-officedocument.presentationml.presentation, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, application/vnd.openxmlformats-officedocument.wordprocessingml.document, image/gif, image/jpeg, image/png, image/webp, text/calendar, text/csv, text/plain. A `charset` may follow, and the `method` of a calendar. Without them a text in UTF-8 gets `charset=utf-8`, and a calendar gets the method of its METHOD line. */
+export type AttachmentType = string;
 
 /** The result for one message of a batch. */
 export interface BatchItem {

@@ -14,6 +14,7 @@ from pillarbox.domain.messages.attachment import (
     Attachment,
     check_attachments,
     is_canonical_base64,
+    normal_type,
 )
 from tests.fakes.builders import attachment
 
@@ -64,16 +65,60 @@ def test_listed_types_are_accepted(content_type: str) -> None:
 @pytest.mark.parametrize(
     "content_type",
     [
-        *("application/octet-stream", "text/html", "image/svg+xml", "text/plain; charset=utf-8"),
-        *("", "x"),
+        *("application/octet-stream", "text/html", "image/svg+xml", "text/plain; format=flowed"),
+        *("", "x", "text/plain; charset=utf-7", "text/plain\n", "text/plain; method=A\n"),
     ],
 )
 def test_other_types_are_refused(content_type: str) -> None:
-    """Any other type, or a type with parameters, is refused with its name and position."""
+    """Any other type, or a type with another parameter, is refused with its name and position."""
     error = refusal(attachment(), attachment(content_type=content_type))
     assert error is not None
     assert (error.status, error.code) == (400, "attachment_type_not_allowed")
     assert error.details == {"filename": "notes.txt", "content_type": content_type, "position": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("text/calendar; method=REQUEST", "text/calendar; method=REQUEST"),
+        (
+            'text/calendar; method="REQUEST"; charset="UTF-8"',
+            "text/calendar; charset=utf-8; method=REQUEST",
+        ),
+        ('text/csv; charset="utf-8"', "text/csv; charset=utf-8"),
+        ("Text/CSV;CHARSET=Windows-1252;", "text/csv; charset=windows-1252"),
+        (' application/pdf ; name="a;b.pdf"', "application/pdf"),
+    ],
+)
+def test_types_have_one_form(text: str, normal: str) -> None:
+    """A charset and a method are kept, a name is not, and such a type is accepted."""
+    assert normal_type(text) == normal
+    assert refusal(attachment(content_type=normal)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text/plain; a=1; a=2",
+        "text/csv; charset=utf-8; CHARSET=utf-8",
+        'text/csv; charset="a',
+        "x;y",
+    ],
+)
+def test_what_cannot_be_read_is_refused(text: str) -> None:
+    """A type whose parameters repeat or cannot be read stays as it is, and is refused."""
+    assert normal_type(text) == text
+    assert refusal(attachment(content_type=text)) is not None
+
+
+def test_a_refusal_names_the_way_out() -> None:
+    """The error names the right label, or the parameter that cannot be sent."""
+    wrong = refusal(attachment(filename="x.pdf", content_type="application/octet-stream"))
+    assert wrong is not None
+    assert wrong.message.endswith("cannot be attached; label it application/pdf.")
+    odd = refusal(attachment(content_type="text/plain; format=flowed"))
+    assert odd is not None
+    assert "has the parameter format." in odd.message
 
 
 @pytest.mark.parametrize("name", ["a.exe", "invoice.pdf.JS", "a.lnk.", "a.ba\u200bt"])

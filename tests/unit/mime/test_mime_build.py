@@ -289,6 +289,7 @@ INJECTION = "\r\nBcc: eve@evil.example"
         replace(MAIL, attachments=(replace(PDF, filename=f"x{INJECTION}"),)),
         replace(MAIL, attachments=(replace(PDF, content_type=f"text/plain{INJECTION}"),)),
         replace(MAIL, attachments=(replace(PDF, content_type="text/plain; x=y"),)),
+        replace(MAIL, attachments=(replace(PDF, content_type="text/plain; method=A\n"),)),
         replace(MAIL, attachments=(replace(PDF, content=f"AAAA{INJECTION}"),)),
         replace(MAIL, attachments=(replace(PDF, content="AA--"),)),
         replace(MAIL, attachments=(replace(PDF, content="ÄÄÄÄ"),)),

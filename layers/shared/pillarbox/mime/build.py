@@ -23,21 +23,21 @@ import hashlib
 import io
 import re
 import struct
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from binascii import b2a_qp
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Final
 
-from pillarbox.domain.messages.attachment import Attachment
+from pillarbox.domain.messages.attachment import Attachment, is_normal_type, normal_type
 from pillarbox.mime import headers
 
-#: RFC 6838 section 4.2, without parameters.
-_CONTENT_TYPE: Final = re.compile(
-    r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"
-)
+#: The method of a calendar (RFC 5545 section 3.7.2), which its type must repeat (RFC 6047 section
+#: 2.4): without it, mail programs show an invitation as a file.
+_METHOD: Final = re.compile(rb"(?im)^METHOD(?:;[^\r\n:]*)?:[ \t]*([a-z-]{1,32})[ \t]*\r?$")
 
 #: The text between the angle brackets of a Content-ID: visible ASCII without these brackets.
 _CONTENT_ID: Final = re.compile(r"[!-;=?-~]{1,255}")
@@ -161,15 +161,14 @@ def _text(subtype: str, text: str) -> Iterator[bytes]:
 
 
 def _file(attachment: Attachment) -> Iterator[bytes]:
-    content_type = attachment.content_type.lower()
-    if not _CONTENT_TYPE.fullmatch(content_type):
+    if not is_normal_type(attachment.content_type):
         raise ValueError("the content type is not valid")
     # A delimiter starts with "--" on a new line. Without these characters the content
     # cannot end its part, even if it is not valid base64.
     if any(octet in attachment.content for octet in "\r\n-"):
         raise ValueError("the content of an attachment is not base64")
     disposition = "inline;" if attachment.inline else "attachment;"
-    yield headers.field("Content-Type", [content_type])
+    yield headers.field("Content-Type", _full_type(attachment).split(" "))
     yield headers.field("Content-Transfer-Encoding", ["base64"])
     yield headers.field(
         "Content-Disposition", [disposition, *headers.filename_parameter(attachment.filename)]
@@ -180,6 +179,21 @@ def _file(attachment: Attachment) -> Iterator[bytes]:
         yield headers.field("Content-ID", [f"<{attachment.content_id}>"])
     yield b"\r\n"
     yield from _lines(attachment.content)
+
+
+def _full_type(attachment: Attachment) -> str:
+    """Return the type of a file, with what a mail program needs to show a text or a calendar."""
+    full_type = normal_type(attachment.content_type)
+    if full_type.startswith("text/") and "; charset=" not in full_type:
+        octets = b64decode(attachment.content)
+        with suppress(UnicodeDecodeError):
+            octets.decode()
+            media_type, *method = full_type.split("; ")
+            full_type = "; ".join([media_type, "charset=utf-8", *method])
+    if full_type.startswith("text/calendar") and "; method=" not in full_type:
+        method = _METHOD.search(b64decode(attachment.content))
+        full_type += f"; method={method[1].decode()}" if method else ""
+    return full_type
 
 
 def _lines(base64: str) -> Iterator[bytes]:

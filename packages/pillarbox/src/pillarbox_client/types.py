@@ -38,23 +38,16 @@ AccountAction: TypeAlias = Literal[
 ]
 """What was done to an account, or to what it has."""
 
-AttachmentType: TypeAlias = Literal[
-    "application/msword",
-    "application/pdf",
-    "application/vnd.ms-excel",
-    "application/vnd.ms-powerpoint",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "image/gif",
-    "image/jpeg",
-    "image/png",
-    "image/webp",
-    "text/calendar",
-    "text/csv",
-    "text/plain",
-]
-"""A type of file that an email may have (RFC 6838), without parameters."""
+AttachmentType: TypeAlias = str
+"""A type of file that an email may have (RFC 6838): application/msword, application/pdf,
+application/vnd.ms-excel, application/vnd.ms-powerpoint, application/vnd.openxmlformats-
+officedocument.presentationml.presentation, application/vnd.openxmlformats-
+officedocument.spreadsheetml.sheet, application/vnd.openxmlformats-
+officedocument.wordprocessingml.document, image/gif, image/jpeg, image/png, image/webp,
+text/calendar, text/csv, text/plain. A `charset` may follow, and the `method` of a calendar.
+Without them a text in UTF-8 gets `charset=utf-8`, and a calendar gets the method of its METHOD
+line.
+"""
 
 Bucket: TypeAlias = Literal["hour", "day"]
 """The length of time that one row of analytics covers."""

@@ -1,6 +1,7 @@
 """Attachments: the limits and types of contract sections 2.2, 8.2 and 8.3."""
 
 import binascii
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -32,6 +33,20 @@ TYPES_BY_EXTENSION: Final = {
     "pptx": f"{_OFFICE}.presentationml.presentation",
 }
 ALLOWED_TYPES: Final = frozenset(TYPES_BY_EXTENSION.values())
+
+#: Names of the Encoding Standard (encoding.spec.whatwg.org, "Names and labels") that files have:
+#: SES refuses a text with another one.
+_CHARSET: Final = (
+    r"utf-8|us-ascii|utf-16(?:be|le)?|iso-8859-(?:[1-9]|1[0-6])|windows-(?:125[0-8]|874)|koi8-[ru]"
+    r"|gbk|gb2312|gb18030|big5|euc-jp|euc-kr|iso-2022-jp|shift_jis"
+)
+#: A type in the form that `normal_type` gives it. `method` is that of a calendar (RFC 6047
+#: section 2.4). The syntax is also that of ECMA-262.
+CONTENT_TYPE_PATTERN: Final = (
+    rf"^(?:{'|'.join(map(re.escape, sorted(ALLOWED_TYPES)))})"
+    rf"(?:; charset=(?:{_CHARSET}))?(?:; method=[A-Za-z-]{{1,32}})?$"
+).replace(r"\-", "-")
+_PARAMETER: Final = r"""[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"([^"\\]*)"|([^ \t";]*))[ \t]*(?:;|\Z)"""
 
 #: How many bytes of a content type a response repeats. A valid one is shorter
 #: (RFC 6838 section 4.2).
@@ -92,6 +107,35 @@ class Attachment:
     def first_octets(self) -> bytes:
         """The first six decoded bytes."""
         return binascii.a2b_base64(self.content[:8])
+
+
+def normal_type(text: str) -> str:
+    """Return a content type in lower case, followed by its charset and its method, if it has them.
+
+    The name is left out, because the file has one. A type with other parameters is returned as it
+    is, and `check_attachments` refuses it.
+    """
+    media_type, _, rest = text.partition(";")
+    parameters: dict[str, str] = {}
+    position = 0
+    while rest[position:].strip(" \t;"):
+        match = re.compile(_PARAMETER, re.ASCII).match(rest, position)
+        if match is None or match[1].lower() in parameters:
+            return text
+        parameters[match[1].lower()] = match[2] if match[2] is not None else match[3]
+        position = match.end()
+    parameters.pop("name", None)
+    normal = media_type.strip(" \t").lower()
+    if charset := parameters.pop("charset", ""):
+        normal += f"; charset={charset.lower()}"
+    if method := parameters.pop("method", ""):
+        normal += f"; method={method}"
+    return text if parameters else normal
+
+
+def is_normal_type(content_type: str) -> bool:
+    """Return whether a content type has the form of `CONTENT_TYPE_PATTERN`, in any case."""
+    return bool(re.fullmatch(CONTENT_TYPE_PATTERN, content_type, re.IGNORECASE | re.ASCII))
 
 
 def check_count(count: int) -> None:
@@ -156,10 +200,25 @@ def is_canonical_base64(text: str) -> bool:
     return encoded.decode() == last_group
 
 
+def _odd_parameter(label: str) -> str:
+    names = re.findall(r";[ \t]*([\w-]+)[ \t]*=", label, re.ASCII)
+    others = [name for name in names if name.lower() not in {"charset", "method", "name"}]
+    return f"the parameter {others[0]}" if others else "a parameter that cannot be read"
+
+
 def _check_type(position: int, attachment: AttachedFile) -> None:
     label = cut(attachment.content_type, _MAX_LABEL)
-    if attachment.content_type.lower() not in ALLOWED_TYPES:
-        reason = f"{attachment.filename}: {label} files cannot be attached."
+    media_type = label.partition(";")[0].lower()
+    if media_type not in ALLOWED_TYPES:
+        extension = attachment.filename.rpartition(".")[2].lower()
+        known = TYPES_BY_EXTENSION.get(extension)
+        advice = f"; label it {known}" if known else ""
+        reason = f"{attachment.filename}: {label} files cannot be attached{advice}."
+    elif not is_normal_type(attachment.content_type):
+        reason = (
+            f"{attachment.filename}: {label} has {_odd_parameter(label)}. Only a charset and the"
+            f" method of a calendar are sent with a type."
+        )
     elif extension := next(filter(None, map(unsupported_extension, attachment.names)), None):
         reason = f"{attachment.filename}: {extension} files cannot be attached."
     elif attachment.first_octets.startswith(_EXECUTABLE_MAGIC):

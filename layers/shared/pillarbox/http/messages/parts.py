@@ -9,6 +9,7 @@ from pillarbox.domain.messages.attachment import (
     TYPES_BY_EXTENSION,
     Attachment,
     is_canonical_base64,
+    normal_type,
 )
 from pillarbox.domain.messages.custom_headers import (
     HeaderError,
@@ -136,7 +137,7 @@ class AttachmentModel(WireModel):
         """Return the attachment as a domain object, if it is no upload."""
         return Attachment(
             filename=self.filename or "",
-            content_type=self.content_type or "",
+            content_type=normal_type(self.content_type or ""),
             content=self.content or "",
             inline=self.inline,
             content_id=self.content_id,

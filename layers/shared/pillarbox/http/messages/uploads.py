@@ -7,6 +7,7 @@ from uuid import UUID
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.messages.attachment import normal_type
 from pillarbox.domain.messages.upload import SignedUpload, UploadedFile
 from pillarbox.http.messages.parts import FILENAME, type_or_extension
 from pillarbox.http.messages.replies import timestamp
@@ -49,7 +50,7 @@ class UploadRequest(WireModel):
         return UploadedFile(
             upload_id=UUID(int=0),
             filename=self.filename,
-            content_type=self.content_type or "",
+            content_type=normal_type(self.content_type or ""),
             size=self.size,
             sha256=self.sha256.lower(),
         )

@@ -202,6 +202,8 @@ def _attachment(position: int, item: Json) -> Json:
         raise _wrong(f"{where}.{unknown[0]}", "is not a field that Pillarbox has")
     ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in given.items()}
     ours["content"] = _content(given.get("content"), f"{where}.content")
+    if isinstance(text := ours["content"], str) and text.startswith("BEGIN:VCALENDAR"):
+        ours["content"] = base64.b64encode(text.encode()).decode()  # as Laravel sends it
     if "contentId" in ours:
         ours["inline"] = True
     return ours
