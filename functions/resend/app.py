@@ -15,6 +15,7 @@ from pillarbox.http.resend.replies import (
 )
 from pillarbox.http.resend.requests import (
     read_bearer_key,
+    read_email_id,
     read_new_time,
     read_resend_batch,
     read_resend_email,
@@ -59,13 +60,13 @@ def list_emails() -> Reply:
 @app.get("/resend/emails/<message_id>")
 def get_email(message_id: str) -> Reply:
     principal = _principal(EMAILS_READ)
-    message = services().message_lookup.get(principal, read_uuid(message_id, "id"))
+    message = services().message_lookup.get(principal, read_email_id(message_id))
     return reply(email(message))
 
 
 @app.patch("/resend/emails/<message_id>")
 def update_email(message_id: str) -> Reply:
-    sender, identifier = _principal(EMAILS_SEND), read_uuid(message_id, "id")
+    sender, identifier = _principal(EMAILS_SEND), read_email_id(message_id)
     account_id, due_at = sender.account.account_id, read_new_time(app.current_event)
     changes = services().changes
     return reply(changed_email(changes.reschedule(account_id, identifier, due_at, sender)))
@@ -73,7 +74,7 @@ def update_email(message_id: str) -> Reply:
 
 @app.post("/resend/emails/<message_id>/cancel")
 def cancel_email(message_id: str) -> Reply:
-    sender, identifier = _principal(EMAILS_SEND), read_uuid(message_id, "id")
+    sender, identifier = _principal(EMAILS_SEND), read_email_id(message_id)
     account_id = sender.account.account_id
     return reply(changed_email(services().changes.cancel(account_id, identifier, sender)))
 
@@ -98,10 +99,10 @@ def get_template(template_id: str) -> Reply:
     )
 
 
-@app.route("/resend/<resource>/?.*", method=["GET", "POST", "PATCH", "DELETE"])
-def refuse(resource: str) -> Reply:
+@app.route("/resend/<_resource>/?.*", method=["GET", "POST", "PATCH", "DELETE"])
+def refuse(_resource: str) -> Reply:
     _principal(None)
-    raise refused_resource(resource)
+    raise refused_resource(app.current_event.path.partition("/resend/")[2])
 
 
 def _principal(scope: str | None) -> Principal:

@@ -129,7 +129,10 @@ DOORS = {
         "/emails",
         json.dumps(
             {
-                "from": SENDER, "to": TO, "subject": "x", "text": "x",
+                "from": SENDER,
+                "to": TO,
+                "subject": "x",
+                "text": "x",
                 "attachments": [file(name, kind, text, "filename", "content_type", "content")],
             }
         ),
@@ -140,7 +143,10 @@ DOORS = {
         "/email",
         json.dumps(
             {
-                "From": SENDER, "To": TO, "Subject": "x", "TextBody": "x",
+                "From": SENDER,
+                "To": TO,
+                "Subject": "x",
+                "TextBody": "x",
                 "Attachments": [file(name, kind, text, "Name", "ContentType", "Content")],
             }
         ),

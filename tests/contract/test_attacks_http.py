@@ -120,7 +120,7 @@ REFUSED: list[tuple[int, object, str | dict[str, str]]] = [
     (57, with_file(content="YQ"), {"attachments.0.content": "invalid_base64"}),
     (58, with_file(content="YR=="), {"attachments.0.content": "invalid_base64"}),
     (59, with_file(contentType="application/octet-stream"), _TYPE),
-    (59, with_file(contentType="text/plain; charset=utf-8"), _TYPE),
+    (59, with_file(contentType="text/plain; format=flowed"), _TYPE),
     (60, with_file(b"MZ\x90\x00", contentType="image/png"), _TYPE),
     (60, with_file(b"\x7fELF", contentType="image/png"), _TYPE),
     (60, with_file(filename="a.pdf.JS"), _TYPE),

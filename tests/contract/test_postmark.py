@@ -73,6 +73,27 @@ def test_an_email_is_sent(service: Service, postmark: Postmark) -> None:
     assert (found["subject"], found["status"]) == ("Hello from Postmark", "sent")
 
 
+def test_what_php_sends(service: Service, postmark: Postmark) -> None:
+    """postmark-php names each file by an id and has empty lists; the case of names is free."""
+    file = {"Name": "a.pdf", "Content": "JVBERi0xLjQ=", "ContentType": "application/pdf"}
+    nothing = {"Cc": "", "ReplyTo": "", "Headers": [], "Metadata": [], "TrackOpens": None}
+    sent = postmark.send(**nothing, Attachments=[file | {"ContentId": "a.pdf"}])
+    assert sent.status == 200
+    lower = {
+        "from": SENDER,
+        "TO": TO,
+        "subject": "x",
+        "textbody": "x",
+        "replyto": "Jo <a@b.example>",
+    }
+    assert postmark.post("/email", lower).status == 200
+    service.deliver()
+    first, second = (mail["raw"] for mail in service.ses.mails[-2:])
+    assert b'Content-Disposition: attachment; filename="a.pdf"' in first
+    assert b"Content-ID" not in first
+    assert b'\r\nReply-To: "Jo" <a@b.example>\r\n' in second
+
+
 def test_both_doors_make_the_same_mail(service: Service, postmark: Postmark) -> None:
     """An email with every field is the same mail as that of POST /v1/emails."""
     pdf = base64.b64encode(b"%PDF-1.7").decode()
@@ -80,6 +101,7 @@ def test_both_doors_make_the_same_mail(service: Service, postmark: Postmark) -> 
         "To": f"{TO}, bob@customer.example",
         "Cc": "cc@customer.example",
         "Bcc": "bcc@customer.example",
+        "HtmlBody": '<img src="cid:logo">',
         "ReplyTo": "help@sender.example",
         "TextBody": "Hello",
         "Headers": [{"Name": "X-Entity-Ref-ID", "Value": "1"}],
@@ -100,7 +122,7 @@ def test_both_doors_make_the_same_mail(service: Service, postmark: Postmark) -> 
         "from": SENDER,
         "fromName": "Acme",
         "subject": _EMAIL["Subject"],
-        "html": _EMAIL["HtmlBody"],
+        "html": '<img src="cid:logo">',
         "text": "Hello",
         "cc": ["cc@customer.example"],
         "bcc": ["bcc@customer.example"],
@@ -224,8 +246,8 @@ def test_recipients_have_names(service: Service, postmark: Postmark) -> None:
         ({"To": None}, "`To` is missing"),
         ({"To": [TO]}, "`To` must be a string"),
         ({"To": f"Ada, Bob <{TO}>"}, "Ada"),
-        ({"Cc": f"a@x.example <{TO}>"}, "`Cc.0`"),
-        ({"ReplyTo": "x"}, "`ReplyTo`"),
+        ({"Cc": f"a <x> <{TO}>"}, "`Cc.0`"),
+        ({"ReplyTo": "x"}, "`ReplyTo.0`"),
         ({"Unknown": 1}, "`Unknown` is not a field"),
         ({"TemplateId": 1}, "`TemplateId` is not a field"),
         ({"Metadata": [1]}, "`Metadata` must be an object"),

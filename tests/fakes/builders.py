@@ -168,7 +168,7 @@ def mail(**changes: Any) -> Mail:
         to=("ann@example.com",),
         cc=(),
         bcc=(),
-        reply_to=None,
+        reply_to=(),
         subject="Hello",
         body=HtmlBody(html="<p>Hello</p>"),
     )

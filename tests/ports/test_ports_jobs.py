@@ -41,7 +41,7 @@ MAILS = {
         from_name='Ü "x" <e@x>',
         cc=("c@example.com",),
         bcc=("d@example.com", "e@example.com"),
-        reply_to="r@example.com",
+        reply_to=("r@example.com", "s@example.com"),
         subject="日本 😀 \u2028",
         body=HtmlBody(html="<p>\x00\x0b\ufffe日本 {{ x }}</p>"),
         text="日本 {{ x }}\n",

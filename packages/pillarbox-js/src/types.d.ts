@@ -45,7 +45,7 @@ export interface AddDomainRequest {
   /** Such as `shop.example`. */
   domain: string;
   /** The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for `bounce.shop.example`. */
-  mailFrom?: string;
+  mailFrom?: string | null;
 }
 
 /** An address to send from. */
@@ -126,7 +126,7 @@ export interface Attachment {
   /** The file's bytes in base64 (RFC 4648 section 4), padded. */
   content?: string | null;
   /** Whether the HTML shows the file, as cid:<contentId>. False by default. */
-  inline?: boolean;
+  inline?: boolean | null;
   /** Required if `inline` is true, else not allowed. Unique in an email. */
   contentId?: string | null;
 }
@@ -315,7 +315,7 @@ export interface CreateWebhookRequest {
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
   /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
-  format?: WebhookFormat;
+  format?: WebhookFormat | null;
   /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
   roleArn?: string | null;
 }
@@ -1024,7 +1024,7 @@ export interface SaveDraftRequest {
   /** Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else the fields above. */
   locales?: TemplateLocales | null;
   /** Values for previews, by the names of their sets: at most 64 KB. */
-  samples?: Record<string, Record<string, unknown>>;
+  samples?: Record<string, Record<string, unknown>> | null;
 }
 
 /** A saved template in a list. */
@@ -1399,7 +1399,7 @@ export interface UnsubscribeModel {
   /** An https: URL, or a mailto: URL. */
   url: string;
   /** Whether the URL unsubscribes by a POST that mail programs send for their user (RFC 8058). It needs an https: URL. */
-  oneClick?: boolean;
+  oneClick?: boolean | null;
 }
 
 /** The request with which to upload a file, and the id that a send names. */

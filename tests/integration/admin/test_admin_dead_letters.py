@@ -68,7 +68,7 @@ def test_a_dead_job_is_shown_without_what_it_says(
     table.put(message_item(stored))
     queued = job(
         stored,
-        mail=mail(subject=SECRET, to=(f"{SECRET}@example.com",), body=BODY, reply_to=SECRET),
+        mail=mail(subject=SECRET, to=(f"{SECRET}@example.com",), body=BODY, reply_to=(SECRET,)),
     )
     assert queued.mail is not None
     text = job_format.write_job(queued, payload=job_format.write_payload(queued.mail))

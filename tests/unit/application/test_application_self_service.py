@@ -20,7 +20,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "subject": {"subject": "Your account"},
     "brandName": {"brand_name": ""},
     "logoUrl": {"logo_url": "https://x.example/l.png"},
-    "replyTo": {"reply_to": "a@x.example"},
+    "replyTo": {"reply_to": ("a@x.example",)},
     "cc": {"cc": ("b@example.com",)},
     "bcc": {"bcc": ("b@example.com",)},
     "attachments": {"attachments": (attachment(),)},
@@ -84,7 +84,7 @@ def test_the_email_is_a_test_with_samples(world: World, slug: str) -> None:
     samples = {variable.name: variable.sample for variable in starter.variables}
     hostile = dict.fromkeys(samples, "https://evil.example")
     mail = submit(world, starter_template=slug, variables=hostile)
-    assert (mail.sender, mail.from_name, mail.reply_to) == (PREVIEW_SENDER, None, None)
+    assert (mail.sender, mail.from_name, mail.reply_to) == (PREVIEW_SENDER, None, ())
     assert (mail.to, mail.cc, mail.bcc, mail.attachments) == (("ann@example.com",), (), (), ())
     assert mail.body == StarterBody(
         slug=slug, values=samples, brand_name=None, logo_url=None, attribution=True, is_test=True

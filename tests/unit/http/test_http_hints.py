@@ -140,14 +140,13 @@ OBJECT: Any = {"email": "ada@example.com", "name": "Ada"}
             [{"name": "X-A", "value": "b"}],
             {"headers": 'must be an object of names and values: {"X-Order": "10442"}'},
         ),
-        ("replyTo", OBJECT, {"replyTo": ADDRESS}),
-        ("to", [OBJECT], {"to.0": ADDRESS}),
-        ("to", OBJECT, {"to": "must be a bare address or a list of bare addresses"}),
         (
             "replyTo",
-            "Ada <ada@example.com>",
-            {"replyTo": "give the bare address, which is between < and >"},
+            OBJECT,
+            {"replyTo": "must be a string: an address, or a name and an address in angle brackets"},
         ),
+        ("to", [OBJECT], {"to.0": ADDRESS}),
+        ("to", OBJECT, {"to": "must be a bare address or a list of bare addresses"}),
         (
             "templateId",
             "otp",

@@ -120,10 +120,11 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (send(brandName="x" * 129), {"brandName": "too_long"}),
     (send(logoUrl="x" * 2049), {"logoUrl": "too_long"}),
     (send(logoUrl=5), {"logoUrl": "wrong_type"}),
-    (send(**{"from": "Ann, Bob <ann@example.com>"}), {"from": "invalid_address"}),
     (send(**{"from": "Ann <ann@example.com>, bob@example.com"}), {"from": "invalid_address"}),
     (send(**{"from": "Ann <a@b@example.com>"}), {"from": "invalid_address"}),
-    (send(**{"from": "Ann\r\nBcc: x <ann@example.com>"}), {"from": "invalid_address"}),
+    (send(**{"from": "Ann\r\nBcc: x <ann@example.com>"}), {"from": "control_character"}),
+    (send(replyTo="Ann \u202e <ann@example.com>"), {"replyTo": "control_character"}),
+    (send(replyTo="Ann <ann@example.com>, <b@example.com>"), {"replyTo": "invalid_address"}),
     (send(**{"from": "Ann \u202e <ann@example.com>"}), {"from": "control_character"}),
     (send(**{"from": "=?utf-8?q?a=0Ab?= <ann@example.com>"}), {"from": "control_character"}),
     (send(**{"from": "\u200b\u200b <ann@example.com>"}), {"from": "invisible"}),
@@ -131,7 +132,8 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (send(**{"from": "Ann <ann@example.com>"}, fromName="Bob"), {"from": "not_allowed"}),
     (send(text=""), {"text": "too_short"}),
     (send(text="ü" * (MAX_TEXT // 2) + "x"), {"text": "too_large"}),
-    (send(headers=[]), {"headers": "wrong_type"}),
+    (send(headers=["x"]), {"headers": "wrong_type"}),
+    (send(text="x", html=None, subject=None), {"subject": "required"}),
     (send(headers={"X-A": 5}), {"headers.X-A": "wrong_type"}),
     (send(headers={"Bcc": "b@example.com"}), {"headers": "invalid_headers"}),
     (send(unsubscribe={}), {"unsubscribe.url": "required"}),
@@ -152,8 +154,7 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (send(replyTo="a@example.com,b@example.com"), {"replyTo": "invalid_address"}),
     (send(replyTo="a@example.com\r\nBcc: b@example.com"), {"replyTo": "invalid_address"}),
     (send(replyTo=["a@example.com"]), {"replyTo": "wrong_type"}),
-    (send(variables={"name": "Ada"}), {"variables": "not_allowed"}),
-    (send(variables=[]), {"variables": "wrong_type"}),
+    (send(variables=["x"]), {"variables": "wrong_type"}),
     (send(variables="{}"), {"variables": "wrong_type"}),
     (send(variables={"a": [[[[[[[[]]]]]]]]}), {"variables": "too_deep"}),
     (send(variables={"x": "y" * (256 * 1024 - 7)}), {"variables": "too_large"}),
@@ -190,7 +191,6 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     ),
     (attached(inline="yes"), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=1), {"attachments.0.inline": "wrong_type"}),
-    (attached(inline=None), {"attachments.0.inline": "wrong_type"}),
     (attached(inline=True), {"attachments.0.contentId": "required"}),
     (attached(inline=True, contentId=""), {"attachments.0.contentId": "required"}),
     (attached(contentId="x"), {"attachments.0.contentId": "not_allowed"}),
@@ -301,7 +301,10 @@ def test_a_request_becomes_a_domain_object() -> None:
     )
     request = validate(SendEmailRequest, body).to_domain(body)
     assert request.recipients == ("Ann@EXAMPLE.com", "c", "d", "d")
-    assert (request.sender, request.reply_to) == ("Hello@shop.example", "r@xn--bcher-kva.example")
+    assert (request.sender, request.reply_to) == (
+        "Hello@shop.example",
+        ("r@xn--bcher-kva.example",),
+    )
     assert (request.html, request.subject, request.from_name) == (None, "Hello", "Shop")
     assert (request.brand_name, request.logo_url) == ("Brand", "https://x")
     assert request.text == "Hi"
@@ -343,7 +346,8 @@ def test_any_object_is_a_request_or_a_422(body: dict[str, Any]) -> None:
         ({}, {}),
         ({"variables": None}, {}),
         ({"variables": {"a": 1}}, {}),
-        ({"variables": []}, {"variables": "wrong_type"}),
+        ({"variables": []}, {}),
+        ({"variables": "x"}, {"variables": "wrong_type"}),
         ({"variable": {}}, {"variable": "unknown_field"}),
         (5, {"": "wrong_type"}),
     ],

@@ -26,7 +26,7 @@ MAIL = OutgoingMail(
     from_name="Shop",
     to=("ann@mail.example",),
     cc=(),
-    reply_to=None,
+    reply_to=(),
     subject="Your receipt",
     html="<p>Thank you.</p>\n",
     text="Thank you.\n",
@@ -123,7 +123,7 @@ JVBERi0xLjc=
         MAIL,
         to=("ann@mail.example", "bob@mail.example"),
         cc=("cat@mail.example",),
-        reply_to="help@shop.example",
+        reply_to=("help@shop.example",),
         attachments=(PDF, LOGO),
     )
 
@@ -282,7 +282,7 @@ INJECTION = "\r\nBcc: eve@evil.example"
         replace(MAIL, to=(f"a@b.example{INJECTION}",)),
         replace(MAIL, to=("a@b.example,e@evil.example",)),
         replace(MAIL, cc=(f"a@b.example{INJECTION}",)),
-        replace(MAIL, reply_to=f"a@b.example{INJECTION}"),
+        replace(MAIL, reply_to=(f"a@b.example{INJECTION}",)),
         replace(MAIL, subject=f"x{INJECTION}"),
         replace(MAIL, subject="\ud800"),
         replace(MAIL, html="\ud800"),

@@ -85,19 +85,19 @@ def test_fallbacks() -> None:
     }
 
 
-def test_extra_variables() -> None:
-    """A name that a starter does not have is refused, and the message names the closest one."""
-    given: dict[str, Json] = {"verify_url": "https://x.example", "verify_ulr": [{}], "x": 1}
+def test_a_misspelt_variable() -> None:
+    """A name that is almost that of a variable without a value is refused; others are ignored."""
+    given: dict[str, Json] = {"verify_ulr": [{}], "x": 1}
     with pytest.raises(ValidationFailed) as failed:
         values("email_verify", given)
-    assert [(error.field, error.code, error.message) for error in failed.value.errors] == [
-        (
-            "variables.verify_ulr",
-            "unknown_variable",
-            "is not a variable of email_verify; did you mean verify_url?",
-        ),
-        ("variables.x", "unknown_variable", "is not a variable of email_verify; it has verify_url"),
+    assert ("variables.verify_ulr", "unknown_variable") in [
+        (error.field, error.code) for error in failed.value.errors
     ]
+    assert "did you mean verify_url?" in str([error.message for error in failed.value.errors])
+    link: Json = "https://x.example"
+    assert values("email_verify", given | {"verify_url": link})["verify_url"] == link
+    with pytest.raises(ValidationFailed, match="did you mean expiry_minutes"):
+        values("otp", {"otp_code": "1", "expiry_minute": 5})
 
 
 @pytest.mark.parametrize("value", [True, False, [], ["a"], {}, {"a": 1}])

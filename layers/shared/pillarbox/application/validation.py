@@ -1,5 +1,6 @@
 """Validate names, limits, addresses and domains before they are stored."""
 
+import re
 import unicodedata
 from typing import Final
 
@@ -17,6 +18,10 @@ MAX_NAME: Final = 128
 MAX_SENDER_NAME: Final = 1024
 #: Far above any SES quota, and small enough for JSON parsers that read numbers as doubles.
 MAX_LIMIT: Final = 10**12
+
+#: Programs write names with commas or brackets without the quotes that RFC 5322 asks for. In a text
+#: that is one mailbox they cannot be misread.
+_UNQUOTED: Final = r"([^<>]*)<([^<>]*)>\s*"
 
 #: Scripts that may be mixed: the Highly Restrictive level of UTS 39, section 5.2.
 _MIXABLE_SCRIPTS: Final = (
@@ -92,6 +97,8 @@ def normalize_address(text: str, field: str = "address") -> str:
 def parse_sender(text: str) -> tuple[str | None, str]:
     """Split `Name <address>` or a bare address (RFC 5322 section 3.4); normalize the address.
 
+    The name needs no quotes.
+
     Raises:
         AddressSyntaxError: it is neither, or the name is too long.
     """
@@ -99,14 +106,15 @@ def parse_sender(text: str) -> tuple[str | None, str]:
         return None, parse_address(text, to_a_label)
     from pillarbox.mime.mailbox import read_mailbox  # noqa: PLC0415  most senders have no name
 
-    mailbox = read_mailbox(text.encode())
-    if mailbox is None:
-        raise AddressSyntaxError(
-            "not a name and one address in angle brackets; a name with a comma or an @ needs quotes"
-        )
-    if len(mailbox.name or "") > MAX_SENDER_NAME:
+    if mailbox := read_mailbox(text.encode()):
+        name, address = mailbox.name, mailbox.address
+    elif match := re.fullmatch(_UNQUOTED, text):
+        name, address = match[1].strip() or None, match[2].strip()
+    else:
+        raise AddressSyntaxError("not a name and one address in angle brackets")
+    if len(name or "") > MAX_SENDER_NAME:
         raise AddressSyntaxError(f"the name is longer than {MAX_SENDER_NAME} characters")
-    return mailbox.name, parse_address(mailbox.address, to_a_label)
+    return name, parse_address(address, to_a_label)
 
 
 def normalize_sender(text: str) -> str:

@@ -60,20 +60,20 @@ class OutgoingMail:
     message_id: str
     #: Has a time zone. The Date header is in UTC.
     date: datetime
-    #: One addr-spec, like each item of `to` and `cc`, and `reply_to`.
+    #: One addr-spec, like each item of `to`, `cc` and `reply_to`.
     sender: str
     from_name: str | None
     to: tuple[str, ...]
     cc: tuple[str, ...]
-    reply_to: str | None
+    reply_to: tuple[str, ...]
     subject: str
     #: None has the text alone.
     html: str | None
     text: str
     attachments: tuple[Attachment, ...]
-    #: Further fields, with names and values that `check_headers` allows.
+    #: Further fields, with names and values that `normal_headers` returns.
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: The names of recipients in `to` and `cc`, by address.
+    #: The names of those in `to`, `cc` and `reply_to`, by address.
     names: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -125,7 +125,7 @@ def _fields(mail: OutgoingMail) -> Iterator[bytes]:
     if mail.cc:
         yield headers.field("Cc", headers.address_list(mail.cc, mail.names))
     if mail.reply_to:
-        yield headers.field("Reply-To", [headers.addr_spec(mail.reply_to)])
+        yield headers.field("Reply-To", headers.address_list(mail.reply_to, mail.names))
     yield headers.field("Subject", headers.unstructured(mail.subject))
     # A msg-id has the form of an addr-spec in angle brackets (RFC 5322 section 3.6.4).
     bare_id = headers.addr_spec(mail.message_id.removeprefix("<").removesuffix(">"))
@@ -188,11 +188,11 @@ def _full_type(attachment: Attachment) -> str:
         octets = b64decode(attachment.content)
         with suppress(UnicodeDecodeError):
             octets.decode()
-            media_type, *method = full_type.split("; ")
-            full_type = "; ".join([media_type, "charset=utf-8", *method])
+            media_type, separator, method = full_type.partition("; ")
+            full_type = f"{media_type}; charset=utf-8{separator}{method}"
     if full_type.startswith("text/calendar") and "; method=" not in full_type:
-        method = _METHOD.search(b64decode(attachment.content))
-        full_type += f"; method={method[1].decode()}" if method else ""
+        found = _METHOD.search(b64decode(attachment.content))
+        full_type += f"; method={found[1].decode()}" if found else ""
     return full_type
 
 

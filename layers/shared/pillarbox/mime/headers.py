@@ -70,7 +70,7 @@ def addr_spec(address: str) -> str:
 
 
 def address_list(addresses: tuple[str, ...], names: Mapping[str, str]) -> list[str]:
-    """Return the words of To or Cc: each address with any name and its comma."""
+    """Return the words of To, Cc or Reply-To: each address with any name and its comma."""
     words: list[str] = []
     for address in addresses:
         *before, last = mailbox(names.get(address), address)

@@ -55,8 +55,8 @@ def starter_values(
     Raises:
         ValidationFailed: with every required variable that is missing
             (`missing_variable`), every value of the wrong kind (`invalid_type`,
-            `invalid_url`), and every name that the starter does not have
-            (`unknown_variable`).
+            `invalid_url`), and every name that the starter does not have and that
+            may mean a variable without a value (`unknown_variable`).
     """
     fallbacks: dict[str, Json] = {
         "app_name": brand,
@@ -75,18 +75,27 @@ def starter_values(
             for variable in starter.variables
             if not variable.required
         },
-        [_unknown(name, starter) for name in variables if name not in starter.names],
+        _misspelt(starter, variables),
     )
 
 
-def _unknown(name: str, starter: StarterTemplate) -> FieldError:
-    """Say which variable a name may mean, and what the starter has."""
+def _misspelt(starter: StarterTemplate, variables: Mapping[str, Json]) -> list[FieldError]:
+    """Return an error for each name that is almost that of a variable without a value.
+
+    Other names are of a program that has more variables than the starter needs.
+    """
+    unknown = [name for name in variables if name not in starter.names]
+    missing = [name for name in starter.names if variables.get(name) in (None, "")]
+    if not unknown or not missing:
+        return []
     import difflib  # noqa: PLC0415  few requests need it
 
-    close = difflib.get_close_matches(name[:_MAX_NAME], starter.names, n=1)
-    meant = f"did you mean {close[0]}?" if close else f"it has {', '.join(starter.names)}"
-    message = f"is not a variable of {starter.slug}; {meant}"
-    return FieldError(f"variables.{name}", message, "unknown_variable")
+    errors = []
+    for name in unknown:
+        if close := difflib.get_close_matches(name[:_MAX_NAME], missing, n=1):
+            message = f"is not a variable of {starter.slug}; did you mean {close[0]}?"
+            errors.append(FieldError(f"variables.{name}", message, "unknown_variable"))
+    return errors
 
 
 def values_or_samples(starter: StarterTemplate, variables: Mapping[str, Json]) -> dict[str, Json]:

@@ -220,7 +220,7 @@ class AddDomainRequest(TypedDict):
 
     domain: str
     """Such as `shop.example`."""
-    mailFrom: NotRequired[str]
+    mailFrom: NotRequired[str | None]
     """The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for
     `bounce.shop.example`.
     """
@@ -323,7 +323,7 @@ class Attachment(TypedDict):
     """
     content: NotRequired[str | None]
     """The file's bytes in base64 (RFC 4648 section 4), padded."""
-    inline: NotRequired[bool]
+    inline: NotRequired[bool | None]
     """Whether the HTML shows the file, as cid:<contentId>. False by default."""
     contentId: NotRequired[str | None]
     """Required if `inline` is true, else not allowed. Unique in an email."""
@@ -581,7 +581,7 @@ class CreateWebhookRequest(TypedDict):
         ]
     ]
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
-    format: NotRequired[WebhookFormat]
+    format: NotRequired[WebhookFormat | None]
     """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
     written for it. The types are chosen by our names. The signature is the same.
     """
@@ -1284,7 +1284,7 @@ class SaveDraftRequest(TypedDict):
     """Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else
     the fields above.
     """
-    samples: NotRequired[dict[str, dict[str, Any]]]
+    samples: NotRequired[dict[str, dict[str, Any]] | None]
     """Values for previews, by the names of their sets: at most 64 KB."""
 
 
@@ -1603,7 +1603,7 @@ class UnsubscribeModel(TypedDict):
 
     url: str
     """An https: URL, or a mailto: URL."""
-    oneClick: NotRequired[bool]
+    oneClick: NotRequired[bool | None]
     """Whether the URL unsubscribes by a POST that mail programs send for their user (RFC 8058). It
     needs an https: URL.
     """

@@ -87,11 +87,17 @@ def _uploads() -> Codec:
 
 _MAIL: Final = Row(
     Mail,
-    *("from_name?", "reply_to?", "subject", "text?"),
+    *("from_name?", "subject", "text?"),
     sender="from",
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),
     bcc=Column("bcc", TUPLE, absent=()),
+    # A job of an earlier release has one address.
+    reply_to=Column(
+        "reply_to",
+        Codec(list, lambda stored: (stored,) if isinstance(stored, str) else tuple(stored)),
+        absent=(),
+    ),
     names=Column("names", Codec(dict, dict), absent={}),
     headers=Column("headers", Codec(dict, dict), absent={}),
     attachments=Column(

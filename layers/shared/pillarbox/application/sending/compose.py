@@ -12,6 +12,7 @@ from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, is_header_safe
 from pillarbox.domain.messages.mail import (
     MAX_DELIVERY_TIME,
+    MAX_HTML,
     MAX_TEXT,
     Body,
     HtmlBody,
@@ -24,6 +25,7 @@ from pillarbox.domain.messages.mail import (
 from pillarbox.domain.templates.template import (
     SavedTemplate,
     StarterTemplate,
+    fill_given,
     fill_subject,
     fill_text,
     unknown_template,
@@ -82,6 +84,8 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         ValidationFailed: a required value is missing, a value is not allowed
             where the template uses it, or rendering takes too many steps.
     """
+    if template is None and request.variables:
+        request = _filled(request)
     brand = terms.brand.override(
         name=request.brand_name, logo_url=request.logo_url, from_name=request.from_name
     )
@@ -101,6 +105,22 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         headers=request.headers,
         attachments=request.attachments,
     )
+
+
+def _filled(request: SendRequest) -> SendRequest:
+    """Return a request of the caller's own HTML or text with the values of its variables."""
+    values = request.variables
+    subject = request.subject and fill_given(request.subject, values, MAX_HTML)
+    text = request.text and fill_given(request.text, values, MAX_TEXT)
+    html = request.html and fill_given(request.html, values, MAX_HTML, escape=True)
+    too_large = (request.text and text is None) or (request.html and html is None)
+    if too_large or len((html or "").encode()) > MAX_HTML:
+        message = "the values make the email larger than 2 MB, or its text than 1 MB"
+        raise ValidationFailed(FieldError("variables", message, "too_large"))
+    subject = " ".join((subject or "").split())  # one line, as that of a template
+    if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
+        raise _unsafe_subject()
+    return replace(request, subject=subject, text=text, html=html)
 
 
 def _own_text(template: StarterTemplate | SavedTemplate | None, body: Body) -> str | None:
@@ -147,14 +167,13 @@ def _subject_and_body(
         _try_to_render(body, fuel)
     subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
-        raise ValidationFailed(
-            FieldError(
-                "variables",
-                "the values make a subject that is too long or has control characters",
-                "unsafe_subject",
-            )
-        )
+        raise _unsafe_subject()
     return subject, body
+
+
+def _unsafe_subject() -> ValidationFailed:
+    message = "the values make a subject that is too long or has control characters"
+    return ValidationFailed(FieldError("variables", message, "unsafe_subject"))
 
 
 def _logo_errors(url: str | None) -> tuple[FieldError, ...]:
@@ -179,7 +198,7 @@ def _fill(
         template,
         request.variables,
         brand=shown_name,
-        contact=request.reply_to or terms.sender,
+        contact=next(iter(request.reply_to), terms.sender),
         now=now,
     )
     return StarterBody(

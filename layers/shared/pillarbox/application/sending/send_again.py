@@ -161,7 +161,7 @@ def _mail(message: Message, octets: bytes, fields: Sequence[Field], to: str | No
         to=message.to if to is None else (to,),
         cc=message.cc if to is None else (),
         bcc=message.bcc if to is None else (),
-        reply_to=None,
+        reply_to=(),
         subject=message.subject,
         body=RawBody(octets=b"".join(pieces), has_message_id=False, has_date=False),
     )

@@ -50,7 +50,7 @@ class ServiceMail:
             to=(address,),
             cc=(),
             bcc=(),
-            reply_to=None,
+            reply_to=(),
             subject=subject,
             body=SavedBody(source=source, values={**values, "stop_url": stop_url}),
         )

@@ -310,7 +310,7 @@ def _mail(
         to=to,
         cc=cc,
         bcc=blind,
-        reply_to=None,
+        reply_to=(),
         subject=in_one_line(subject)[:MAX_SUBJECT],
         body=RawBody(
             octets=_outgoing(octets, structure),

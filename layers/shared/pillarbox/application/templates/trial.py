@@ -84,7 +84,7 @@ class TemplateTrial:
             to=recipients.normalize((to,)),
             cc=(),
             bcc=(),
-            reply_to=None,
+            reply_to=(),
             subject=subject,
             body=body,
             text=fill_text(content.text, body.values, MAX_TEXT) if content.text else None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import MAX_SHARDS
 
@@ -179,11 +180,15 @@ class Account:
             )
         if requested is None or not self.plan.paid or requested == default:
             return default
-        if not self.senders.get(requested, False):
-            raise _no_verified_sender(
-                requested, f"is not a verified sender of this account; its default is {default}"
-            )
-        return requested
+        if self.senders.get(requested, False):
+            return requested
+        # As it was verified: to SES the case of an address identity matters.
+        for address, verified in self.senders.items():
+            if verified and mailbox_key(address) == mailbox_key(requested):
+                return address
+        raise _no_verified_sender(
+            requested, f"is not a verified sender of this account; its default is {default}"
+        )
 
     def check_sends_from(self, address: str) -> None:
         """Refuse a From address that the account may not use in an email that is sent as written.
@@ -193,9 +198,12 @@ class Account:
         Raises:
             ServiceError: `no_verified_sender`.
         """
-        default = self.sender(address)
-        if default != address:
-            raise _no_verified_sender(address, f"is not {default}, the only sender of a free plan")
+        sender = self.sender(address)
+        if sender == address:
+            return
+        if mailbox_key(sender) == mailbox_key(address):
+            raise _no_verified_sender(address, f"was verified as {sender}; write it so")
+        raise _no_verified_sender(address, f"is not {sender}, the only sender of a free plan")
 
 
 def _no_verified_sender(address: str, fault: str) -> ServiceError:

@@ -210,8 +210,7 @@ def _check_type(position: int, attachment: AttachedFile) -> None:
     label = cut(attachment.content_type, _MAX_LABEL)
     media_type = label.partition(";")[0].lower()
     if media_type not in ALLOWED_TYPES:
-        extension = attachment.filename.rpartition(".")[2].lower()
-        known = TYPES_BY_EXTENSION.get(extension)
+        known = TYPES_BY_EXTENSION.get(attachment.filename.rpartition(".")[2].lower())
         advice = f"; label it {known}" if known else ""
         reason = f"{attachment.filename}: {label} files cannot be attached{advice}."
     elif not is_normal_type(attachment.content_type):

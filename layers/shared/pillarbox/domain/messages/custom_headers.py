@@ -21,14 +21,14 @@ _MAX_WORD: Final = 900
 #: SES obeys fields with the first prefix (SES, SendRawEmail); the others are for this
 #: service.
 _OURS: Final = ("x-ses-", "x-tag-", "x-api-key", "x-scheduled-at")
-_NAME: Final = "(?i)x-[a-z0-9_-]{1,62}"
+_NAME: Final = "(?ai)x-[a-z0-9_-]{1,62}"
 
 UNSUBSCRIBE: Final = "List-Unsubscribe"
 UNSUBSCRIBE_POST: Final = "List-Unsubscribe-Post"
 ONE_CLICK: Final = "List-Unsubscribe=One-Click"
 
 _MESSAGE_ID: Final = r"<[!-;=?-~]+@[!-;=?-~]+>"
-_LINK: Final = r"<(?:https?://|mailto:)[!-;=?-~]+>"
+_LINK: Final = r"<(?ai:https?://|mailto:)[!-;=?-~]+>"
 
 type Headers = Mapping[str, str]
 
@@ -37,34 +37,49 @@ class HeaderError(Exception):
     """A field, or all of them together, cannot be used; the text says why."""
 
 
-def _matches(pattern: str) -> Callable[[str], bool]:
-    return lambda value: re.fullmatch(pattern, value) is not None
+def _listed(item: str, comma: str, joint: str) -> Callable[[str], str | None]:
+    """Return what reads a list of items, and writes it with this joint; None for anything else."""
+
+    def normal(value: str) -> str | None:
+        is_list = re.fullmatch(f"{item}(?:{comma}{item})*", value)
+        return joint.join(re.findall(item, value)) if is_list else None
+
+    return normal
 
 
-#: Name in lower case -> whether a value is valid, and what to say if it is not.
-_FIELDS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
+def _one_of(*values: str) -> Callable[[str], str | None]:
+    by_lower = {value.lower(): value for value in values}
+    return lambda value: by_lower.get(value.lower())
+
+
+#: Name in lower case -> what returns a value in its one form, or None if it is not valid, and what
+#: to say then.
+_FIELDS: Final[Mapping[str, tuple[Callable[[str], str | None], str]]] = {
     # RFC 5322 section 3.6.4.
     **dict.fromkeys(
         ("in-reply-to", "references"),
         (
-            _matches(f"{_MESSAGE_ID}(?: {_MESSAGE_ID})*"),
-            "must be message ids such as <id@shop.example>, with one blank between two",
+            _listed(_MESSAGE_ID, "[ \t]*", " "),
+            "must be message ids such as <id@shop.example>, with blanks between them",
         ),
     ),
     # RFC 2369 section 2, and RFC 8058 section 3.1.
     "list-unsubscribe": (
-        _matches(f"{_LINK}(?:, {_LINK})*"),
-        "must be links such as <https://shop.example/u>, with a comma and a blank between two",
+        _listed(_LINK, "[ \t]*,[ \t]*", ", "),
+        "must be links such as <https://shop.example/u>, with commas between them",
     ),
-    "list-unsubscribe-post": (_matches(ONE_CLICK), f"must be {ONE_CLICK}"),
+    "list-unsubscribe-post": (_one_of(ONE_CLICK), f"must be {ONE_CLICK}"),
     # RFC 3834 section 5.
     "auto-submitted": (
-        _matches("no|auto-(?:generated|replied|notified)"),
+        _one_of("no", "auto-generated", "auto-replied", "auto-notified"),
         "must be no, auto-generated, auto-replied or auto-notified",
     ),
     # RFC 2076 section 3.9.
-    "precedence": (_matches("bulk|list|junk"), "must be bulk, list or junk"),
-    "feedback-id": (_matches("[!-~]{1,255}"), "must be at most 255 visible ASCII characters"),
+    "precedence": (_one_of("bulk", "list", "junk"), "must be bulk, list or junk"),
+    "feedback-id": (
+        _listed("[!-~]{1,255}", "(?!)", ""),
+        "must be at most 255 visible ASCII characters",
+    ),
 }
 #: What the OpenAPI document and the guides list.
 NAMES: Final = (
@@ -81,8 +96,10 @@ def is_ours(name: str) -> bool:
     return name.startswith(_OURS)
 
 
-def check_headers(headers: Headers) -> None:
+def normal_headers(headers: Headers) -> dict[str, str]:
     """Check the fields that a request sets: names, values, number and size.
+
+    Returns them with structured values in one form: programs write `<a>,<b>` and `Bulk` too.
 
     Raises:
         HeaderError: the first fault; the text names the field.
@@ -91,14 +108,21 @@ def check_headers(headers: Headers) -> None:
         raise HeaderError(f"must not have more than {MAX_HEADERS} fields")
     if sum(len(text.encode()) for field in headers.items() for text in field) > MAX_HEADERS_BYTES:
         raise HeaderError(f"must not be larger than {MAX_HEADERS_BYTES} bytes in all")
+    normal: dict[str, str] = {}
     for name, value in headers.items():
-        if fault := _fault(name.lower(), value):
+        normalize, fault = _FIELDS.get(name.lower(), (None, ""))
+        found = normalize(value) if normalize else value
+        if found is not None:
+            fault = _fault(name, found) or ""
+        if fault or found is None:
             raise HeaderError(f"{name[:64]!r} {fault}")
-    values = {name.lower(): value for name, value in headers.items()}
+        normal[name] = found
+    values = {name.lower(): value for name, value in normal.items()}
     if len(values) < len(headers):
         raise HeaderError("must not have the same name twice, in capitals or not")
     if UNSUBSCRIBE_POST.lower() in values and "<https:" not in values.get("list-unsubscribe", ""):
         raise HeaderError(f"'{UNSUBSCRIBE_POST}' needs an https: link in {UNSUBSCRIBE} (RFC 8058)")
+    return normal
 
 
 def _fault(name: str, value: str) -> str | None:
@@ -108,12 +132,11 @@ def _fault(name: str, value: str) -> str | None:
         return "must not have control characters or text direction overrides"
     if max(len(word.encode()) for word in value.split(" ")) > _MAX_WORD:
         return f"must not have a word of more than {_MAX_WORD} bytes"
-    if name in _FIELDS:
-        is_valid, fault = _FIELDS[name]
-        return None if is_valid(value) else fault
-    if name.startswith("x-tag-"):
+    if name.lower() in _FIELDS:
+        return None
+    if name.lower().startswith("x-tag-"):
         return "is a tag, which goes in tags"
-    if is_ours(name):
+    if is_ours(name.lower()):
         return "is not delivered to recipients"
     return None if re.fullmatch(_NAME, name) else f"is none of {', '.join(NAMES)} and X-…"
 

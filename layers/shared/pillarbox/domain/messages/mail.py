@@ -46,7 +46,8 @@ class SendRequest:
     to: tuple[str, ...]
     cc: tuple[str, ...] = ()
     bcc: tuple[str, ...] = ()
-    #: The names of recipients, by normalized address. The contract's routes take none.
+    #: The names of recipients and of who gets replies, by normalized address. The contract's routes
+    #: take none of recipients.
     names: Mapping[str, str] = field(default_factory=dict)
     starter_template: str | None = None
     template_id: UUID | None = None
@@ -55,13 +56,12 @@ class SendRequest:
     html: str | None = None
     #: The text part, in place of the one that is made from the HTML.
     text: str | None = None
-    #: Whether `text` may be the whole email. The contract's routes ask for one of three modes.
-    may_be_text: bool = False
     variables: Mapping[str, Json] = field(default_factory=dict)
     subject: str | None = None
     from_name: str | None = None
     sender: str | None = None
-    reply_to: str | None = None
+    #: Normalized addresses.
+    reply_to: tuple[str, ...] = ()
     brand_name: str | None = None
     logo_url: str | None = None
     attachments: tuple[Attachment, ...] = ()
@@ -94,7 +94,7 @@ class SendRequest:
         return (self.template_id,) if self.template_id else ()
 
     def check_mode(self) -> None:
-        """Check that the request has exactly one of the three modes (contract 2.1).
+        """Check that the request has exactly one of the three modes (contract 2.1), or text alone.
 
         Raises:
             ServiceError: `missing_field` or `multiple_modes`.
@@ -105,11 +105,9 @@ class SendRequest:
             "html": self.html,
         }
         given_modes: list[Json] = [name for name, value in modes.items() if value is not None]
-        if not given_modes and self.may_be_text and self.text is not None:
-            return
-        if not given_modes:
+        if not given_modes and self.text is None:
             raise ServiceError(
-                "missing_field", "One of starterTemplate, templateId and html must be given."
+                "missing_field", "One of starterTemplate, templateId, html and text must be given."
             )
         if len(given_modes) > 1:
             raise ServiceError(
@@ -229,10 +227,10 @@ class Mail:
     to: tuple[str, ...]
     cc: tuple[str, ...]
     bcc: tuple[str, ...]
-    reply_to: str | None
+    reply_to: tuple[str, ...]
     subject: str
     body: Body
-    #: The names of recipients in To and Cc, by address.
+    #: The names of those in To, Cc and Reply-To, by address.
     names: Mapping[str, str] = field(default_factory=dict)
     #: The text part; None has one that is made from the HTML.
     text: str | None = None
@@ -240,6 +238,15 @@ class Mail:
     attachments: tuple[Attachment, ...] = ()
     #: Files in the bucket. The worker reads them, and then they follow the others.
     uploads: "tuple[UploadedFile, ...]" = ()
+
+    @property
+    def replies_to(self) -> str | None:
+        """Return who gets replies, with their names, as people read it; None is the sender."""
+        named = (
+            self.names.get(one, "") + f" <{one}>" if one in self.names else one
+            for one in self.reply_to
+        )
+        return ", ".join(named) or None
 
     @property
     def files(self) -> "tuple[Attachment | UploadedFile, ...]":

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.accounts.limits import MAX_KEEP
-from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 
 if TYPE_CHECKING:
@@ -162,11 +162,45 @@ def fill_text(text: str, values: Mapping[str, Json], most: int) -> str | None:
     return re.sub(_REFERENCE, lambda match: texts[match.group(1)], text)
 
 
-def _value(values: Mapping[str, Json], path: str) -> str:
+#: What HTML needs as references (HTML standard, 13.3).
+_ESCAPES: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"}
+)
+
+
+def fill_given(
+    text: str, values: Mapping[str, Json], most: int, *, escape: bool = False
+) -> str | None:
+    """Replace those references in a text that have a value; None if it becomes too long.
+
+    Everything else of the text stays as it is. Values are not searched for references.
+
+    Raises:
+        ValidationFailed: a value is a list or an object.
+    """
+    paths, texts = subject_references(text), dict[str, str]()
+    for path in dict.fromkeys(paths):
+        value = _find(values, path)
+        if isinstance(value, dict | list):
+            message = "must be text or a number, which takes the place of its name"
+            raise ValidationFailed(FieldError(f"variables.{path}", message, "invalid_type"))
+        if value is not None:
+            texts[path] = str(value).translate(_ESCAPES) if escape else str(value)
+    if len(text) + sum(len(texts.get(path, "")) for path in paths) > most:
+        return None
+    return re.sub(_REFERENCE, lambda match: texts.get(match[1], match[0]), text)
+
+
+def _find(values: Mapping[str, Json], path: str) -> Json:
     first, *rest = path.split(".")
     node = values.get(first)
     for step in rest:
         node = node.get(step) if isinstance(node, dict) else None
+    return node
+
+
+def _value(values: Mapping[str, Json], path: str) -> str:
+    node = _find(values, path)
     return "" if node is None else str(node)
 
 

@@ -1,6 +1,6 @@
 """Translate the fields of another service: each is carried, or refused by its name."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,9 +11,22 @@ from pillarbox.http.validation import MAX_NAME
 _MAX_UNKNOWN: Final = 100
 
 
+#: PHP has one empty array, and clients send these for what their caller does not give.
+_NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
+
+
+def given(body: Mapping[str, Json], keep: Collection[str] = ()) -> dict[str, Json]:
+    """Return the fields that have a value; the content of a file may be empty, so `keep` it."""
+    return {
+        name: value
+        for name, value in body.items()
+        if value not in _NOTHING or (name in keep and value is not None)
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of an object that another service takes. Null is the same as no field."""
+    """The fields of an object that another service takes. What is empty is the same as no field."""
 
     #: Their name -> ours.
     carried: Mapping[str, str]
@@ -21,6 +34,10 @@ class Fields:
     settled: Mapping[str, tuple[Json, str]] = field(default_factory=dict)
     #: Their name -> why there is none.
     refused: Mapping[str, str] = field(default_factory=dict)
+    #: Those that may be empty.
+    keep: Collection[str] = ()
+    #: Whether the case of names does not matter.
+    any_case: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -35,17 +52,20 @@ class Fields:
         """
         if not isinstance(body, dict):
             raise ValidationFailed(FieldError("", "must be an object", "wrong_type"))
-        given = {name: value for name, value in body.items() if value is not None}
+        if self.any_case:
+            spelled = {name.lower(): name for name in self.names}
+            body = {spelled.get(name.lower(), name): value for name, value in body.items()}
+        present = given(body, self.keep)
         errors = [
             FieldError(cut(name, MAX_NAME), reason, "unknown_field")
-            for name, value in given.items()
+            for name, value in present.items()
             if (reason := self._refusal(name, value))
         ]
         if errors:
             raise ValidationFailed(
                 *errors[:_MAX_UNKNOWN], unlisted=max(0, len(errors) - _MAX_UNKNOWN)
             )
-        return {ours: given[name] for name, ours in self.carried.items() if name in given}
+        return {ours: present[name] for name, ours in self.carried.items() if name in present}
 
     def _refusal(self, name: str, value: Json) -> str | None:
         if name in self.carried:

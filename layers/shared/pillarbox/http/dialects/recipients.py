@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pillarbox.application.validation import parse_sender
+from pillarbox.application.validation import normalize_address, parse_sender
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.messages.header_text import UNSAFE, is_header_safe
@@ -35,3 +35,22 @@ def split_names(field: str, entries: Sequence[Json]) -> tuple[list[Json], dict[s
         if name:
             names[address] = name
     return bare, names
+
+
+def reply_mailboxes(field: str, entries: Sequence[Json]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return who gets replies as normalized addresses, and the names by address.
+
+    Raises:
+        ValidationFailed: on the field: there are too many, or an entry is not a mailbox.
+    """
+    if len(entries) > MAX_RECIPIENTS:
+        message = f"must not have more than {MAX_RECIPIENTS} addresses"
+        raise ValidationFailed(FieldError(field, message, "too_long"))
+    bare, names = split_names(field, entries)
+    addresses = []
+    for position, address in enumerate(bare):
+        where = f"{field}.{position}"
+        if not isinstance(address, str):
+            raise ValidationFailed(FieldError(where, "must be a string", "wrong_type"))
+        addresses.append(normalize_address(address, where))
+    return tuple(addresses), names

@@ -1,6 +1,6 @@
 """Make the requests of the contract from what was translated."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
@@ -8,18 +8,34 @@ from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import parse_send
 from pillarbox.http.body_hash import batch_hash, send_hash
+from pillarbox.http.dialects.recipients import reply_mailboxes
 
 
-def translated_send(ours: Mapping[str, Json], body: Json, names: Mapping[str, str]) -> SendRequest:
-    """Validate a translated email as the contract's; `body` is what the client sent.
+def translated_send(
+    ours: Mapping[str, Json],
+    body: Json,
+    names: Mapping[str, str],
+    replies: tuple[str, Sequence[Json]] = ("", ()),
+) -> SendRequest:
+    """Validate a translated email as the contract's.
 
-    `names` are those of recipients, by address.
+    Args:
+        ours: the fields of the contract.
+        body: what the client sent.
+        names: those of recipients, by address.
+        replies: the client's field for who gets replies, and its entries.
 
     Raises:
         ValidationFailed: a field is wrong.
     """
     request = parse_send({**ours})
-    return replace(request, may_be_text=True, body_hash=send_hash(body), names=names)
+    reply_to, reply_names = reply_mailboxes(*replies)
+    return replace(
+        request,
+        body_hash=send_hash(body),
+        reply_to=reply_to,
+        names={**reply_names, **names},
+    )
 
 
 def translated_batch(

@@ -275,7 +275,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "to": mail.to,
         "cc": mail.cc,
         "bcc": mail.bcc,
-        "replyTo": mail.reply_to,
+        "replyTo": mail.replies_to,
         "subject": mail.subject,
         "headers": mail.headers,
         "ownText": Lines(mail.text, _LINES) if mail.text else None,

@@ -13,7 +13,7 @@ from pillarbox.domain.messages.attachment import (
 )
 from pillarbox.domain.messages.custom_headers import (
     HeaderError,
-    check_headers,
+    normal_headers,
     unsubscribe_headers,
 )
 from pillarbox.domain.messages.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
@@ -158,13 +158,14 @@ def references(items: "Iterable[AttachmentModel]") -> "tuple[UploadReference, ..
 
 def _check_headers(value: dict[str, str]) -> dict[str, str]:
     try:
-        check_headers(value)
+        return normal_headers(value)
     except HeaderError as error:
         raise invalid("invalid_headers", str(error)) from None
-    return value
 
 
 def _no_list_of_headers(value: object) -> object:
+    if value == []:  # PHP has one empty array
+        return {}
     if isinstance(value, list):  # as other services have them
         raise invalid("wrong_type", 'must be an object of names and values: {"X-Order": "10442"}')
     return value

@@ -227,7 +227,7 @@ def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:
     mail, text = rehearsal.mail, rehearsal.mail.text or rehearsal.text
     return {
         "subject": mail.subject,
-        "replyTo": mail.reply_to,
+        "replyTo": mail.replies_to,
         "headers": dict(mail.headers),
         "html": rehearsal.html if 0 < len(rehearsal.html) <= _MAX_SHOWN else None,
         "text": text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…",

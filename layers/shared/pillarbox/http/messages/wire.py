@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender, to_a_label
+from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender
 from pillarbox.domain.accounts.limits import MAX_KEEP
-from pillarbox.domain.address import AddressSyntaxError, parse_address
+from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.custom_headers import (
@@ -62,7 +62,7 @@ MAX_VARIABLES_DEPTH: Final = 8
 LOCALE_PATTERN: Final = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 MAX_LOCALE: Final = 35
 _BARE: Final = "must be a string: the bare address, without a name"
-_SENDER: Final = "must be a string: an address, or a name and an address in angle brackets"
+_NAMED: Final = "must be a string: an address, or a name and an address in angle brackets"
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
 #: not cost an error for each item.
 _MAX_ITEMS: Final = 100
@@ -74,14 +74,7 @@ def _visible(value: str) -> str:
     return value
 
 
-def _parse_address(value: str) -> str:
-    try:
-        return parse_address(value, to_a_label)
-    except AddressSyntaxError as error:
-        raise invalid("invalid_address", str(error)) from None
-
-
-def _check_sender(value: str) -> str:
+def _check_mailbox(value: str) -> str:
     try:
         name, _ = parse_sender(value)
     except AddressSyntaxError as error:
@@ -97,9 +90,9 @@ def _no_object(value: object) -> object:
     return value
 
 
-def _no_sender_object(value: object) -> object:
+def _no_named_object(value: object) -> object:
     if isinstance(value, dict):
-        raise invalid("wrong_type", _SENDER)
+        raise invalid("wrong_type", _NAMED)
     return value
 
 
@@ -168,28 +161,18 @@ def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _check_template_with_variables(
-    value: dict[str, Any] | None, info: "ValidationInfo"
-) -> dict[str, Any] | None:
-    html_alone = info.data.get("html") is not None and not (
-        info.data.get("starter_template") or info.data.get("template_id")
-    )
-    if value and html_alone:
-        raise invalid(
-            "not_allowed", "html is sent as it is; save it as a template to fill in values"
-        )
-    return value
-
-
 def _check_one_name(value: str | None, info: "ValidationInfo") -> str | None:
     if value is not None and info.data.get("from_name") is not None and parse_sender(value)[0]:
         raise invalid("not_allowed", "has a name, and so has fromName; give one of them")
     return value
 
 
-def _check_subject_with_html(value: str | None, info: "ValidationInfo") -> str | None:
-    if value is None and info.data.get("html") is not None:
-        raise invalid("required", "is required with html")
+def _check_subject_of_own_body(value: str | None, info: "ValidationInfo") -> str | None:
+    """Templates have subjects; html does not, and neither does text alone."""
+    given = {name for name, found in info.data.items() if found is not None}
+    alone = "own_text" in given and not given & {"starter_template", "template_id"}
+    if value is None and ("html" in given or alone):
+        raise invalid("required", f"is required with {'html' if 'html' in given else 'text'}")
     return value
 
 
@@ -203,6 +186,8 @@ def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[Attachmen
 def _few(value: object) -> object:
     if isinstance(value, dict) and len(value) > MAX_TAGS:
         raise invalid("invalid_tags", f"must not have more than {MAX_TAGS} tags")
+    if value == []:  # PHP has one empty array
+        return {}
     if isinstance(value, list):  # as other services have them
         raise invalid("wrong_type", 'must be an object of names and values: {"order": "10442"}')
     return value
@@ -246,10 +231,13 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
 
 LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
 _ADDRESS_TEXT: Final = before(_no_object, text())
+_MAILBOX: Final = after(before(_no_named_object, text()), _check_mailbox)
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
 MOMENT: Final = after(text(most=40), _check_moment)
-VARIABLES: Final = after(json_object(), _check_variables)
+VARIABLES: Final = after(
+    before(lambda value: {} if value == [] else value, json_object()), _check_variables
+)
 
 
 def to_moment(text: str) -> datetime:
@@ -266,15 +254,13 @@ class SendEmailRequest(WireModel):
     locale = optional(LOCALE, check=_check_locale_of_template)
     html = optional(after(text(least=1), _check_html))
     own_text = optional(after(text(least=1), _check_text), name="text")
-    variables = optional(VARIABLES, check=_check_template_with_variables)
-    subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
+    variables = optional(VARIABLES)
+    subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_of_own_body)
     from_name = optional(_header_text(most=MAX_SENDER_NAME))
-    sender = optional(
-        after(before(_no_sender_object, text()), _check_sender), name="from", check=_check_one_name
-    )
+    sender = optional(_MAILBOX, name="from", check=_check_one_name)
     cc = optional(_ADDRESSES)
     bcc = optional(_ADDRESSES)
-    reply_to = optional(after(_ADDRESS_TEXT, _parse_address))
+    reply_to = optional(_MAILBOX)
     brand_name = optional(_header_text(most=128))
     logo_url = optional(text(most=2048))
     attachments = optional(
@@ -291,6 +277,7 @@ class SendEmailRequest(WireModel):
         """Return the request as a domain object; `body` is the JSON that was validated."""
         more_recipients = _count_truncated(body)
         name, sender = parse_sender(self.sender) if self.sender else (None, None)
+        reply_name, reply_to = parse_sender(self.reply_to) if self.reply_to else (None, None)
         return SendRequest(
             # With so many recipients it is refused, so that nothing needs its hash.
             body_hash="" if more_recipients else send_hash(body),
@@ -306,7 +293,8 @@ class SendEmailRequest(WireModel):
             subject=self.subject,
             from_name=self.from_name or name,
             sender=sender,
-            reply_to=self.reply_to,
+            reply_to=(reply_to,) if reply_to else (),
+            names={reply_to: reply_name} if reply_to and reply_name else {},
             brand_name=self.brand_name,
             logo_url=self.logo_url,
             attachments=tuple(

@@ -11,7 +11,7 @@ from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
-from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects.fields import Fields, given
 from pillarbox.http.dialects.recipients import split_names
 from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import header_values, refuse_account
@@ -30,6 +30,7 @@ _LABELS: Final = {"Tag": "tag", "Metadata": "metadata"}
 EMAIL: Final = Fields(
     _ENVELOPE | {"Subject": "subject", "HtmlBody": "html", "TextBody": "text"} | _OTHERS | _LABELS,
     _SETTLED,
+    any_case=True,
 )
 #: An email of `POST /email/withTemplate`. A template's CSS is put into attributes in any case.
 TEMPLATED: Final = Fields(
@@ -38,6 +39,7 @@ TEMPLATED: Final = Fields(
     | _OTHERS
     | _LABELS,
     {**_SETTLED, "InlineCss": (True, "the CSS of a template is put into its elements")},
+    any_case=True,
 )
 ATTACHMENT: Final = Fields(
     {
@@ -45,15 +47,15 @@ ATTACHMENT: Final = Fields(
         "Content": "content",
         "ContentType": "contentType",
         "ContentID": "contentId",
-    }
+    },
+    keep=("Content",),
+    any_case=True,
 )
 #: The last one is a template's own.
 _NEEDED: Final = ("From", "To", "Subject")
 _RECIPIENTS: Final = ("To", "Cc", "Bcc")
 #: A quote that is not closed ends with the value.
 _BETWEEN_COMMAS: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|[^",])++')
-#: Postmark's clients send these for fields that are not given.
-_NOTHING: Final[tuple[Json, ...]] = ("", [], {})
 
 
 def read_server_token(event: APIGatewayProxyEvent) -> str:
@@ -96,10 +98,7 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
     Raises:
         ValidationFailed: a field is unknown, refused or wrong.
     """
-    given = body
-    if isinstance(body, dict):
-        given = {name: value for name, value in body.items() if value not in _NOTHING}
-    ours = fields.translate(given)
+    ours = fields.translate(body)
     needed = _NEEDED if fields is EMAIL else _NEEDED[:2]
     if missing := [name for name in needed if fields.carried[name] not in ours]:
         raise ValidationFailed(*(FieldError(name, "is missing", "required") for name in missing))
@@ -113,8 +112,11 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
     for name, translate in _TRANSLATE.items():
         if name in ours:
             ours |= translate(ours.pop(name))
+    _show_inline(ours)
     _label(ours)
-    return translated_send(ours, body, names)
+    replies = ours.pop("replyTo", None)
+    entries = [] if replies is None else _entries("ReplyTo", replies)
+    return translated_send(ours, body, names, ("ReplyTo", entries))
 
 
 def _entries(name: str, value: Json) -> list[Json]:
@@ -139,13 +141,18 @@ def _alias(value: Json) -> dict[str, Json]:
 def _headers(value: Json) -> dict[str, Json]:
     headers: dict[str, Json] = {}
     for position, item in enumerate(_list("Headers", value)):
-        if not isinstance(item, dict) or set(item) != {"Name", "Value"}:
+        pair = (
+            {str(key).lower(): value for key, value in item.items()}
+            if isinstance(item, dict)
+            else {}
+        )
+        if set(pair) != {"name", "value"}:
             raise _wrong(f"Headers.{position}", "must be an object with Name and Value")
-        name = item["Name"]
+        name = pair["name"]
         if not isinstance(name, str) or name in headers:
             raise _wrong(f"Headers.{position}.Name", "must be a name that occurs once")
-        headers[name] = item["Value"]
-    return {"headers": headers}
+        headers[name] = pair["value"]
+    return {"headers": given(headers)}
 
 
 def _attachments(value: Json) -> dict[str, Json]:
@@ -162,12 +169,31 @@ def _attachment(position: int, item: Json) -> Json:
     return ours
 
 
+def _show_inline(ours: dict[str, Json]) -> None:
+    """Leave only those files inline that the HTML shows: a client names each file by an id.
+
+    The HTML of a template is not known here. postmark-php takes the name of the file, if its
+    caller gives no id.
+    """
+    html, files = ours.get("html"), ours.get("attachments")
+    for file in files if isinstance(files, list) else ():
+        if not isinstance(file, dict) or not isinstance(file.get("contentId"), str):
+            continue
+        content_id = str(file["contentId"])
+        is_template = "templateId" in ours or "starterTemplate" in ours
+        shown = (
+            content_id != file.get("filename") if is_template else f"cid:{content_id}" in str(html)
+        )
+        if not shown:
+            del file["contentId"], file["inline"]
+
+
 def _label(ours: dict[str, Json]) -> None:
     """Make tags of Tag and Metadata."""
     tag, metadata = ours.pop("tag", None), ours.pop("metadata", None)
     if metadata is not None and not isinstance(metadata, dict):
         raise _wrong("Metadata", "must be an object of names and values")
-    tags: dict[str, Json] = dict(metadata or {})
+    tags: dict[str, Json] = given(metadata or {})
     if tag is not None:
         if "tag" in tags:
             raise _wrong("Metadata", "has the name tag, under which Tag is stored")

@@ -1,17 +1,21 @@
 """Read requests in Resend's shape, and translate them into those of the contract."""
 
 import base64
+import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed, cut
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.messages.schedule import MIN_AHEAD
 from pillarbox.http.bodies import ParsedSend, read_keyed
+from pillarbox.http.dialects.fields import given
 from pillarbox.http.dialects.recipients import split_names
 from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import (
@@ -19,6 +23,7 @@ from pillarbox.http.requests import (
     caller_request,
     header_values,
     read_json,
+    read_uuid,
     refuse_account,
 )
 from pillarbox.http.validation import validate
@@ -38,9 +43,15 @@ REFUSED: Final[Mapping[str, str]] = {
     "topic_id": "there are no topics and no audiences",
     "react": "render it to html",
 }
-_CARRIED: Final = ("from", "to", "cc", "bcc", "reply_to", "subject", "html", "text", "scheduled_at")
-_TRANSLATED: Final = ("headers", "tags", "attachments", "template")
+_CARRIED: Final = ("from", "to", "cc", "bcc", "subject", "html", "text", "scheduled_at")
+_TRANSLATED: Final = ("reply_to", "headers", "tags", "attachments", "template")
 EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
+#: `in 1 hour`, as Resend's documentation has it. Other words for a time differ between programs.
+_IN: Final = (
+    r"(?ai)\s*in\s+(?:([0-9]{1,5})|an?)\s+"
+    r"(?:(s(?:ec(?:ond)?s?)?)|(m(?:in(?:ute)?s?)?)|(h(?:(?:ou)?rs?)?)|(d(?:ays?)?)|(w(?:eeks?)?))\s*"
+)
+_UNITS: Final = ("seconds", "minutes", "hours", "days", "weeks")
 ATTACHMENT_FIELDS: Final = ("filename", "content", "content_type", "content_id", "path")
 _STRICT, _PERMISSIVE = "strict", "permissive"
 
@@ -72,15 +83,27 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
     return tokens[0]
 
 
+def read_email_id(text: str) -> UUID:
+    """Parse the id in a path.
+
+    Raises:
+        ServiceError: `route_not_found` for a word, which is a method of the SDK that is not here.
+        ValidationFailed: it is not a UUID.
+    """
+    if text.isascii() and text.replace("-", "").isalpha() and not is_uuid(text):
+        raise refused_resource(f"emails/{text}")
+    return read_uuid(text, "id")
+
+
 def refused_resource(resource: str) -> ServiceError:
     """Return the error for what is not changed here, or is not there."""
-    if resource == "templates":
+    if resource.partition("/")[0] == "templates":
         return ServiceError(
             "session_required",
             "Keys do not change templates here, whose language is another one than Resend's. Use"
             " the dashboard, or `pillarbox template`.",
         )
-    return ServiceError("route_not_found", "There is no such route.")
+    return ServiceError("route_not_found", f"Pillarbox has no {cut(resource, 64)} of Resend's.")
 
 
 def read_resend_email(event: APIGatewayProxyEvent) -> ParsedSend[SendRequest]:
@@ -109,7 +132,11 @@ def read_new_time(event: APIGatewayProxyEvent) -> datetime:
     body = read_json(event)
     if isinstance(body, dict):
         # The SDKs send the id of the path too.
-        body = {RENAMED.get(name, name): body[name] for name in body if name != "id"}
+        body = {
+            RENAMED.get(name, name): _moment(value) if name == "scheduled_at" else value
+            for name, value in given(body).items()
+            if name != "id"
+        }
     return to_moment(validate(RescheduleRequest, body).scheduled_at)
 
 
@@ -121,19 +148,21 @@ def _parse_email(body: Json) -> SendRequest:
     """
     if not isinstance(body, dict):
         raise _wrong("", "must be an object")
-    given = {name: value for name, value in body.items() if value is not None}
+    present = given(body)
     errors = [
         FieldError(name, REFUSED.get(name, "is not a field that Pillarbox has"), "unknown_field")
-        for name in given
+        for name in present
         if name not in EMAIL_FIELDS
     ]
-    if "subject" not in given and "template" not in given:
+    if "subject" not in present and "template" not in present:
         errors.append(FieldError("subject", "is missing", "required"))
     if errors:
         raise ValidationFailed(*errors)
     ours: dict[str, Json] = {
-        RENAMED.get(name, name): given[name] for name in _CARRIED if name in given
+        RENAMED.get(name, name): present[name] for name in _CARRIED if name in present
     }
+    if "scheduledAt" in ours:
+        ours["scheduledAt"] = _moment(ours["scheduledAt"])
     names: dict[str, str] = {}
     for name in ("to", "cc", "bcc"):
         if name in ours:
@@ -141,9 +170,11 @@ def _parse_email(body: Json) -> SendRequest:
             ours[name], named = split_names(name, value if isinstance(value, list) else [value])
             names |= named
     for name, translate in _TRANSLATE.items():
-        if name in given:
-            ours |= translate(given[name])
-    return translated_send(ours, body, names)
+        if name in present:
+            ours |= translate(present[name])
+    replies = present.get("reply_to", [])
+    entries = replies if isinstance(replies, list) else [replies]
+    return translated_send(ours, body, names, ("reply_to", entries))
 
 
 def _parse_batch(body: Json, mode: str) -> BatchRequest:
@@ -154,12 +185,15 @@ def _parse_batch(body: Json, mode: str) -> BatchRequest:
     return translated_batch(body, _parse_email, whole=mode == _STRICT)
 
 
-def _reply_to(value: Json) -> dict[str, Json]:
-    if isinstance(value, list):
-        if len(value) != 1:
-            raise _wrong("reply_to", "must be one address")
-        value = value[0]
-    return {"replyTo": value}
+def _moment(value: Json) -> Json:
+    """Return the time in words such as `in 1 hour` as ISO 8601, and everything else as it is."""
+    match = re.fullmatch(_IN, value) if isinstance(value, str) else None
+    if match is None:
+        return value
+    unit = next(unit for unit, found in zip(_UNITS, match.groups()[1:], strict=True) if found)
+    # A minute would be shorter than that by the time it is checked.
+    wait = max(timedelta(**{unit: int(match[1] or 1)}), MIN_AHEAD + timedelta(seconds=2))
+    return (datetime.now(UTC) + wait).isoformat()
 
 
 def _template(value: Json) -> dict[str, Json]:
@@ -168,7 +202,7 @@ def _template(value: Json) -> dict[str, Json]:
     if unknown := sorted(set(value) - {"id", "variables"}):
         raise _wrong(f"template.{unknown[0]}", "is not a field that Pillarbox has")
     key = "templateId" if is_uuid(str(value["id"])) else "starterTemplate"
-    return {key: value["id"], "variables": value.get("variables")}
+    return {key: value["id"], "variables": value.get("variables") or None}
 
 
 def _tags(value: Json) -> dict[str, Json]:
@@ -182,7 +216,7 @@ def _tags(value: Json) -> dict[str, Json]:
         if not isinstance(name, str) or name in tags:
             raise _wrong(f"tags.{position}.name", "must be a name that occurs once")
         tags[name] = tag["value"]
-    return {"tags": tags}
+    return {"tags": given(tags)}
 
 
 def _attachments(value: Json) -> dict[str, Json]:
@@ -195,13 +229,13 @@ def _attachment(position: int, item: Json) -> Json:
     where = f"attachments.{position}"
     if not isinstance(item, dict):
         raise _wrong(where, "must be an object")
-    given = {name: value for name, value in item.items() if value is not None}
-    if "path" in given:
+    present = given(item, keep=("content",))
+    if "path" in present:
         raise _wrong(f"{where}.path", "no file is fetched; send it as content")
-    if unknown := sorted(set(given) - set(ATTACHMENT_FIELDS)):
+    if unknown := sorted(set(present) - set(ATTACHMENT_FIELDS)):
         raise _wrong(f"{where}.{unknown[0]}", "is not a field that Pillarbox has")
-    ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in given.items()}
-    ours["content"] = _content(given.get("content"), f"{where}.content")
+    ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in present.items()}
+    ours["content"] = _content(present.get("content"), f"{where}.content")
     if isinstance(text := ours["content"], str) and text.startswith("BEGIN:VCALENDAR"):
         ours["content"] = base64.b64encode(text.encode()).decode()  # as Laravel sends it
     if "contentId" in ours:
@@ -222,11 +256,10 @@ def _content(value: Json, where: str) -> Json:
 
 
 _TRANSLATE: Final[Mapping[str, Callable[[Json], dict[str, Json]]]] = {
-    "reply_to": _reply_to,
     "template": _template,
     "tags": _tags,
     "attachments": _attachments,
-    "headers": lambda value: {"headers": value},
+    "headers": lambda value: {"headers": given(value) if isinstance(value, dict) else value},
 }
 
 
