@@ -86,10 +86,10 @@ def _limit(limit: int, has: str, remedy: str, things: str) -> Error:
 ERRORS: Final[Mapping[str, Error]] = {
     "missing_field": Error(
         400,
-        when="None of `starterTemplate`, `templateId` and `html` is given.",
-        remedy="Give `starterTemplate` with a slug, `templateId` with an id, or `html` and"
-        " `subject`.",
-        message="One of starterTemplate, templateId and html must be given.",
+        when="None of `starterTemplate`, `templateId`, `html` and `text` is given.",
+        remedy="Give `starterTemplate` with a slug, `templateId` with an id, or `html` or `text`"
+        " and `subject`.",
+        message="One of starterTemplate, templateId, html and text must be given.",
     ),
     "multiple_modes": Error(
         400,

@@ -125,6 +125,13 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
         "type": "string",
         "pattern": CONTENT_TYPE_PATTERN,
     },
+    "Samples": {
+        "description": "Values for previews, by the names of their sets: at most 64 KB.",
+        "type": "object",
+        "maxProperties": MAX_SETS,
+        "propertyNames": {"minLength": 1, "maxLength": MAX_NAME},
+        "additionalProperties": {"type": "object"},
+    },
     "StarterSlug": {
         "description": "A starter template.",
         "type": "string",
@@ -175,8 +182,8 @@ _HEADERS: Final = {"$ref": "#/components/schemas/Headers"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 _SOURCE: Final = {"maxLength": MAX_SOURCE}
 _WEBHOOK_FORMAT: Final = {
-    "description": "The shape of the payloads: `resend` is that of Resend's webhooks, for receivers"
-    " that were written for it. The types are chosen by our names. The signature is the same."
+    "description": "The shape of the payloads. `pillarbox` is the default; `resend` is that of"
+    " Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same."
 }
 _WEBHOOK_URL: Final = {
     "description": "An https: URL on a public host, with port 443 or one from 1024 on. With"
@@ -256,11 +263,13 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "maxLength": MAX_HTML,
         },
         "variables": {
-            "description": "The values for the template: at most 256 KB and 8 levels.",
+            "description": "The values for the template: at most 256 KB and 8 levels. In `html`,"
+            " `text` and `subject` of your own each `{{ name }}` of a given value is replaced.",
             **_VARIABLES,
         },
         "subject": {
-            "description": "Required with `html`. It replaces the subject of a template.",
+            "description": "Required with `html` and with `text` alone. It replaces the subject of"
+            " a template.",
             "pattern": HEADER_TEXT,
         },
         "fromName": {
@@ -276,7 +285,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "text": {
             "description": "The text part, at most 1 MB in UTF-8. Without it, one is made from the"
-            " HTML. It is sent as written, in all three modes. Not for keys that send tests.",
+            " HTML. It goes with all three modes, or alone with `subject`. Not for keys that send"
+            " tests.",
             "maxLength": MAX_TEXT,
         },
         "locale": {
@@ -287,7 +297,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "cc": {"description": "Carbon copies.", **_ADDRESSES},
         "bcc": {"description": "Blind copies.", **_ADDRESSES},
-        "replyTo": {"description": "The address for replies.", "format": "email"},
+        "replyTo": {
+            "description": "The address for replies, alone or as `Name <address>`.",
+            "pattern": HEADER_TEXT,
+            "examples": ["help@acme.example", "Support <help@acme.example>"],
+        },
         "brandName": {"description": "Shown at the top of templates.", "pattern": HEADER_TEXT},
         "logoUrl": {
             "description": "An https: URL. The service never fetches it.",
@@ -534,7 +548,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "domain": {"description": "Such as `shop.example`."},
         "mailFrom": {
             "description": "The label of its MAIL FROM domain, if the domain is new to SES:"
-            " `bounce` for `bounce.shop.example`."
+            " `bounce` for `bounce.shop.example`, and `mail` by default."
         },
     },
     DomainLinkRequest: {"token": {"description": "What follows `#` in the link."}},
@@ -587,7 +601,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "days": {"description": "The time that is counted, up to now."},
         "by": {"description": "What the accounts are ranked by."},
     },
-    RedriveRequest: {"limit": {"description": "The most dead letters to move."}},
+    RedriveRequest: {"limit": {"description": "The most dead letters to move; 300 by default."}},
     SuspendRequest: {
         "reason": {"description": "A note that only operators see.", "pattern": HEADER_TEXT}
     },
@@ -673,12 +687,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             " `de-CH`, else `de`, else the fields above.",
             **_LOCALES,
         },
-        "samples": {
-            "description": "Values for previews, by the names of their sets: at most 64 KB.",
-            "maxProperties": MAX_SETS,
-            "propertyNames": {"minLength": 1, "maxLength": MAX_NAME},
-            "additionalProperties": {"type": "object"},
-        },
+        "samples": {"$ref": "#/components/schemas/Samples"},
     },
     LocaleModel: {
         "subject": {"description": "Text with plain references."},

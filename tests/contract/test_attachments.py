@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from email import message_from_bytes, policy
 from typing import Any
@@ -104,7 +105,7 @@ def test_an_uploaded_file_is_delivered(service: Service, live: Api) -> None:
 
 
 CALENDAR = b"BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
-DOORS = {
+DOORS: dict[str, Callable[[Api, str, Any, bytes], ApiResponse]] = {
     "native": lambda api, name, kind, text: api.send(
         raw_html(attachments=[file(name, kind, text, "filename", "contentType", "content")])
     ),

@@ -76,7 +76,13 @@ def test_an_email_is_sent(service: Service, postmark: Postmark) -> None:
 def test_what_php_sends(service: Service, postmark: Postmark) -> None:
     """postmark-php names each file by an id and has empty lists; the case of names is free."""
     file = {"Name": "a.pdf", "Content": "JVBERi0xLjQ=", "ContentType": "application/pdf"}
-    nothing = {"Cc": "", "ReplyTo": "", "Headers": [], "Metadata": [], "TrackOpens": None}
+    nothing: dict[str, Any] = {
+        "Cc": "",
+        "ReplyTo": "",
+        "Headers": [],
+        "Metadata": [],
+        "TrackOpens": None,
+    }
     sent = postmark.send(**nothing, Attachments=[file | {"ContentId": "a.pdf"}])
     assert sent.status == 200
     lower = {

@@ -1,5 +1,6 @@
 """POST /v1/emails: contract sections 2.1 to 2.3, and 4.1."""
 
+from email import message_from_bytes
 from uuid import UUID
 
 import pytest
@@ -45,6 +46,53 @@ def test_from_overrides_the_sender_on_a_paid_plan(service: Service) -> None:
         refused = api.send(otp(**{"from": address}))
         assert (refused.status, refused.code) == (403, "no_verified_sender")
         assert refused.error["details"] == {"from": address}
+
+
+def test_a_sender_is_a_mailbox_in_any_case(service: Service) -> None:
+    """RFC 5321 2.3.11: `from` in other letters is the same mailbox; SES gets the verified form."""
+    api = service.live(senders={SENDER: True, "Billing@sender.example": True})
+    sent = api.send(otp() | {"from": "billing@SENDER.example"})
+    assert (sent.status, sent.json["from"]) == (200, "Billing@sender.example")
+    assert api.send(otp() | {"from": "billin@sender.example"}).code == "no_verified_sender"
+
+
+def test_variables_are_put_into_the_html_of_the_caller(service: Service, live: Api) -> None:
+    """2.1: beside `html` each given `{{ name }}` gets its value, escaped; all else stays."""
+    body = raw_html(
+        subject="Hi {{ name }}",
+        html="<p>{{name}} {{ order.id }} {{ absent }} {% if x %} {{ name | upper }} {{{name}}}</p>",
+        text="Hi {{ name }}, {{ absent }}",
+        variables={"name": "<A&B> {{ order.id }}", "order": {"id": 7}},
+    )
+    assert live.send(body).status == 200
+    assert service.deliver() == []
+    mail = service.ses.mails[-1]["raw"]
+    parts = {
+        part.get_content_type(): part.get_payload(decode=True).decode()  # type: ignore[union-attr]
+        for part in message_from_bytes(mail).walk()
+        if not part.is_multipart()
+    }
+    name = "&lt;A&amp;B&gt; {{ order.id }}"
+    assert parts["text/html"].strip() == (
+        f"<p>{name} 7 {{{{ absent }}}} {{% if x %}} {{{{ name | upper }}}} {{{name}}}</p>"
+    )
+    assert parts["text/plain"].strip() == "Hi <A&B> {{ order.id }}, {{ absent }}"
+    assert b"Subject: Hi <A&B> {{ order.id }}\r\n" in mail
+    for variables, code in (
+        ({"name": ["x"]}, {"variables.name": "invalid_type"}),
+        ({"name": "x" * 200_000}, {"variables": "too_large"}),
+        ({"name": "a\u202eb"}, {"variables": "unsafe_subject"}),
+    ):
+        html = "{{name}}" * 20
+        refused = live.send(body | {"html": html, "variables": variables})
+        assert refused.errors == code
+
+
+def test_text_alone_needs_a_subject(live: Api) -> None:
+    """`text` with `subject` is a whole email; without it the subject is missing."""
+    assert live.send({"to": TO, "text": "Hi", "subject": "x"}).status == 200
+    assert live.send({"to": TO, "text": "Hi"}).errors == {"subject": "required"}
+    assert live.send(otp() | {"text": "Hi"}).status == 200
 
 
 @pytest.mark.parametrize("plan", [Plan.FREE, Plan.STANDARD])

@@ -44,7 +44,7 @@ export interface AccountPage {
 export interface AddDomainRequest {
   /** Such as `shop.example`. */
   domain: string;
-  /** The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for `bounce.shop.example`. */
+  /** The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for `bounce.shop.example`, and `mail` by default. */
   mailFrom?: string | null;
 }
 
@@ -222,7 +222,7 @@ export interface ChangeWebhookRequest {
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
   /** Whether events are sent. */
   enabled?: boolean | null;
-  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
   /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
   roleArn?: string | null;
@@ -314,7 +314,7 @@ export interface CreateWebhookRequest {
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
-  /** The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
   /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
   roleArn?: string | null;
@@ -1005,6 +1005,9 @@ export interface RpcResponse {
   error?: RpcErrorBody;
 }
 
+/** Values for previews, by the names of their sets: at most 64 KB. */
+export type Samples = Record<string, Record<string, unknown>>;
+
 /** A whole draft. */
 export interface SaveDraftRequest {
   /** For people. */
@@ -1023,8 +1026,7 @@ export interface SaveDraftRequest {
   keepDays?: number | null;
   /** Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else the fields above. */
   locales?: TemplateLocales | null;
-  /** Values for previews, by the names of their sets: at most 64 KB. */
-  samples?: Record<string, Record<string, unknown>> | null;
+  samples?: Samples | null;
 }
 
 /** A saved template in a list. */
@@ -1094,11 +1096,11 @@ export interface SendEmailRequest {
   locale?: string | null;
   /** The HTML body, at most 2 MB in UTF-8. Requires `subject`. Not for preview keys. */
   html?: string | null;
-  /** The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It is sent as written, in all three modes. Not for keys that send tests. */
+  /** The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It goes with all three modes, or alone with `subject`. Not for keys that send tests. */
   text?: string | null;
-  /** The values for the template: at most 256 KB and 8 levels. */
+  /** The values for the template: at most 256 KB and 8 levels. In `html`, `text` and `subject` of your own each `{{ name }}` of a given value is replaced. */
   variables?: Variables | null;
-  /** Required with `html`. It replaces the subject of a template. */
+  /** Required with `html` and with `text` alone. It replaces the subject of a template. */
   subject?: string | null;
   /** The sender's display name. It does not only consist of blanks and invisible characters. */
   fromName?: string | null;
@@ -1108,7 +1110,7 @@ export interface SendEmailRequest {
   cc?: Array<string> | null;
   /** Blind copies. */
   bcc?: Array<string> | null;
-  /** The address for replies. */
+  /** The address for replies, alone or as `Name <address>`. */
   replyTo?: string | null;
   /** Shown at the top of templates. */
   brandName?: string | null;

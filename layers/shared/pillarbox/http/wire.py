@@ -51,7 +51,12 @@ def required[T](schema: Schema[T], *, name: str = "") -> T:
 
 
 def with_default[T](schema: Schema[T], default: T) -> T:
-    """Declare a field that may be left out or null, which mean a default."""
+    """Declare a parameter of a query that may be left out."""
+    return cast("T", WireField(Schema(type="default", schema=schema, default=default), ""))
+
+
+def optional_or[T](schema: Schema[T], default: T) -> T:
+    """Declare a field of a body that may be left out or null, which mean a default."""
     value = after(
         Schema[Any](type="nullable", schema=schema),
         lambda given: default if given is None else given,

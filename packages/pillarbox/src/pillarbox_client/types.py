@@ -113,6 +113,9 @@ Preset: TypeAlias = Literal["send", "marketing", "analytics", "custom"]
 Role: TypeAlias = Literal["owner", "developer", "author", "viewer"]
 """What a user is in an account."""
 
+Samples: TypeAlias = dict[str, dict[str, Any]]
+"""Values for previews, by the names of their sets: at most 64 KB."""
+
 SendRoute: TypeAlias = Literal["http", "batch", "smtp", "mcp", "notice"]
 """The ways in which a message can be accepted."""
 
@@ -222,7 +225,7 @@ class AddDomainRequest(TypedDict):
     """Such as `shop.example`."""
     mailFrom: NotRequired[str | None]
     """The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for
-    `bounce.shop.example`.
+    `bounce.shop.example`, and `mail` by default.
     """
 
 
@@ -428,8 +431,9 @@ class ChangeWebhookRequest(TypedDict):
     enabled: NotRequired[bool | None]
     """Whether events are sent."""
     format: NotRequired[WebhookFormat | None]
-    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
-    written for it. The types are chosen by our names. The signature is the same.
+    """The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's
+    webhooks, for receivers that were written for it. The types are chosen by our names. The
+    signature is the same.
     """
     roleArn: NotRequired[str | None]
     """For an event bus or a bucket in your AWS account: a role in it that may put events there,
@@ -582,8 +586,9 @@ class CreateWebhookRequest(TypedDict):
     ]
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
     format: NotRequired[WebhookFormat | None]
-    """The shape of the payloads: `resend` is that of Resend's webhooks, for receivers that were
-    written for it. The types are chosen by our names. The signature is the same.
+    """The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's
+    webhooks, for receivers that were written for it. The types are chosen by our names. The
+    signature is the same.
     """
     roleArn: NotRequired[str | None]
     """For an event bus or a bucket in your AWS account: a role in it that may put events there,
@@ -1284,8 +1289,7 @@ class SaveDraftRequest(TypedDict):
     """Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else
     the fields above.
     """
-    samples: NotRequired[dict[str, dict[str, Any]] | None]
-    """Values for previews, by the names of their sets: at most 64 KB."""
+    samples: NotRequired[Samples | None]
 
 
 class SavedTemplate(TypedDict):

@@ -25,6 +25,7 @@ from pillarbox.http.wire import (
     invalid,
     list_of,
     optional,
+    optional_or,
     required,
     text,
     whole_number,
@@ -158,7 +159,7 @@ class AddDomainRequest(WireModel):
     """A domain to send from."""
 
     domain = required(text(least=1, most=_MAX_ADDRESS))
-    mail_from = with_default(text(least=1, most=_MAX_LABEL), MAIL_FROM_LABEL)
+    mail_from = optional_or(text(least=1, most=_MAX_LABEL), MAIL_FROM_LABEL)
 
 
 class DomainLinkRequest(WireModel):

@@ -23,7 +23,7 @@ from pillarbox.http.messages.wire import VARIABLES
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, optional, required, text, whole_number, with_default
+from pillarbox.http.wire import WireModel, optional, optional_or, required, text, whole_number
 
 #: The lines of a rendered template in a result.
 _PREVIEW_LINES: Final = 60
@@ -62,7 +62,7 @@ class SuppressionArguments(WireModel):
     """List suppressions, or ask for that of one address."""
 
     address = optional(text(least=1, most=320))
-    limit = with_default(whole_number(least=1, most=100), 50)
+    limit = optional_or(whole_number(least=1, most=100), 50)
 
 
 def _list_starters(call: ToolCall) -> dict[str, Json]:

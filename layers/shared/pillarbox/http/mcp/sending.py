@@ -31,7 +31,7 @@ from pillarbox.http.messages.replies import (
     timestamp,
 )
 from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, boolean, optional, text, with_default
+from pillarbox.http.wire import WireModel, boolean, optional, optional_or, text
 
 if TYPE_CHECKING:
     from pillarbox.application.ports import StoredResponse
@@ -60,7 +60,7 @@ _HOW_TO_CONFIRM: Final = (
 class SendControls(WireModel):
     """The arguments of a sending tool that are not part of the email."""
 
-    dry_run = with_default(boolean(), default=False)
+    dry_run = optional_or(boolean(), default=False)
     confirm = optional(text(most=200))
     idempotency_key = optional(text(most=256))
 

@@ -26,10 +26,10 @@ from pillarbox.http.wire import (
     boolean,
     invalid,
     optional,
+    optional_or,
     required,
     text,
     texts_by_name,
-    with_default,
 )
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class AttachmentModel(WireModel):
     filename = optional(FILENAME, check=_needs_no_upload)
     content_type = optional(text(), check=_type_of_file)
     content = optional(after(text(), _check_base64), check=_needs_no_upload)
-    inline = with_default(boolean(), default=False)
+    inline = optional_or(boolean(), default=False)
     content_id = optional(
         after(text(most=255), _check_content_id), check=_check_content_id_when_inline
     )
@@ -188,7 +188,7 @@ class UnsubscribeModel(WireModel):
     """The header fields by which mail programs show a button to unsubscribe."""
 
     url = required(after(text(most=_MAX_URL), _check_url))
-    one_click = with_default(after_fields(boolean(), _check_one_click), default=False)
+    one_click = optional_or(after_fields(boolean(), _check_one_click), default=False)
 
     @property
     def fields(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ from pillarbox.http.wire import (
     invalid,
     model,
     optional,
+    optional_or,
     required,
     text,
     whole_number,
@@ -92,7 +93,7 @@ class RatesQuery(WireModel):
 class RedriveRequest(WireModel):
     """How much to move."""
 
-    limit = with_default(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
+    limit = optional_or(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
 
 
 def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:

@@ -34,7 +34,7 @@ from pillarbox.http.resend.replies import deleted, reply_resend_error
 from pillarbox.http.resend.requests import read_bearer_caller
 from pillarbox.http.resend.services import Services
 from pillarbox.http.validation import MAX_NAME, validate
-from pillarbox.http.wire import WireModel, required, text, with_default
+from pillarbox.http.wire import WireModel, optional_or, required, text
 
 
 class Permission(StrEnum):
@@ -64,7 +64,7 @@ class NewKeyRequest(WireModel):
     """A new key."""
 
     name = required(text(least=1))
-    permission = with_default(one_of(Permission), Permission.FULL)
+    permission = optional_or(one_of(Permission), Permission.FULL)
 
 
 def api_key_routes(services: Callable[[], Services]) -> App:

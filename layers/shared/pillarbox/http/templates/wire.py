@@ -34,10 +34,10 @@ from pillarbox.http.wire import (
     model,
     models_by_name,
     optional,
+    optional_or,
     required,
     text,
     whole_number,
-    with_default,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class SaveDraftRequest(WireModel):
     own_text = optional(_SOURCE, name="text")
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
     locales = optional(models_by_name(_LOCALE_NAME, LocaleModel, most=MAX_LOCALES))
-    samples = with_default(after(json_object(), _check_samples), {})
+    samples = optional_or(after(json_object(), _check_samples), {})
 
 
 class RestoreVersionRequest(WireModel):

@@ -16,9 +16,9 @@ from pillarbox.http.wire import (
     invalid,
     list_of,
     optional,
+    optional_or,
     required,
     text,
-    with_default,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class CreateWebhookRequest(WireModel):
 
     url = required(_URL)
     types = required(_TYPES)
-    format = with_default(_FORMAT, WebhookFormat.PILLARBOX)
+    format = optional_or(_FORMAT, WebhookFormat.PILLARBOX)
     role_arn = optional(_ROLE)
 
 
