@@ -183,7 +183,8 @@ _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 _SOURCE: Final = {"maxLength": MAX_SOURCE}
 _WEBHOOK_FORMAT: Final = {
     "description": "The shape of the payloads. `pillarbox` is the default; `resend` is that of"
-    " Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same."
+    " Resend's webhooks, for receivers that were written for it. The types are chosen by our names."
+    " The signature is the same."
 }
 _WEBHOOK_URL: Final = {
     "description": "An https: URL on a public host, with port 443 or one from 1024 on. With"
