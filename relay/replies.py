@@ -7,7 +7,7 @@ visible ASCII and blanks through.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache, cached_property
@@ -113,8 +113,9 @@ CONTENT_LINE_TOO_LONG: Final = _reply(
     500, "5.5.2", "A line of the message is longer than 998 octets (RFC 5321 4.5.3.1.6)"
 )
 BAD_ARGUMENTS: Final = _reply(501, "5.5.4", "Syntax error in the arguments")
-BAD_MAIL: Final = _reply(501, "5.5.4", "Write MAIL FROM:<address>, with no blank before the <")
-BAD_RCPT: Final = _reply(501, "5.5.4", "Write RCPT TO:<address>, with no blank before the <")
+NO_HOST: Final = _reply(501, "5.5.4", "EHLO and HELO need the name of your host")
+BAD_MAIL: Final = _reply(501, "5.5.4", "Write MAIL FROM:<address>")
+BAD_RCPT: Final = _reply(501, "5.5.4", "Write RCPT TO:<address>")
 BAD_SENDER: Final = _reply(501, "5.1.7", "Not a mailbox address")
 BAD_RECIPIENT: Final = _reply(501, "5.1.3", "Not a mailbox address")
 BAD_BASE64: Final = _reply(501, "5.5.2", "Not a valid base64 response")
@@ -130,7 +131,6 @@ AUTH_FAILED: Final = _reply(
 #: RFC 5248 section 2.4.
 ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", SUSPENDED)
 LACKS_RECIPIENT: Final = _reply(550, "5.1.3", "A recipient was refused, so nothing is sent")
-NULL_SENDER: Final = _reply(550, "5.7.1", "MAIL FROM must name a verified sender of this account")
 TOO_LARGE: Final = _reply(552, "5.3.4", "The message is larger than the SIZE in the reply to EHLO")
 TOO_LARGE_BY_FAR: Final = replace(TOO_LARGE, then=AfterReply.CLOSE)
 NON_ASCII_ADDRESS: Final = _reply(553, "5.6.7", "Addresses must be ASCII")
@@ -212,6 +212,14 @@ def hello(host: str, extensions: tuple[str, ...] = ()) -> Reply:
 def queued(message_id: str) -> Reply:
     """Return the promise: the message is committed, and the history shows it under this id."""
     return _reply(250, "2.0.0", f"Ok: queued as {message_id}")
+
+
+def lacks_recipients(refused: Sequence[str]) -> Reply:
+    """Return the refusal of a message some of whose recipients were refused, each with its reason.
+
+    Programs show their user the last reply.
+    """
+    return replace(LACKS_RECIPIENT, lines=(*refused[:_MAX_NAMED], *LACKS_RECIPIENT.lines))
 
 
 def challenge(text: str) -> Reply:

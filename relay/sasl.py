@@ -12,8 +12,9 @@ from typing import Final
 
 from pillarbox.domain.messages.attachment import is_canonical_base64
 
-#: The only user name. The API key identifies the account (contract 4.12).
-USER: Final = "apikey"
+#: The user names; the API key identifies the account (contract 4.12). With the second one each
+#: recipient is refused for itself, as mail servers expect it.
+USERS: Final = {"apikey": False, "apikey+each": True}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pillarbox.application.sending.smtp import SmtpSubmission
@@ -22,14 +21,6 @@ from relay.places import PlacesByName
 _LOG: Final = logging.getLogger("relay")
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """The sender and recipients of a message (RFC 5321 section 2.3.1), as valid addresses."""
-
-    sender: str
-    recipients: tuple[str, ...]
-
-
 class SubmissionService(Protocol):
     """Authenticates API keys and accepts messages."""
 
@@ -40,8 +31,15 @@ class SubmissionService(Protocol):
             ServiceError: it is not a live key that may send, or `service_unavailable`.
         """
 
+    async def check_recipient(self, key_text: str, address: str, origin: ClientOrigin) -> None:
+        """Check one recipient before its message is there.
+
+        Raises:
+            ServiceError: the key may not send to the address, or it could not be checked.
+        """
+
     async def submit(
-        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+        self, key_text: str, recipients: tuple[str, ...], octets: bytearray, origin: ClientOrigin
     ) -> str:
         """Accept a message and return its id after the commit.
 
@@ -80,13 +78,20 @@ class ThreadedService:
             _log_refusal(error)
             raise
 
+    async def check_recipient(self, key_text: str, address: str, origin: ClientOrigin) -> None:
+        """Check it in a thread, in the account's turn."""
+        await self._run_in_turn(
+            key_text,
+            lambda: self._get_submission().check_recipient(key_text, address, origin=origin),
+        )
+
     async def submit(
-        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+        self, key_text: str, recipients: tuple[str, ...], octets: bytearray, origin: ClientOrigin
     ) -> str:
         """Accept a message, and free what the SDK keeps of a large one."""
         is_large = len(octets) >= _LARGE
         try:
-            return await self._submit(key_text, envelope, octets, origin)
+            return await self._submit(key_text, recipients, octets, origin)
         except ServiceError as error:
             if is_large:
                 _clear_frames(error)
@@ -96,15 +101,15 @@ class ThreadedService:
                 asyncio.get_running_loop().call_soon(gc.collect)
 
     async def _submit(
-        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+        self, key_text: str, recipients: tuple[str, ...], octets: bytearray, origin: ClientOrigin
     ) -> str:
         """Parse a message and accept it, together with others that are ready, in threads."""
         began, size = time.monotonic(), len(octets)
-        fields: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
+        fields: dict[str, object] = {"size": size, "recipients": len(recipients)}
         try:
             prepared = await self._run_in_turn(
                 key_text,
-                lambda: self._get_submission().prepare(key_text, envelope.recipients, octets),
+                lambda: self._get_submission().prepare(key_text, recipients, octets),
             )
             if prepared.groupable:
                 message_id = await self._batcher.submit(key_text, (prepared, origin))

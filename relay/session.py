@@ -7,7 +7,7 @@ the replies that it returns.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from pillarbox.domain.accounts.key_policy import Principal
@@ -21,7 +21,7 @@ from relay.limits import ServerLimits
 from relay.logins import LoginLimiter
 from relay.memory import MemoryBudget
 from relay.replies import AfterReply, Reply
-from relay.service import Envelope, SubmissionService
+from relay.service import SubmissionService
 
 #: A reply, or a coroutine that returns one after a call of the service.
 type PendingReply = Reply | Coroutine[Any, Any, Reply]
@@ -52,10 +52,9 @@ class ServerContext:
 class _Transaction:
     """A mail transaction (RFC 5321 section 3.3): from MAIL to the end of the message."""
 
-    sender: str
     recipients: list[str] = field(default_factory=list)
-    #: Whether a RCPT was refused. Many programs go on without that recipient and do not report it.
-    lacks_recipient: bool = False
+    #: Why each RCPT was refused. Many programs go on without that recipient and do not report it.
+    refused: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,8 @@ class _Login:
 
     key_text: str = field(repr=False)
     principal: Principal
+    #: Whether each recipient is refused for itself, and the others get the message.
+    each_recipient: bool = False
 
 
 class SmtpSession:
@@ -130,8 +131,8 @@ class SmtpSession:
             octets = content.finish()
         except framing.LineTooLong:
             return self._check_counts(replies.CONTENT_LINE_TOO_LONG)
-        envelope = Envelope(transaction.sender, tuple(transaction.recipients))
-        return self._submit(self._login.key_text, envelope, octets)
+        recipients = tuple(transaction.recipients)
+        return self._submit(self._login.key_text, recipients, octets)
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -187,6 +188,7 @@ class SmtpSession:
     def _respond(self, exchange: sasl.Exchange, response: bytes | None) -> PendingReply:
         """Continue an AUTH exchange: return the next challenge or the outcome."""
         self._exchange = None
+        response = response and response.rstrip(b" \t")
         try:
             challenge = next(exchange) if response is None else exchange.send(response)
         except StopIteration as end:
@@ -200,7 +202,7 @@ class SmtpSession:
 
     async def _authenticate(self, credentials: sasl.Credentials) -> Reply:
         try:
-            if credentials.user != sasl.USER:
+            if credentials.user not in sasl.USERS:
                 return self._failed_login()
             key = credentials.password
             principal = await self._context.logins.authenticate(self._client, key)
@@ -212,7 +214,7 @@ class SmtpSession:
             return replies.AUTH_UNAVAILABLE
         if not self._context.connections.log_in(self._client, principal.account.account_id):
             return replies.TOO_MANY_OF_ACCOUNT
-        self._login = _Login(key, principal)
+        self._login = _Login(key, principal, sasl.USERS[credentials.user])
         self._idle_commands = 0
         return replies.AUTHENTICATED
 
@@ -233,9 +235,10 @@ class SmtpSession:
         if not self._context.budget.has_room(account_id, host, 2 * mail.size):
             self._idle_commands += 1
             return replies.OUT_OF_MEMORY
-        if mail.sender is None:
-            return replies.NULL_SENDER
         self._idle_commands += 1
+        if mail.sender is None:  # a delivery report; the message's From is checked in any case
+            self._transaction = _Transaction()
+            return replies.SENDER_OK
         try:
             return self._begin_transaction(login, mail.sender)
         except ServiceError:
@@ -247,29 +250,45 @@ class SmtpSession:
             principal = await self._context.service.authenticate(
                 login.key_text, self._client.origin
             )
-            self._login = _Login(login.key_text, principal)
+            self._login = replace(login, principal=principal)
             return self._begin_transaction(self._login, sender)
         except ServiceError as error:
             return self._check_counts(replies.refusal(error))
 
     def _begin_transaction(self, login: _Login, sender: str) -> Reply:
         login.principal.account.check_sends_from(sender)
-        self._transaction = _Transaction(sender)
+        self._transaction = _Transaction()
         return replies.SENDER_OK
 
-    def _rcpt(self, argument: bytes | None) -> Reply:
-        self._require_login()
-        if self._transaction is None:
+    def _rcpt(self, argument: bytes | None) -> PendingReply:
+        login, transaction = self._require_login(), self._transaction
+        if transaction is None:
             return replies.BAD_SEQUENCE
         try:
             recipient = parse_rcpt(argument)
-        except CommandRejected:
-            self._transaction.lacks_recipient = True
+        except CommandRejected as rejection:
+            if not login.each_recipient:
+                transaction.refused += rejection.reply.lines
             raise
-        if len(self._transaction.recipients) >= MAX_RECIPIENTS:
+        if len(transaction.recipients) >= MAX_RECIPIENTS:
             self._idle_commands += 1
             return replies.TOO_MANY_RECIPIENTS
-        self._transaction.recipients.append(recipient)
+        if login.each_recipient:
+            return self._check_recipient(login, transaction, recipient)
+        transaction.recipients.append(recipient)
+        return replies.RECIPIENT_OK
+
+    async def _check_recipient(
+        self, login: _Login, transaction: _Transaction, recipient: str
+    ) -> Reply:
+        self._idle_commands += 1
+        try:
+            await self._context.service.check_recipient(
+                login.key_text, recipient, self._client.origin
+            )
+        except ServiceError as error:
+            return self._check_counts(replies.refusal(error))
+        transaction.recipients.append(recipient)
         return replies.RECIPIENT_OK
 
     def _data(self, argument: bytes | None) -> Reply:
@@ -278,9 +297,9 @@ class SmtpSession:
             return replies.BAD_ARGUMENTS
         if self._transaction is None or not self._transaction.recipients:
             return replies.BAD_SEQUENCE
-        if self._transaction.lacks_recipient:
+        if refused := self._transaction.refused:
             self._transaction = None  # smtplib sends its next MAIL without a RSET
-            return replies.LACKS_RECIPIENT
+            return replies.lacks_recipients(refused)
         memory = self._context.budget.begin(
             login.principal.account.account_id,
             self._client.host,
@@ -289,10 +308,10 @@ class SmtpSession:
         self.content = ContentBuffer(self._context.limits.message_size, memory)
         return replies.START_CONTENT
 
-    async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> Reply:
+    async def _submit(self, key_text: str, recipients: tuple[str, ...], octets: bytearray) -> Reply:
         try:
             message_id = await self._context.service.submit(
-                key_text, envelope, octets, self._client.origin
+                key_text, recipients, octets, self._client.origin
             )
         except ServiceError as error:
             return self._check_counts(replies.refusal(error))

@@ -19,14 +19,14 @@ import uvloop
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.client_origin import ClientOrigin
 from relay import batcher
-from relay.service import Envelope, ThreadedService
+from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World
 
 MESSAGES: Final = 20
 #: Average seconds from a reply to the end of the client's next message.
 PAUSE: Final = 0.003
-ENVELOPE: Final = Envelope(builders.SENDER, ("ann@example.com",))
+RECIPIENTS: Final = ("ann@example.com",)
 ORIGIN: Final = ClientOrigin("192.0.2.1")
 MESSAGE: Final = f"From: {builders.SENDER}\r\nSubject: Figures\r\n\r\n".encode() + b"x" * 900
 
@@ -71,7 +71,7 @@ async def measure(connections: int, seconds: float) -> str:
         for _ in range(MESSAGES):
             await asyncio.sleep(PAUSE * random.uniform(0.5, 1.5))  # noqa: S311  not a secret
             started = time.monotonic()
-            await service.submit(world.live, ENVELOPE, bytearray(MESSAGE), ORIGIN)
+            await service.submit(world.live, RECIPIENTS, bytearray(MESSAGE), ORIGIN)
             durations.append(time.monotonic() - started)
 
     await asyncio.gather(*(send() for _ in range(connections)))

@@ -22,7 +22,7 @@ from pillarbox.wiring import services
 from relay import batcher
 from relay.limits import ServerLimits
 from relay.server import Server
-from relay.service import Envelope, SubmissionService, ThreadedService
+from relay.service import SubmissionService, ThreadedService
 from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 from tests.fakes import builders
@@ -39,9 +39,9 @@ class InstantService:
         return self._principal
 
     async def submit(
-        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+        self, key_text: str, recipients: tuple[str, ...], octets: bytearray, origin: ClientOrigin
     ) -> str:
-        del key_text, envelope, octets, origin
+        del key_text, recipients, octets, origin
         return str(uuid4())
 
 

@@ -26,7 +26,7 @@ from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.sign_in.role import Role
-from relay.service import Envelope, ThreadedService
+from relay.service import ThreadedService
 from tests.contract import test_preview_keys as widget
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
@@ -387,12 +387,12 @@ def leaking() -> Iterator[None]:
     async def submit_and_log(
         self: ThreadedService,
         key_text: str,
-        envelope: Envelope,
+        recipients: tuple[str, ...],
         octets: bytearray,
         origin: ClientOrigin,
     ) -> str:
         logging.getLogger("relay").info("leaked %s", octets)
-        return await submit(self, key_text, envelope, octets, origin)
+        return await submit(self, key_text, recipients, octets, origin)
 
     with (
         mock.patch.object(observability, "log_response", log_all),

@@ -27,7 +27,6 @@ from pillarbox.domain.errors import ServiceError
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
 from relay.server import Server
-from relay.service import Envelope
 from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 from tests.fakes import builders
@@ -90,7 +89,7 @@ class ManualClock:
 class RecordingService:
     """A `SubmissionService` that knows one key and records the accepted messages."""
 
-    accepted: list[tuple[Envelope, bytes]] = field(default_factory=list)
+    accepted: list[tuple[tuple[str, ...], bytes]] = field(default_factory=list)
     principal: Principal = field(
         default_factory=lambda: Principal(builders.api_key(KEY), builders.account())
     )
@@ -98,6 +97,8 @@ class RecordingService:
     key_fault: Exception | None = None
     #: If set, `submit` raises it.
     fault: Exception | None = None
+    #: Address -> what `check_recipient` raises.
+    refused: dict[str, ServiceError] = field(default_factory=dict)
     #: `submit` waits for it. It is set unless a test clears it.
     gate: threading.Event = field(default_factory=threading.Event)
     entered: threading.Event = field(default_factory=threading.Event)
@@ -121,8 +122,14 @@ class RecordingService:
             raise ServiceError("invalid_api_key", "not valid")
         return self.principal
 
+    async def check_recipient(self, key_text: str, address: str, origin: ClientOrigin) -> None:
+        self.origins.append(origin)
+        assert key_text == KEY or key_text in self.others
+        if address in self.refused:
+            raise self.refused[address]
+
     async def submit(
-        self, key_text: str, envelope: Envelope, octets: bytearray, origin: ClientOrigin
+        self, key_text: str, recipients: tuple[str, ...], octets: bytearray, origin: ClientOrigin
     ) -> str:
         self.origins.append(origin)
         assert key_text == KEY or key_text in self.others
@@ -131,7 +138,7 @@ class RecordingService:
             await asyncio.to_thread(self.gate.wait)
         if self.fault:
             raise self.fault
-        self.accepted.append((envelope, bytes(octets)))
+        self.accepted.append((recipients, bytes(octets)))
         return QUEUED_ID
 
 

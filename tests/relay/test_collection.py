@@ -10,7 +10,7 @@ import pytest
 
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
-from relay.service import Envelope, ThreadedService
+from relay.service import ThreadedService
 
 ORIGIN = ClientOrigin("192.0.2.1")
 
@@ -46,7 +46,7 @@ class Submission:
 
 async def _submit(service: ThreadedService, size: int) -> None:
     with contextlib.suppress(ServiceError):
-        await service.submit("key", Envelope("a@b.example", ()), bytearray(size), ORIGIN)
+        await service.submit("key", (), bytearray(size), ORIGIN)
     await asyncio.sleep(0)
 
 

@@ -74,8 +74,8 @@ def test_several_messages_in_a_session(relay: RunningRelay) -> None:
             client.envelope(f"r{number}@example.com")
             client.send(MESSAGE + b".\r\n")
             assert client.reply().startswith(b"250 ")
-    recipients = [envelope.recipients for envelope, _ in relay.service.accepted]
-    assert recipients == [(f"r{number}@example.com",) for number in range(3)]
+    accepted = [recipients for recipients, _ in relay.service.accepted]
+    assert accepted == [(f"r{number}@example.com",) for number in range(3)]
 
 
 def test_message_at_the_limit() -> None:

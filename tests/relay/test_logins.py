@@ -14,10 +14,10 @@ from relay.admission import Admission
 from relay.limits import ServerLimits
 from relay.logins import LoginLimiter
 from relay.places import PlacesByName
-from relay.service import THREADS_OF_ACCOUNT, Envelope, ThreadedService
+from relay.service import THREADS_OF_ACCOUNT, ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World
-from tests.relay.running_relay import MESSAGE, PATIENCE, SENDER
+from tests.relay.running_relay import MESSAGE, PATIENCE
 from tests.relay.test_batcher import run_pending_tasks
 
 ORIGIN = ClientOrigin("192.0.2.1")
@@ -236,16 +236,16 @@ async def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
             assert answer.wait(PATIENCE)
 
     service = ThreadedService(lambda: world.smtp_submission)
-    envelope = Envelope(SENDER, ("ann@slow.example",))
+    recipients = ("ann@slow.example",)
     world.gate.watch = watch
     slow = [
-        asyncio.create_task(service.submit(world.live, envelope, bytearray(MESSAGE), ORIGIN))
+        asyncio.create_task(service.submit(world.live, recipients, bytearray(MESSAGE), ORIGIN))
         for _ in range(50)
     ]
     for _ in range(THREADS_OF_ACCOUNT):
         assert await asyncio.to_thread(waiting.acquire, timeout=PATIENCE)
     world.gate.watch = lambda _: None
-    assert await service.submit(other, envelope, bytearray(MESSAGE), ORIGIN)
+    assert await service.submit(other, recipients, bytearray(MESSAGE), ORIGIN)
     assert not any(each.done() for each in slow)
     answer.set()
     assert len(set(await asyncio.gather(*slow))) == 50

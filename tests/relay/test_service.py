@@ -14,12 +14,12 @@ from pillarbox.domain.errors import ServiceError
 from relay import service
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName
-from relay.service import THREADS, THREADS_OF_ACCOUNT, Envelope, ThreadedService
+from relay.service import THREADS, THREADS_OF_ACCOUNT, ThreadedService
 from tests.fakes import builders
 
 ORIGIN = ClientOrigin("192.0.2.1")
 KEY = builders.key_text()
-ENVELOPE = Envelope(builders.SENDER, ("ann@example.com",))
+RECIPIENTS = ("ann@example.com",)
 
 
 class Submission:
@@ -46,7 +46,7 @@ def submit(submission: Submission, size: int, key: str = KEY) -> str:
 
     async def run() -> str:
         try:
-            return await threaded.submit(key, ENVELOPE, bytearray(size), ORIGIN)
+            return await threaded.submit(key, RECIPIENTS, bytearray(size), ORIGIN)
         finally:
             await asyncio.sleep(0)
 

@@ -11,14 +11,14 @@ from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
-from relay.service import Envelope, ThreadedService
+from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World
 from tests.stack import wait_for
 
 ORIGIN = ClientOrigin("192.0.2.1")
 MESSAGE = f"From: {builders.SENDER}\r\nSubject: Two keys\r\n\r\nHello".encode()
-ENVELOPE = Envelope(builders.SENDER, ("ann@example.com",))
+RECIPIENTS = ("ann@example.com",)
 #: Messages of each key. Two calls of a key run at a time, so the others wait and go together.
 COUNT = 5
 
@@ -66,7 +66,7 @@ def send(world: World, blocked: BlockedSubmission, *keys: str) -> dict[str, Coun
 
     async def submit(key: str) -> None:
         try:
-            await service.submit(key, ENVELOPE, bytearray(MESSAGE), ORIGIN)
+            await service.submit(key, RECIPIENTS, bytearray(MESSAGE), ORIGIN)
         except ServiceError as error:
             outcomes[key][error.code] += 1
         else:

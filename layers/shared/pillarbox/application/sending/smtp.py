@@ -11,6 +11,7 @@ from pillarbox.application.sending.costly_requests import check_domains
 from pillarbox.application.sending.paused import check_paused, find_paused
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
 from pillarbox.domain.accounts.key_policy import Principal
@@ -35,6 +36,25 @@ class SmtpSubmission:
                 `upgrade_required` or `confirmation_required`.
         """
         return self._senders.read(key_text, origin=origin)
+
+    def check_recipient(
+        self, key_text: str, address: str, *, origin: ClientOrigin | None = None
+    ) -> None:
+        """Check one recipient before its message is there, as `submit` will.
+
+        Raises:
+            ServiceError: as `authenticate`; `invalid_recipient`, `recipient_not_allowed` or
+                `recipient_suppressed`.
+        """
+        recipients = Recipients.parse((address,))
+        recipients.check_syntax()
+        principal, directory = self._senders.look_up(
+            key_text, origin=origin, addresses=recipients.mailboxes
+        )
+        principal.check_recipients(recipients.normalized.values(), self.ports.preview)
+        recipients.check_suppressed(directory.suppressed)
+        with self._remembering(principal.key.digest, ServiceError):
+            check_domains(self.ports, principal.account.account_id, recipients)
 
     def prepare(self, key_text: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         """Read a message, and check what can be checked without its account.
