@@ -265,6 +265,31 @@ def test_client_disconnects_before_its_250(
     assert len(world.store.messages) == len(world.mailer.taken) == records
 
 
+def test_each_recipient_is_refused_for_itself(relay: RunningRelay, world: World) -> None:
+    """With `apikey+each` a suppressed address and a dead domain are refused at RCPT."""
+    world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
+    world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = "bounced"
+    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
+        client.starttls(context=trusting_context())
+        client.login("apikey+each", world.live)
+        failed = client.sendmail(SENDER, ["gone@example.com", "a@nomx.example", TO], MESSAGE)
+    assert {address: reply[1].split()[0] for address, reply in failed.items()} == {
+        "gone@example.com": b"5.7.1",
+        "a@nomx.example": b"5.1.2",
+    }
+    assert world.message().recipients == (TO,)
+
+
+def test_a_delivery_report_needs_a_verified_from(relay: RunningRelay, world: World) -> None:
+    """`MAIL FROM:<>` (RFC 5321, 4.5.5) is accepted with a From that the account may use."""
+    with login(relay, world.live) as client:
+        assert client.sendmail("", [TO], MESSAGE) == {}
+        stranger = MESSAGE.replace(SENDER.encode(), b"stranger@shop.example")
+        client.mail("")
+        client.rcpt(TO)
+        assert client.data(stranger)[0] == 550
+
+
 def test_quotas(relay: RunningRelay, world: World) -> None:
     """An exhausted minute quota gets 451 4.7.1, an exhausted day quota 452 4.7.1."""
     with login(relay, world.live) as client:
