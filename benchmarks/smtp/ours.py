@@ -38,6 +38,9 @@ class InstantService:
         del key_text, origin
         return self._principal
 
+    async def check_recipient(self, key_text: str, address: str, origin: ClientOrigin) -> None:
+        del key_text, address, origin
+
     async def submit(
         self, key_text: str, recipients: tuple[str, ...], octets: bytearray, origin: ClientOrigin
     ) -> str:

@@ -225,7 +225,7 @@ def test_pipelining(relay: RunningRelay) -> None:
 def test_each_recipient_for_itself(relay: RunningRelay) -> None:
     """With the user `apikey+each` a refused RCPT costs the others nothing (RFC 5321, 3.3)."""
     refused = "The address bounced or complained before."
-    details: Json = {"recipients": [{"address": "gone@example.com", "reason": refused}]}
+    details: dict[str, Json] = {"recipients": [{"address": "gone@example.com", "reason": refused}]}
     relay.service.refused["gone@example.com"] = ServiceError(
         "recipient_suppressed", refused, details=details
     )
