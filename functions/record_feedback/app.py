@@ -1,11 +1,15 @@
 """Events queue: turn the events of SES into statuses and suppressions."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
 from pillarbox.wiring import services
+
+#: What this process has logged as unknown. AWS may add it to every event.
+_LOGGED: Final = set[str]()
 
 
 def record_feedback(
@@ -22,8 +26,10 @@ def _event_record(record: SQSRecord) -> EventRecord:
 def _record_result(result: FeedbackResult) -> RecordResult:
     event = result.provider_event
     ids = {"account_id": event.account_id, "message_id": str(event.message_id)} if event else {}
+    unknown = tuple(name for name in event.unknown if name not in _LOGGED) if event else ()
+    _LOGGED.update(unknown)
     counts = ("sending_paused",) if result.strangers_paused else ()
-    return RecordResult(outcome=result.outcome, ids=ids, counts=counts)
+    return RecordResult(outcome=result.outcome, ids=ids, unknown=unknown, counts=counts)
 
 
 # What an event changed is in the record of its message.

@@ -574,7 +574,7 @@ def _deliver(service: Service, recorded: Calls) -> None:
     """Deliver mail from queue and spool, an uncertain mail, a job without a record, a poison job.
 
     The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is
-    checked while no event comes, while an event is queued, and again after it.
+    checked while no event comes, while an event is queued, and beside a dead letter of another.
     """
     with _sending_rate():
         service.deliver()
@@ -593,8 +593,12 @@ def _deliver(service: Service, recorded: Calls) -> None:
         sqs.send_message(QueueUrl=service.events_url, MessageBody="{}")
         service.consume("deliver_message", job["body"])
         sqs.purge_queue(QueueUrl=service.events_url)
+        dead_letters = wiring.services().settings.events_dead_letters_url
+        other = json.dumps(event(account, str(uuid4()), *DELIVERED))
+        sqs.send_message(QueueUrl=dead_letters, MessageBody=other)
         with _failing_save():
             service.consume("deliver_message", job["body"])
+        sqs.purge_queue(QueueUrl=dead_letters)
     record = _job_of(service, account)
     service.consume("deliver_message", record["body"])
     Api(service.key(account)).send(otp())

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
+from uuid import UUID
 
-from tests.fakes.builders import NOW
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT, NOW
 
 TICK: Final = timedelta(seconds=20)
 _TICKS_A_MINUTE: Final = 3
@@ -20,6 +22,10 @@ _RECEIPTS: Final = 30
 #: From so many receipts on a message is left out of the age of the oldest one.
 _UNCOUNTED: Final = 3
 QUEUE, DEAD_LETTERS = "https://sqs/events", "https://sqs/dead"
+#: The message of the watched event.
+WATCHED: Final = builders.message()
+_OF_WATCHED = f'{{"tags": {{"account": ["{ACCOUNT}"], "message": ["{WATCHED.message_id}"]}}}}'
+_OF_OTHER = _OF_WATCHED.replace(str(WATCHED.message_id), str(UUID(int=7)))
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +77,10 @@ class EventQueueModel:
 
     def put_watched(self) -> None:
         self.queue.append(Queued(self.now, self.now, is_watched=True))
+
+    def put_dead(self, letters: int) -> None:
+        """Put events of another message into the dead-letter queue, as EventBridge does."""
+        self.dead += [Queued(self.now, self.now) for _ in range(letters)]
 
     def run(self, minutes: float, look: Callable[[], None] = lambda: None) -> None:
         """Let time pass, with a look at the end of each tick."""
@@ -133,6 +143,13 @@ class EventQueueModel:
             "ApproximateNumberOfMessagesNotVisible": str(len(queue) - waiting),
         }
         return {"Attributes": counts}
+
+    def receive_message(self, *, MaxNumberOfMessages: int, **asked: Any) -> Any:  # noqa: N803
+        assert asked["QueueUrl"] == DEAD_LETTERS
+        assert asked["VisibilityTimeout"] == 0
+        letters = self._draw.sample(self.dead, min(len(self.dead), MaxNumberOfMessages))
+        bodies = (_OF_WATCHED if letter.is_watched else _OF_OTHER for letter in letters)
+        return {"Messages": [{"Body": body} for body in bodies]}
 
     def get_metric_statistics(self, *, MetricName: str, **asked: Any) -> Any:  # noqa: N803
         since, until = asked["StartTime"], asked["EndTime"]

@@ -465,7 +465,8 @@ class FakeEventQueue:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def may_hold_older_than(self, moment: datetime) -> bool:
+    def may_hold_older_than(self, moment: datetime, message: Message) -> bool:
+        del message
         return any(queued_at < moment for queued_at in self._store.queued_events)
 
 

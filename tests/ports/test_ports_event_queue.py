@@ -1,5 +1,6 @@
 """What the queue of events may still hold: `delivery.ports.EventQueue`."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +10,19 @@ import pytest
 from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
+from pillarbox.domain.messages.message import Message
 from tests.aws import Aws
-from tests.fakes.builders import NOW, at
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT, NOW, at
 from tests.loops import for_each
+
+MESSAGE = builders.message()
+
+
+def letter(message: Message, account: str = ACCOUNT) -> str:
+    """Return the event of a message, as EventBridge sets it aside."""
+    tags = {"account": [account], "message": [str(message.message_id)]}
+    return json.dumps({"detail": {"eventType": "Delivery", "mail": {"tags": tags}}})
 
 
 class Queues:
@@ -24,8 +35,8 @@ class Queues:
         )
         self.adapter = SqsEventQueue(self.events, self.dead_letters, lambda: NOW)
 
-    def put(self, url: str) -> None:
-        self.sqs.send_message(QueueUrl=url, MessageBody="{}")
+    def put(self, url: str, text: str = "{}") -> None:
+        self.sqs.send_message(QueueUrl=url, MessageBody=text)
 
     def receive(self) -> Any:
         return self.sqs.receive_message(QueueUrl=self.events)["Messages"][0]["ReceiptHandle"]
@@ -54,23 +65,59 @@ def queues(aws: Aws) -> Queues:
 
 def test_an_empty_queue_holds_nothing(queues: Queues) -> None:
     """If both queues are empty, no event can be on its way."""
-    assert not queues.adapter.may_hold_older_than(NOW)
+    assert not queues.adapter.may_hold_older_than(NOW, MESSAGE)
 
 
 def test_a_waiting_event_may_be_the_one(queues: Queues) -> None:
     """An event that is visible or in flight may be old, until it is deleted."""
     queues.put(queues.events)
-    assert queues.adapter.may_hold_older_than(NOW)
+    assert queues.adapter.may_hold_older_than(NOW, MESSAGE)
     receipt = queues.receive()
-    assert queues.adapter.may_hold_older_than(NOW)
+    assert queues.adapter.may_hold_older_than(NOW, MESSAGE)
     queues.sqs.delete_message(QueueUrl=queues.events, ReceiptHandle=receipt)
-    assert not queues.adapter.may_hold_older_than(NOW)
+    assert not queues.adapter.may_hold_older_than(NOW, MESSAGE)
 
 
-def test_a_dead_letter_may_be_the_one(queues: Queues) -> None:
-    """Nothing tells how old a dead letter is, so each one may be the event."""
-    queues.put(queues.dead_letters)
-    assert queues.adapter.may_hold_older_than(NOW)
+OTHER = builders.message()
+TENANT = json.dumps({"detail-type": "Sending Status Disabled", "detail": {}})
+
+
+@for_each(
+    ("letters", "may_hold"),
+    [
+        ([letter(MESSAGE)], True),
+        ([letter(OTHER)], False),
+        # Ids are those of an account.
+        ([letter(MESSAGE, "acct00000002")], False),
+        ([letter(OTHER)] * 9 + [letter(MESSAGE)], True),
+        # A look sees ten.
+        ([letter(OTHER)] * 10, False),
+        ([letter(OTHER)] * 11, True),
+        # A letter without a message may be of any, but not one about a tenant.
+        (["{}"], True),
+        (["no JSON"], True),
+        ([letter(OTHER).replace("account", "acc")], True),
+        ([TENANT, letter(OTHER)], False),
+        ([letter(OTHER)[:-2]], False),
+    ],
+)
+def test_a_dead_letter_holds_only_its_own_message(
+    aws: Aws, letters: list[str], *, may_hold: bool
+) -> None:
+    """Nothing tells how old a dead letter is, so each one may be an event of its message."""
+    del aws
+    queues = Queues(f"letters-{new_token(8)}")
+    for text in letters:
+        queues.put(queues.dead_letters, text)
+    for _ in range(2):  # a look hides nothing
+        assert queues.adapter.may_hold_older_than(NOW, MESSAGE) == may_hold
+
+
+def test_a_dead_letter_that_is_being_moved_may_be_the_one(queues: Queues) -> None:
+    """A redrive receives a letter before it sends it, and meanwhile nobody else can read it."""
+    queues.put(queues.dead_letters, letter(OTHER))
+    queues.sqs.receive_message(QueueUrl=queues.dead_letters)
+    assert queues.adapter.may_hold_older_than(NOW, MESSAGE)
 
 
 @pytest.mark.parametrize("redriven", [False, True])
@@ -83,18 +130,18 @@ def test_an_event_that_moves_during_the_check_is_noticed(
         source, target = target, source
     queues.put(source)
     counted: list[str] = []
-    is_empty = queues.adapter._is_empty
+    count = queues.adapter._count
 
-    def count_and_move(url: str) -> bool:
-        result = is_empty(url)
+    def count_and_move(url: str) -> int:
+        result = count(url)
         if not counted:
             queues.sqs.purge_queue(QueueUrl=source)
             queues.put(target)
         counted.append(url)
         return result
 
-    monkeypatch.setattr(queues.adapter, "_is_empty", count_and_move)
-    assert queues.adapter.may_hold_older_than(NOW)
+    monkeypatch.setattr(queues.adapter, "_count", count_and_move)
+    assert queues.adapter.may_hold_older_than(NOW, MESSAGE)
 
 
 def _from(first: int, **ages: float) -> dict[float, float]:
@@ -127,6 +174,12 @@ def _from(first: int, **ages: float) -> dict[float, float]:
         # More wait than are received in a minute, so the receipts are two minutes apart.
         (_from(60), {"waiting": {10: 1}}, 70, True),
         (_from(61), {"waiting": {10: 1}}, 70, False),
+        # Dead letters of others that stay hold nothing.
+        (_from(60), {"dead": dict.fromkeys(range(1, 91), 2), "letters": 2}, 70, False),
+        # One that has left may be in the queue.
+        (_from(60), {"dead": dict.fromkeys(range(1, 91), 2), "letters": 1}, 70, True),
+        (_from(60), {"dead": {41: 2, 40: 1, 1: 1}, "letters": 1}, 70, True),
+        (_from(60), {"dead": {42: 2, 41: 1, 1: 1}, "letters": 1}, 70, False),
         # A dead letter may have been moved back ten minutes after the last report of it.
         (_from(60), {"dead": {41: 1}}, 70, True),
         (_from(60), {"dead": {42: 1, 50: 1, 41: 0}}, 70, False),
@@ -139,6 +192,8 @@ def test_time_decides_about_a_queue_that_is_never_empty(
     del aws
     queues = Queues(f"events-{new_token(8)}")
     queues.put(queues.events)
+    for _ in range(changes.get("letters", 0)):
+        queues.put(queues.dead_letters, letter(OTHER))
     reported = {ago: age for ago, age in ages.items() if ago not in changes.get("missing", ())}
     if reported:
         queues.report("ApproximateAgeOfOldestMessage", reported)
@@ -149,7 +204,7 @@ def test_time_decides_about_a_queue_that_is_never_empty(
     dead = {90: 0} | changes.get("dead", {})
     queues.report("ApproximateNumberOfMessagesVisible", dead, f"{queues.name}-dead")
     queues.report("ApproximateAgeOfOldestMessage", {1: 3600 * 5}, "another")
-    assert queues.adapter.may_hold_older_than(at(-60 * minutes)) == may_hold
+    assert queues.adapter.may_hold_older_than(at(-60 * minutes), MESSAGE) == may_hold
 
 
 def test_an_unreachable_queue_is_unavailable(
@@ -159,4 +214,4 @@ def test_an_unreachable_queue_is_unavailable(
     monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "http://127.0.0.1:9")
     adapter = SqsEventQueue(queues.events, queues.dead_letters, lambda: NOW)
     with pytest.raises(ServiceError, match="queue"):
-        adapter.may_hold_older_than(NOW)
+        adapter.may_hold_older_than(NOW, MESSAGE)

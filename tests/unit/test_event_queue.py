@@ -16,7 +16,7 @@ from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.application.delivery.deliver import event_due
 from pillarbox.domain.messages.message import Lease
 from tests.examples import examples
-from tests.fakes.event_queue_model import DEAD_LETTERS, QUEUE, EventQueueModel
+from tests.fakes.event_queue_model import DEAD_LETTERS, QUEUE, WATCHED, EventQueueModel
 from tests.loops import for_each
 
 
@@ -34,8 +34,9 @@ class Wait:
         #: When a worker would have sent the email again.
         self.ended_at: datetime | None = None
 
-    def pass_by(self, minutes: float, **changes: object) -> None:
+    def pass_by(self, minutes: float, letters: int = 0, **changes: object) -> None:
         """Let time pass with workers that look often, until one sends the email again."""
+        self.model.put_dead(letters)
         for name, value in changes.items():
             setattr(self.model, name, value)
         if self.ended_at is None:
@@ -45,7 +46,7 @@ class Wait:
         # As `Delivery` does: events of later hand-overs must have been recorded.
         model = self.model
         looks = self.ended_at is None and model.heartbeat >= self._due
-        if looks and not self._queue.may_hold_older_than(self._due):
+        if looks and not self._queue.may_hold_older_than(self._due, WATCHED):
             self.ended_at = model.now
 
     @property
@@ -58,6 +59,13 @@ def _dead_letters_moved_back(wait: Wait) -> None:
     """The event becomes a dead letter, and is redriven before its cause is mended."""
     wait.pass_by(80, kills=True)
     wait.pass_by(10, moving=True)
+
+
+def _moved_back_beside_others(wait: Wait) -> None:
+    """As before, and dead letters of another message come and stay."""
+    wait.pass_by(80, letters=3, kills=True)
+    wait.pass_by(10, moving=True)
+    wait.pass_by(40, letters=2)
 
 
 def _a_paused_mapping(wait: Wait) -> None:
@@ -93,6 +101,7 @@ def _a_backlog_that_always_fails(wait: Wait) -> None:
     "happens",
     [
         _dead_letters_moved_back,
+        _moved_back_beside_others,
         _a_paused_mapping,
         _a_paused_mapping_without_mail,
         _a_backlog,
@@ -106,11 +115,12 @@ def test_no_email_goes_out_again_before_its_event(happens: Callable[[Wait], None
     assert not wait.doubled, wait.ended_at
 
 
-def test_a_busy_service_ends_the_wait_within_an_hour() -> None:
-    """The event never comes, and the queue is never empty: the wait still ends."""
+@for_each("letters", [0, 1, 10])
+def test_a_busy_service_ends_the_wait_within_an_hour(letters: int) -> None:
+    """The event never comes, the queue is never empty, and others' events are dead: it ends."""
     wait = Wait()
     wait.model.queue = [event for event in wait.model.queue if not event.is_watched]
-    wait.pass_by(80)
+    wait.pass_by(80, letters=letters)
     assert wait.ended_at is not None
     assert timedelta(minutes=46) < wait.ended_at - wait.began_at < timedelta(minutes=60)
 
@@ -118,6 +128,7 @@ def test_a_busy_service_ends_the_wait_within_an_hour() -> None:
 _PHASE: Final = st.fixed_dictionaries(
     {
         "minutes": st.sampled_from((1, 5, 20, 50, 120)),
+        "letters": st.sampled_from((0, 0, 1, 9)),
         "crashes": st.booleans(),
         "kills": st.booleans(),
         "moving": st.booleans(),

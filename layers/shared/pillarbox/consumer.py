@@ -53,6 +53,8 @@ class RecordResult:
     retry_after: timedelta | None = None
     #: What the line in the log has besides the outcome: ids, and the code of AWS's error.
     ids: Mapping[str, str]
+    #: What is new to this release. Such a result has a line of its own.
+    unknown: tuple[str, ...] = ()
     #: What to count in addition to the outcome.
     counts: tuple[str, ...] = ()
     #: Numbers by their name. A zero becomes a metric as well.
@@ -159,12 +161,12 @@ def consume_batch(
                 kept.append(record.message_id)
                 _add_counts(metrics, dict.fromkeys(count_error(record), 1))
                 continue
-            if result.outcome in counted:
+            if result.outcome in counted and not result.unknown:
                 counts[result.outcome] += 1
             else:
-                logger.info(
-                    "consumed", extra={"outcome": result.outcome, **result.ids, **result.numbers}
-                )
+                fields = {"outcome": result.outcome, **result.ids, **result.numbers}
+                unknown = {"unknown": result.unknown} if result.unknown else {}
+                logger.info("consumed", extra=fields | unknown)
             _add_metrics(metrics, result)
             if result.retry_after is not None:
                 kept.append(record.message_id)

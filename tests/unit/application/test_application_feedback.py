@@ -15,6 +15,7 @@ from pillarbox.application.delivery.ports import (
     ProviderEvent,
     SeenEvent,
     TaggedMessage,
+    UnreadableEvent,
 )
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Message
@@ -266,17 +267,39 @@ def test_an_event_that_is_received_again_leaves_its_mark_first(
     assert world.store.seen_events == marked | also_marked
 
 
-def test_a_repeated_event_that_cannot_be_read_leaves_its_mark(world: World) -> None:
+@pytest.mark.parametrize("receives", [1, 2])
+def test_an_event_that_cannot_be_read_leaves_its_mark(world: World, receives: int) -> None:
     """A text that names its message and says nothing else shows that the provider took it."""
 
     def read(_text: str) -> ProviderEvent | None:
-        raise ValueError
+        raise UnreadableEvent("eventType New")
 
     tagged = TaggedMessage(ACCOUNT, MESSAGE.message_id, "ses-1")
     feedback = replace(world.feedback(read), find_message={"bad": tagged, "none": None}.get)
-    results = feedback.record([EventRecord("bad", 2), EventRecord("none", 2)])
-    assert list(map(type, results)) == [ValueError, ValueError]
+    bad, none = feedback.record([EventRecord("bad", receives), EventRecord("none", receives)])
+    assert isinstance(none, UnreadableEvent)
+    assert isinstance(bad, FeedbackResult)
+    assert bad.outcome is FeedbackOutcome.UNREADABLE
+    assert bad.provider_event
+    assert bad.provider_event.unknown == ("eventType New",)
     assert world.store.seen_events == MARK
+    assert world.store.newest_event is None
+
+
+def test_an_unreadable_event_without_a_mark_is_tried_again(world: World) -> None:
+    """The mark is all that it leaves, so the queue keeps it until the mark can be put."""
+
+    def read(_text: str) -> ProviderEvent | None:
+        raise UnreadableEvent("eventType New")
+
+    def fail(call: str) -> None:
+        if call == "seen_events.put_all":
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = fail
+    tagged = TaggedMessage(ACCOUNT, MESSAGE.message_id, "ses-1")
+    feedback = replace(world.feedback(read), find_message={"bad": tagged}.get)
+    assert [type(result) for result in feedback.record([EventRecord("bad")])] == [ServiceError]
 
 
 def test_a_mark_that_cannot_be_put_does_not_stop_the_event(world: World) -> None:

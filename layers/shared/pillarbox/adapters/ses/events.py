@@ -3,11 +3,16 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import ProviderEvent, TaggedMessage, TenantChange
+from pillarbox.application.delivery.ports import (
+    ProviderEvent,
+    TaggedMessage,
+    TenantChange,
+    UnreadableEvent,
+)
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.bounce_codes import bounce_code
@@ -15,16 +20,41 @@ from pillarbox.domain.messages.message import (
     SUPPRESSED_BY_PROVIDER,
     Event,
     EventKind,
+    Message,
     plain_reason,
 )
 
 _TAGGED_ACCOUNT: Final = re.compile(r'"account"\s*:\s*\[\s*"([^"\\]+)"')
 _TAGGED_MESSAGE: Final = re.compile(r'"message"\s*:\s*\[\s*"([^"\\]+)"')
 _SENDING_STATUSES: Final = frozenset({"Sending Status Disabled", "Sending Status Enabled"})
+_TENANT_CHANGE: Final = re.compile(r'"detail-type"\s*:\s*"Sending Status (Dis|En)abled"')
 _TENANT: Final = re.compile(r":tenant/([^/]+)/")
 #: Subtypes of bounces that SES decides without asking the recipient's server, beside its lists.
 _SES_DECIDES: Final = frozenset({"Suppressed", "UnsubscribedRecipient", "CustomTimeoutExceeded"})
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
+#: Types of events that say nothing about delivery. The configuration set publishes none of them.
+_DROPPED: Final = frozenset({"Click", "Open", "Subscription"})
+_LOGGABLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_ -]{0,49}")
+#: What reading a text of another form raises.
+_ODD_FORMS: Final = (
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+)
+#: The members of a record and of its parts, and the subtypes that SES chooses ("Contents of event
+#: data" in the SES developer guide). What is not here is logged, so that somebody reads about it.
+_DOCUMENTED: Final = """
+    eventType mail send delivery bounce complaint reject failure deliveryDelay
+    timestamp messageId source sourceArn sourceIp sendingAccountId callerIdentity destination
+    headersTruncated headers commonHeaders tags processingTimeMillis recipients smtpResponse
+    reportingMTA remoteMtaIp bounceType bounceSubType bouncedRecipients feedbackId
+    complainedRecipients complaintSubType userAgent complaintFeedbackType arrivalDate
+    reason errorMessage templateName delayType delayedRecipients expirationTime
+    Permanent Transient Undetermined General NoEmail Suppressed OnAccountSuppressionList
+    OnTenantSuppressionList UnsubscribedRecipient MailboxFull MessageTooLarge ContentRejected
+    AttachmentRejected CustomTimeoutExceeded InternalFailure SpamDetected RecipientServerError
+    IPFailure TransientCommunicationFailure BYOIPHostNameLookupUnavailable SendingDeferral
+"""
+_KNOWN: Final = frozenset(_DOCUMENTED.split())
+_SUBTYPES: Final = ("bounceType", "bounceSubType", "complaintSubType", "delayType")
 
 
 def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
@@ -34,30 +64,34 @@ def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
     event about a tenant always has it.
 
     Raises:
-        ValueError: the text is not such a record.
+        UnreadableEvent: the text is not such a record, or is one of an unknown type.
     """
+    kind = "no record"
     try:
         record = json.loads(text)
         if record.get("detail-type") in _SENDING_STATUSES:
             return _tenant_change(record)
         record = record.get("detail", record)
-        read_events = _READERS.get(record["eventType"])
-        tags = record["mail"].get("tags", {})
-        if _is_not_spam_report(record):
+        kind = _loggable(record["eventType"])
+        message = find_message(text)
+        if message is None or kind in _DROPPED or _is_not_spam_report(record):
             return None
-        if read_events is None or "message" not in tags or "account" not in tags:
-            return None
-        events, suppress = read_events(record)
+        events, suppress = _READERS.get(kind, _of_unknown_type)(record)
         return ProviderEvent(
-            account_id=tags["account"][0],
-            message_id=UUID(tags["message"][0]),
+            account_id=message.account_id,
+            message_id=message.message_id,
             at=max(event.at for event in events),
             events=tuple(events),
             suppress=tuple(_of_recipients(suppress, record["mail"].get("destination"))),
-            provider_message_id=record["mail"]["messageId"],
+            provider_message_id=_text(record["mail"]["messageId"]),
+            unknown=tuple(_unknown(record)),
         )
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError("not an event record of SES") from error
+    except UnreadableEvent:
+        raise
+    except _ODD_FORMS as error:
+        # Only the name of a missing member is no text of others.
+        missing = f" {error}" if isinstance(error, KeyError) else ""
+        raise UnreadableEvent(f"{kind}: {type(error).__name__}{missing}") from error
 
 
 def find_message(text: str) -> TaggedMessage | None:
@@ -70,6 +104,14 @@ def find_message(text: str) -> TaggedMessage | None:
         return None
     provider_id = _PROVIDER_ID.search(text)
     return TaggedMessage(account[1], UUID(message[1]), provider_id and provider_id[1])
+
+
+def may_concern(text: str, message: Message) -> bool:
+    """Return whether a record may be an event of a message: it names it, or names none at all."""
+    named = find_message(text)
+    if named is None:
+        return _TENANT_CHANGE.search(text) is None
+    return (named.account_id, named.message_id) == (message.account_id, message.message_id)
 
 
 def _tenant_change(envelope: Mapping[str, Any]) -> TenantChange | None:
@@ -103,6 +145,15 @@ def _of_recipients(
             yield from ((recipient, reason) for recipient in recipients)
 
 
+def _only(record: Mapping[str, Any]) -> str | None:
+    """Return the only recipient of a mail, whom a report that lists none is about.
+
+    With several such a report is about the mail as a whole.
+    """
+    destination = record["mail"].get("destination") or ()
+    return destination[0] if len(destination) == 1 else None
+
+
 def _send(record: Mapping[str, Any]) -> _Events:
     return [Event(kind=EventKind.SENT, at=_time(record["mail"]))], []
 
@@ -110,24 +161,24 @@ def _send(record: Mapping[str, Any]) -> _Events:
 def _delivery(record: Mapping[str, Any]) -> _Events:
     delivery = record["delivery"]
     return [
-        Event(kind=EventKind.DELIVERED, at=_time(delivery), recipient=address)
-        for address in map(_address_of, delivery["recipients"])
+        Event(kind=EventKind.DELIVERED, at=_time(delivery), recipient=_address_of(address) or None)
+        for address in delivery.get("recipients") or [_only(record)]
     ], []
 
 
 def _bounce(record: Mapping[str, Any]) -> _Events:
     bounce = record["bounce"]
     permanent = bounce["bounceType"] == "Permanent"
-    subtype = bounce.get("bounceSubType", "")
+    subtype = bounce.get("bounceSubType") or ""
     events = [
         Event(
             kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
             at=_time(bounce),
-            recipient=_address_of(recipient["emailAddress"]),
+            recipient=_address_of(recipient["emailAddress"]) or None,
             code=_bounce_code(subtype, recipient),
             reason=_reason(recipient.get("diagnosticCode")) or f"Bounce: {subtype}",
         )
-        for recipient in bounce["bouncedRecipients"]
+        for recipient in bounce.get("bouncedRecipients") or [{"emailAddress": _only(record)}]
     ]
     # If SES refuses an address because of its own list, it says nothing new about the address.
     suppresses = permanent and snake_case(subtype) not in SUPPRESSED_BY_PROVIDER
@@ -150,11 +201,11 @@ def _complaint(record: Mapping[str, Any]) -> _Events:
         Event(
             kind=EventKind.COMPLAINED,
             at=_time(complaint),
-            recipient=_address_of(recipient["emailAddress"]),
+            recipient=_address_of(recipient["emailAddress"]) or None,
             code=listed if by_list else snake_case(kind.replace("-", "_")),
             reason="The recipient reported the mail as unwanted.",
         )
-        for recipient in complaint["complainedRecipients"]
+        for recipient in complaint.get("complainedRecipients") or [{"emailAddress": _only(record)}]
     ]
     return events, [(event.recipient or "", "complained") for event in events if not by_list]
 
@@ -176,17 +227,21 @@ def _rendering_failure(record: Mapping[str, Any]) -> _Events:
     return [Event(kind=EventKind.FAILED, at=at, code="rendering_failed", reason=reason)], []
 
 
+def _of_unknown_type(record: Mapping[str, Any]) -> _Events:
+    raise UnreadableEvent(f"eventType {_loggable(record['eventType'])}")
+
+
 def _delay(record: Mapping[str, Any]) -> _Events:
     delay = record["deliveryDelay"]
     return [
         Event(
             kind=EventKind.DELAYED,
             at=_time(delay),
-            recipient=_address_of(recipient["emailAddress"]),
+            recipient=_address_of(recipient["emailAddress"]) or None,
             code=snake_case(delay.get("delayType", "delayed")),
             reason=_reason(recipient.get("diagnosticCode")),
         )
-        for recipient in delay["delayedRecipients"]
+        for recipient in delay.get("delayedRecipients") or [{"emailAddress": _only(record)}]
     ], []
 
 
@@ -206,12 +261,36 @@ def _time(part: Mapping[str, Any]) -> datetime:
     moment = datetime.fromisoformat(part["timestamp"])
     if moment.tzinfo is None:
         raise ValueError("a time without an offset from UTC")
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    return moment.astimezone(UTC).replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _address_of(address: str) -> str:
+def _address_of(address: str | None) -> str:
     """Return the address of `Name <address>`: SES repeats the content of a header field."""
-    return address.rpartition("<")[2].rstrip(">").strip()
+    return (address or "").rpartition("<")[2].rstrip(">").strip()
+
+
+def _text(value: str) -> str:
+    """Return a text that can be stored.
+
+    Raises:
+        AttributeError: it is no text.
+        UnicodeEncodeError: it has lone surrogates.
+    """
+    value.encode()
+    return value
+
+
+def _loggable(name: object) -> str:
+    """Return a name that SES chose, or `other` for what may be a text of somebody else."""
+    return name if isinstance(name, str) and _LOGGABLE.fullmatch(name) else "other"
+
+
+def _unknown(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of members and subtypes that are not documented."""
+    for name, part in record.items():
+        members = part if isinstance(part, dict) else {}
+        subtypes = (members[member] for member in _SUBTYPES if members.get(member))
+        yield from (_loggable(each) for each in (name, *members, *subtypes) if each not in _KNOWN)
 
 
 def _reason(text: str | None) -> str | None:

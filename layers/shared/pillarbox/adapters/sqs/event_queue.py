@@ -2,9 +2,11 @@
 
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import client_of, service_errors
+from pillarbox.adapters.ses.events import may_concern
 from pillarbox.adapters.sqs.batches import SqsQueue
 from pillarbox.adapters.sqs.queue_ages import reports
 from pillarbox.domain.timing import CLOCK_MARGIN
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.literals import QueueAttributeNameType
 
     from pillarbox.application.ports import Clock
+    from pillarbox.domain.messages.message import Message
 
 #: Together these are all messages of a queue (SQS, GetQueueAttributes).
 _COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (
@@ -31,6 +34,8 @@ _REPORTED: Final = timedelta(hours=3)
 _GAP: Final = timedelta(minutes=5)
 #: How long after the last report of a dead letter it may be moved into the queue.
 _MOVED_WITHIN: Final = timedelta(minutes=10)
+#: How often to look until SQS returns all dead letters. Of more than ten it never does.
+_LOOKS: Final = 3
 
 
 class SqsEventQueue(SqsQueue):
@@ -43,19 +48,44 @@ class SqsEventQueue(SqsQueue):
         self._dead_letters_url = dead_letters_url
         self._clock = clock
 
-    def may_hold_older_than(self, moment: datetime) -> bool:
-        """Count both queues. Under load the queue of events is never empty, and time must decide.
+    def may_hold_older_than(self, moment: datetime, message: "Message") -> bool:
+        """Look into both queues. Under load that of events is never empty, and time must decide.
 
-        An operator must redrive the dead letters first: nothing shows how old they are.
+        Nothing shows how old a dead letter is. One that names another message does not count.
         """
-        # An event may move between the two queues meanwhile, so one is counted twice.
+        # An event may move between the two queues meanwhile, so one is looked at twice.
+        dead = self._dead_letters_of_others(message)
         return (
-            not self._is_empty(self._dead_letters_url)
-            or self._queue_may_hold_older_than(moment)
-            or not self._is_empty(self._dead_letters_url)
+            dead is None
+            or self._queue_may_hold_older_than(moment, dead)
+            or self._dead_letters_of_others(message) is None
         )
 
-    def _queue_may_hold_older_than(self, moment: datetime) -> bool:
+    def _dead_letters_of_others(self, message: "Message") -> int | None:
+        """Return how many dead letters there are; None if one of them may concern a message.
+
+        The letters stay visible, so that no look hides them from another one or from a redrive.
+        One that is hidden, since somebody is about to move it, cannot be read.
+        """
+        dead = self._count(self._dead_letters_url)
+        for _ in range(_LOOKS):
+            if not dead:
+                return 0
+            with service_errors("queue"):
+                letters = self._sqs.receive_message(
+                    QueueUrl=self._dead_letters_url,
+                    MaxNumberOfMessages=10,
+                    VisibilityTimeout=0,
+                    # A long poll asks all SQS servers; a short poll may miss messages.
+                    WaitTimeSeconds=1,
+                ).get("Messages", ())
+            dead = self._count(self._dead_letters_url)
+            if len(letters) == dead:
+                may = (may_concern(one["Body"], message) for one in letters)
+                return None if any(may) else dead
+        return None
+
+    def _queue_may_hold_older_than(self, moment: datetime, dead: int) -> bool:
         """Return whether the queue is not empty, until each older event must be a dead letter.
 
         SQS leaves an event that was received three times out of the age of the oldest one, and an
@@ -65,10 +95,13 @@ class SqsEventQueue(SqsQueue):
         longer than the largest age, or than it took to receive all that waited. An older event was
         then received as often as it can be.
         """
-        if self._is_empty(self._queue_url):
+        if not self._count(self._queue_url):
             return False
         ages, received, waiting, dead_letters = self._reports()
-        moment = max([moment, *(at + _MOVED_WITHIN for at, n in dead_letters.items() if n)])
+        counts = [*sorted(dead_letters.items()), (self._clock(), dead)]
+        # Fewer dead letters than before: one may have been moved, and it may be the event.
+        left = [at for (at, before), (_, after) in pairwise(counts) if after < before]
+        moment = max([moment, *(at + _MOVED_WITHIN for at in left)])
         reported = sorted(ages.keys() & received.keys() & waiting.keys(), reverse=True)
         longest = timedelta(0)
         for at, later in zip(reported, reported[:1] + reported, strict=False):
@@ -93,7 +126,7 @@ class SqsEventQueue(SqsQueue):
                 read(self._dead_letters_url, "ApproximateNumberOfMessagesVisible"),
             )
 
-    def _is_empty(self, queue_url: str) -> bool:
+    def _count(self, queue_url: str) -> int:
         with service_errors("queue"):
             answer = self._sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=_COUNTS)
-        return not any(int(answer["Attributes"][name]) for name in _COUNTS)
+        return sum(int(answer["Attributes"][name]) for name in _COUNTS)

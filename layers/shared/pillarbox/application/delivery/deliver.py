@@ -179,7 +179,7 @@ class Delivery:
         # The queue comes first. An event that leaves it after this check leaves a mark, or
         # changes the message, and then the message cannot be saved below.
         quiet = now >= due and self._is_quiet(due)
-        event_may_come = quiet or now < due or self.event_queue.may_hold_older_than(due)
+        event_may_come = quiet or now < due or self.event_queue.may_hold_older_than(due, message)
         seen = self.seen_events.find(job.account_id, job.message_id)
         if seen is not None:
             sent = Event(kind=EventKind.SENT, at=seen.at)

@@ -15,6 +15,7 @@ from pillarbox.application.delivery.ports import (
     SeenEvents,
     TaggedMessage,
     TenantChange,
+    UnreadableEvent,
 )
 from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
 from pillarbox.domain.accounts.account import Suspension
@@ -45,6 +46,8 @@ class FeedbackOutcome(StrEnum):
     UNKNOWN = "unknown"
     #: A kind of record that is not about a message of this service.
     IGNORED = "ignored"
+    #: The record names its message, and what it says is not known. The message has a mark.
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,8 @@ class Feedback:
             records: the records as the provider wrote them.
 
         Returns:
-            The result of each record, or its error, such as ValueError for a text that is not a
-            record of a known form. The queue then delivers the event again.
+            The result of each record, or its error, such as UnreadableEvent for a text that is no
+            record of a known form and names no message. The queue then delivers the event again.
         """
         results: list[FeedbackResult | Exception] = []
         by_message: defaultdict[tuple[str, UUID], dict[int, ProviderEvent]] = defaultdict(dict)
@@ -101,6 +104,9 @@ class Feedback:
                     outcome = FeedbackOutcome.CHANGED if is_news else FeedbackOutcome.KNOWN
                     results.append(FeedbackResult(outcome))
                     continue
+            except UnreadableEvent as unreadable:
+                results.append(self._note_unreadable(record, unreadable))
+                continue
             except Exception as error:  # noqa: BLE001  as below
                 results.append(error)
                 continue
@@ -125,6 +131,26 @@ class Feedback:
         # An event that can be merged needs no mark.
         with suppress(Exception):
             self.seen_events.put_all({*filter(None, repeated)}, self.clock())
+
+    def _note_unreadable(
+        self, record: EventRecord, unreadable: UnreadableEvent
+    ) -> FeedbackResult | Exception:
+        """Leave the mark of the message that an event names, since no other try could read it."""
+        message, now = self.find_message(record.text), self.clock()
+        if message is None:
+            return unreadable
+        try:
+            self.seen_events.put_all([message], now)
+        except Exception as error:  # noqa: BLE001  as above
+            return error
+        event = ProviderEvent(
+            account_id=message.account_id,
+            message_id=message.message_id,
+            at=now,
+            events=(),
+            unknown=(str(unreadable),),
+        )
+        return FeedbackResult(FeedbackOutcome.UNREADABLE, event)
 
     def _record_together(self, events: Sequence[ProviderEvent]) -> FeedbackResult | Exception:
         strangers_paused = False

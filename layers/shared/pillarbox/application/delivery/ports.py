@@ -169,7 +169,8 @@ class SendingRate(Protocol):
 class ProviderEvent:
     """One event record of the provider, in this service's terms.
 
-    `suppress` has the addresses to suppress, with the reason.
+    `suppress` has the addresses to suppress, with the reason. `unknown` names what is new in the
+    record, for the log.
     """
 
     account_id: str
@@ -178,6 +179,14 @@ class ProviderEvent:
     events: tuple[Event, ...]
     suppress: tuple[tuple[str, str], ...] = ()
     provider_message_id: str | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class UnreadableEvent(ValueError):
+    """A record of the provider that is not an event of a known form.
+
+    Its text says what is unknown or wrong, without a text of senders and recipients.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +237,8 @@ class SeenEvents(Protocol):
 class EventQueue(Protocol):
     """The queue of the provider's events, with its dead-letter queue."""
 
-    def may_hold_older_than(self, moment: datetime) -> bool:
-        """Return whether some event that was queued before a moment may still have to be recorded.
+    def may_hold_older_than(self, moment: datetime, message: Message) -> bool:
+        """Return whether an event of a message from before a moment may still have to be recorded.
 
         A queue does not preserve order, so newer events that were recorded do not show it.
         """
