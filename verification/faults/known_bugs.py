@@ -53,6 +53,7 @@ from verification.faults.report import RunResult
 from verification.faults.runs import (
     PATHS,
     at_first_call,
+    dead_letters,
     dying_event_workers,
     late_events,
     paused_writes,
@@ -371,7 +372,7 @@ def _drain_a_slow_endpoint_once() -> AbstractContextManager[object]:
 def _trust_a_young_age() -> Iterator[None]:
     """Leave no mark of an event that kills its worker, and let the last age end the wait."""
 
-    def may_hold(self: SqsEventQueue, moment: datetime) -> bool:
+    def may_hold(self: SqsEventQueue, moment: datetime, _dead: int) -> bool:
         now = services().feedback.clock()
         since = now - timedelta(minutes=10)
         metric = "ApproximateAgeOfOldestMessage"
@@ -385,6 +386,16 @@ def _trust_a_young_age() -> Iterator[None]:
         mock.patch.object(SqsEventQueue, "_queue_may_hold_older_than", may_hold),
     ):
         yield
+
+
+def _stop_for_any_dead_letter() -> AbstractContextManager[object]:
+    """Hold every message while there is a dead letter, whatever message it names."""
+    return mock.patch.object(event_queue, "may_concern", return_value=True)
+
+
+def _ignore_dead_letters() -> AbstractContextManager[object]:
+    """Send again though an event of the message is a dead letter."""
+    return mock.patch.object(event_queue, "may_concern", return_value=False)
 
 
 def _wait_for_events_of_other_mail() -> AbstractContextManager[object]:
@@ -497,6 +508,8 @@ BUGS: Final[Mapping[str, Bug]] = {
     "drain a slow endpoint once": _drain_a_slow_endpoint_once,
     "remove what is due before it is queued": removed_before_queued,
     "trust a young age": _trust_a_young_age,
+    "stop for any dead letter": _stop_for_any_dead_letter,
+    "ignore dead letters": _ignore_dead_letters,
     "wait for events of other mail": _wait_for_events_of_other_mail,
     "drop a job without a tombstone": _drop_without_a_tombstone,
     "share the built mail": _share_the_built_mail,
@@ -532,6 +545,8 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "drain a slow endpoint once": partial(refused_tasks, path=_SLOW),
     "remove what is due before it is queued": partial(refused_tasks, path=_DOWN),
     "trust a young age": partial(dying_event_workers, path=_UNKEYED),
+    "stop for any dead letter": partial(dead_letters, path=_UNKEYED),
+    "ignore dead letters": partial(dead_letters, path=_UNKEYED),
     "wait for events of other mail": partial(quiet_service, path=_UNKEYED),
     "drop a job without a tombstone": partial(stalled_acceptors, path=_UNKEYED),
     "share the built mail": bursts,

@@ -9,6 +9,7 @@ Beside faults of calls, a schedule may have:
 * batches of jobs, which a worker delivers in threads, and workers that get the same job;
 * workers whose time is over, or ends while they deliver;
 * workers of events that die with the same event again and again;
+* dead letters of other mail, and events that EventBridge sets aside for minutes or hours;
 * clocks that differ by 30 seconds, and acceptors that stall for 20 minutes;
 * no events of other mail;
 * passes of the sweep.
@@ -124,7 +125,8 @@ class _RandomSchedule:
     def run(self, name: str) -> RunResult:
         system, draw = self._system, self._draw
         self._approach_end_of_window()
-        system.reset()
+        with system.disturbed(letters_of_others=draw.choice((0, 0, 1, 9))):
+            system.reset()
         system.wire.plan = self._plan
         system.arrivals = self._arrive
         system.copies = self._copies
@@ -142,6 +144,7 @@ class _RandomSchedule:
                 skew=self._skew,
                 on_call=self._on_call,
                 deaths_of=self._deaths_of,
+                set_aside_for=self._set_aside_for,
                 quiet=draw.random() < 0.2,
             ),
         ):
@@ -248,6 +251,9 @@ class _RandomSchedule:
     def _deaths_of(self, _record: dict[str, Any]) -> int:
         """Return how many workers an event kills. A throttle too would make it a dead letter."""
         return 0 if self._throttled else self._draw.choice((0, 0, 0, 0, 0, 1, 3, 20))
+
+    def _set_aside_for(self, _record: dict[str, Any]) -> float | None:
+        return self._draw.choice((*[None] * 12, 900.0, 3.0 * _HOUR))
 
     # Jobs
 

@@ -144,6 +144,16 @@ def dying_event_workers(system: System, path: Path) -> Iterator[RunResult]:
             yield run(system, path, lost_answer)
 
 
+def dead_letters(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path beside dead letters of other mail, with every fault at its hand-over.
+
+    Then EventBridge sets its own events aside too, and an operator moves them back after hours.
+    """
+    for own in (None, 4 * 3600.0):
+        with system.disturbed(letters_of_others=2, set_aside_for=lambda _, own=own: own):
+            yield from at_first_call(system, path, "sesv2.SendEmail")
+
+
 def quiet_service(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path whose worker dies before its hand-over, while no other mail has events."""
     yield run(system, path, UNDISTURBED)

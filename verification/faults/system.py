@@ -123,6 +123,11 @@ class System:
         self.on_call: Callable[[str], None] = lambda _name: None
         #: How often the worker dies with an event before it can merge it.
         self.deaths_of: Callable[[dict[str, Any]], int] = lambda _record: 0
+        #: After how many seconds an operator moves an event back that EventBridge set aside; None
+        #: if it could queue the event.
+        self.set_aside_for: Callable[[dict[str, Any]], float | None] = lambda _record: None
+        #: How many events of other mail are dead letters.
+        self.letters_of_others = 0
         #: Whether events of other mail arrive.
         self.quiet = False
         #: Whether the running process is to die at its next call that is not a mark.
@@ -143,8 +148,8 @@ class System:
         #: The number of unfinished copies of each received message.
         self._waiting: Counter[str] = Counter()
         self._has_new_jobs = False
-        #: The number of events in their queue, and of those in its dead-letter queue.
-        self._queued_events = self._dead_events = 0
+        #: The number of events in their queue, and those in its dead-letter queue.
+        self._queued_events, self._dead_events = 0, list[str]()
         #: From when until when SQS counts each event in the age of the oldest one.
         self._counted: list[list[datetime]] = []
         self._last_heartbeat = self._started_at = self.now
@@ -216,7 +221,8 @@ class System:
         self._waiting.clear()
         self._shown.clear()
         self.alive = 0
-        self._queued_events = self._dead_events = 0
+        self._queued_events = 0
+        self._dead_events[:] = [json.dumps(self._event_of_other())] * self.letters_of_others
         self._counted.clear()
         self.wire.calls.clear()
         self.wire.throttled = lambda _name, _body: False
@@ -407,7 +413,7 @@ class System:
         if request.url.startswith(SES):
             return self._answer_as_ses(request)
         if EVENTS_QUEUE_URL.encode() in body_of(request):
-            return self._count_events(request)
+            return self._answer_as_queue(request)
         if b"ChangeMessageVisibility" in request.headers.get("X-Amz-Target", b""):
             # The engine would show a job again by its own clock.
             headers = {"content-type": "application/x-amz-json-1.0"}
@@ -416,16 +422,19 @@ class System:
             self.spool_times[path_of(request).removeprefix(f"/{BUCKET}/")] = self.now
         return None
 
-    def _count_events(self, request: AWSPreparedRequest) -> AWSResponse:
-        """Answer GetQueueAttributes for the queue of events or its dead-letter queue."""
+    def _answer_as_queue(self, request: AWSPreparedRequest) -> AWSResponse:
+        """Count the events in their queue or its dead-letter queue, or show those in the latter."""
         asked = json.loads(body_of(request))
-        dead = asked["QueueUrl"] == EVENTS_DEAD_LETTERS_URL
-        counts = dict.fromkeys(asked["AttributeNames"], "0")
-        counts["ApproximateNumberOfMessages"] = str(
-            self._dead_events if dead else self._queued_events
-        )
-        body = json.dumps({"Attributes": counts}).encode()
-        return response(request.url, 200, body, {"content-type": "application/x-amz-json-1.0"})
+        dead = self._dead_events if asked["QueueUrl"] == EVENTS_DEAD_LETTERS_URL else None
+        answer: dict[str, Any]
+        if dead is not None and b"ReceiveMessage" in request.headers["X-Amz-Target"]:
+            answer = {"Messages": [{"Body": text} for text in dead[:10]]}
+        else:
+            counts = dict.fromkeys(asked["AttributeNames"], "0")
+            count = self._queued_events if dead is None else len(dead)
+            answer = {"Attributes": counts | {"ApproximateNumberOfMessages": str(count)}}
+        headers = {"content-type": "application/x-amz-json-1.0"}
+        return response(request.url, 200, json.dumps(answer).encode(), headers)
 
     def _answer_as_ses(self, request: AWSPreparedRequest) -> AWSResponse:
         headers = {"content-type": "application/json"}
@@ -453,6 +462,20 @@ class System:
     def report(self, record: dict[str, Any], seconds: float) -> None:
         """Put an event record into its queue; `record_feedback` receives it after some seconds."""
         text = json.dumps(record)
+        set_aside_for = self.set_aside_for(record)
+        if set_aside_for is None:
+            self._queue_event(record, text, seconds)
+            return
+        letter = json.dumps({"detail-type": "Email Event", "detail": record})
+        self._dead_events.append(letter)
+
+        def move() -> None:
+            self._dead_events.remove(letter)
+            self._queue_event(record, letter, seconds)
+
+        self.after(set_aside_for, move)
+
+    def _queue_event(self, record: dict[str, Any], text: str, seconds: float) -> None:
         self._queued_events += 1
         counted, deaths = [self.now, datetime.max.replace(tzinfo=UTC)], self.deaths_of(record)
         self._counted.append(counted)
@@ -464,7 +487,7 @@ class System:
         if receives > _EVENTS_RECEIVES:
             self.dead.append(text)
             self._queued_events -= 1
-            self._dead_events += 1
+            self._dead_events.append(text)
             return
         event = {"Records": [queue_record(text, receives=receives)]}
 
@@ -501,7 +524,13 @@ class System:
     def _heartbeat(self) -> None:
         """Report an event of another account's mail."""
         self._last_heartbeat = self.now
-        other = {
+        event = {"Records": [queue_record(json.dumps(self._event_of_other()))]}
+        with redirect_stdout(StringIO()):
+            handler("record_feedback")(event, Invocation())
+        del wiring.services().feedback  # that was another process with its own memory
+
+    def _event_of_other(self) -> dict[str, Any]:
+        return {
             "eventType": "Delivery",
             "mail": {
                 "messageId": "other",
@@ -509,10 +538,6 @@ class System:
             },
             "delivery": {"timestamp": timestamp(self.now), "recipients": ["a@example.com"]},
         }
-        event = {"Records": [queue_record(json.dumps(other))]}
-        with redirect_stdout(StringIO()):
-            handler("record_feedback")(event, Invocation())
-        del wiring.services().feedback  # that was another process with its own memory
 
     # The state after a run
 
