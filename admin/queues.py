@@ -1,11 +1,13 @@
 """The commands `pillarbox queue …`."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
 import typer
 
-from admin.connection import connected
+from admin.confirm import confirm, require_yes
+from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record
 from admin.use_cases.dead_letters import ExaminedLetter
@@ -59,12 +61,38 @@ def show(
     connection = connected(ctx)
     with progress("Looking"):
         letters = connection.wiring.dead_letter_inspection.look(queue, limit)
-    now = utc_now()
-    views = [_view(letter, now) for letter in letters]
-    # People get what is known of these letters, and SQS's id only for lack of a better one.
-    known = {name for view in views for name, value in view.items() if value is not None}
-    shown = known if any(view["accountId"] is None for view in views) else known - {"id"}
-    connection.show_list(views, [name for name in _SHOWN if name in shown])
+    _show(connection, letters)
+
+
+@app.command("drop")
+def drop(
+    ctx: typer.Context,
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks or sweep.")],
+    letter_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `queue show` has it.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking.")] = False,
+) -> None:
+    """Remove a dead letter for good, if a redrive cannot help.
+
+    The command shows it as `queue show` does, says what dropping it means, and asks. An accepted
+    email that still waits ends as failed, with the code dropped. If SES may have taken it, the
+    command refuses: redrive the job. Of an event it is kept that SES took the email. The log of
+    redrives has who dropped what.
+
+    Example: `pillarbox queue drop events 5fea7756-0ea4-451a-a703-a558b933e274`
+    """
+    connection = connected(ctx)
+    require_yes(connection, yes=yes)
+    dropping = connection.wiring.dead_letter_drop
+    with progress("Looking"):
+        letter = dropping.inspection.find(queue, letter_id)
+    consequence = dropping.consequence(queue, letter)
+    if not connection.json:
+        _show(connection, [letter])
+    confirm(connection, f"{consequence} Drop it?", yes=yes)
+    dropping.drop(queue, letter)
+    dropped = {"queue": queue, "dropped": letter_id, "consequence": consequence}
+    connection.show(_view(letter, utc_now()) | dropped if connection.json else dropped)
 
 
 @app.command("redrive")
@@ -87,6 +115,14 @@ def redrive(
     with progress("Moving messages"):
         moved = connection.wiring.queue_operations.redrive(queue, limit)
     connection.show(moved_letters(queue, moved))
+
+
+def _show(connection: StackConnection, letters: Sequence[ExaminedLetter]) -> None:
+    """Show dead letters; people get the columns in which something is known."""
+    now = utc_now()
+    views = [_view(letter, now) for letter in letters]
+    known = {name for view in views for name, value in view.items() if value is not None}
+    connection.show_list(views, [name for name in _SHOWN if name in known])
 
 
 def _view(examined: ExaminedLetter, now: datetime) -> Record:

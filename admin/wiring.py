@@ -15,7 +15,7 @@ from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.stack_capacity import read_capacity
 from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
-from admin.use_cases.dead_letters import DeadLetterInspection
+from admin.use_cases.dead_letters import DeadLetterDrop, DeadLetterInspection
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
 from admin.use_cases.first_steps import FirstSteps
@@ -153,6 +153,15 @@ class OperatorWiring(Wiring):
             queues=SqsDeadLetterQueues(),
             messages=self.message_store,
             urls=self.queue_operations.urls,
+        )
+
+    @cached_property
+    def dead_letter_drop(self) -> DeadLetterDrop:
+        return DeadLetterDrop(
+            inspection=self.dead_letter_inspection,
+            seen_events=self.seen_events,
+            log=self.queue_operations.log,
+            clock=utc_now,
         )
 
     @cached_property

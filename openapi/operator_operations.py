@@ -71,6 +71,7 @@ _REDRIVE: Final = {
     "by": "root@pillarbox.example",
     "queue": "jobs",
     "moved": 4,
+    "dropped": None,
 }
 _QUEUE: Final = {
     "name": "jobs",

@@ -1,16 +1,18 @@
-"""Look into dead-letter queues without taking anything out of them."""
+"""Look into dead-letter queues, and take single dead letters out."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
-from admin.use_cases.dead_letters import DeadLetter
+from admin.use_cases.dead_letters import RESULT, DeadLetter
 from pillarbox.adapters.aws import client_of, operator_errors
-from pillarbox.adapters.ses.events import read_provider_event, snake_case
+from pillarbox.adapters.ses.events import find_message, read_provider_event, snake_case
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
-from pillarbox.application.delivery.ports import TenantChange
+from pillarbox.application.delivery.ports import TenantChange, UnreadableEvent
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
@@ -49,14 +51,33 @@ class SqsDeadLetterQueues:
 
         SQS counts each look as a receipt.
         """
-        letters: dict[str, DeadLetter] = {}
+        with self._received(url, at_most) as messages:
+            letters = [_letter(_READERS[queue], message) for message in messages]
+        return letters[:at_most]
+
+    def remove(self, url: str, queue_message_id: str) -> bool:
+        """Receive messages until it is among them, and delete it; the others stay."""
+        with self._received(url, sys.maxsize) as messages:
+            for message in messages:
+                if message["MessageId"] == queue_message_id:
+                    self._sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                    return True
+        return False
+
+    @contextmanager
+    def _received(self, url: str, at_most: int) -> Iterator[Iterator[Any]]:
+        """Yield messages, each once; at the end make visible what was received and is there."""
         receipts: dict[str, str] = {}
+
+        def each() -> Iterator[Any]:
+            while len(receipts) < at_most and (messages := self._receive(url, at_most)):
+                new = [message for message in messages if message["MessageId"] not in receipts]
+                receipts.update((one["MessageId"], one["ReceiptHandle"]) for one in messages)
+                yield from new
+
         with operator_errors(_NAME):
             try:
-                while len(letters) < at_most and (messages := self._receive(url, at_most)):
-                    for message in messages:
-                        letters[message["MessageId"]] = _letter(_READERS[queue], message)
-                        receipts[message["MessageId"]] = message["ReceiptHandle"]
+                yield each()
             finally:
                 for batch in batched(receipts.values(), _BATCH, strict=False):
                     self._sqs.change_message_visibility_batch(
@@ -66,7 +87,6 @@ class SqsDeadLetterQueues:
                             for number, receipt in enumerate(batch)
                         ],
                     )
-        return [*letters.values()][:at_most]
 
     def _receive(self, url: str, at_most: int) -> Sequence[Any]:
         return self._sqs.receive_message(
@@ -110,7 +130,7 @@ def _read_job(text: str) -> _Content:
     except UnreadableJob as error:
         return _Content(None, error.account_id, error.message_id, problem=str(error))
     if job.result:
-        task = "result to record"
+        task = RESULT
     elif job.due_at:
         task = "email that waited"
     else:
@@ -119,7 +139,13 @@ def _read_job(text: str) -> _Content:
 
 
 def _read_event(text: str) -> _Content:
-    event = read_provider_event(text)
+    try:
+        event = read_provider_event(text)
+    except UnreadableEvent as error:
+        named = find_message(text)
+        if named is None:
+            raise
+        return _Content(None, named.account_id, named.message_id, problem=str(error))
     if event is None:
         return _Content("event that changes nothing")
     if isinstance(event, TenantChange):

@@ -1,15 +1,25 @@
-"""What is in a dead-letter queue, without what its sender wrote."""
+"""What is in a dead-letter queue, without what its sender wrote, and how a dead letter ends."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
+from pillarbox.application.delivery.ports import SeenEvents, TaggedMessage
+from pillarbox.application.operator.ports import QueueLog
 from pillarbox.application.operator.queues import QueueUrls
-from pillarbox.application.ports import Messages
+from pillarbox.application.ports import Clock, Messages
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
+from pillarbox.domain.queue_log import Redrive
+
+#: The task of a job that has SES's answer and no email.
+RESULT: Final = "result to record"
+#: More dead letters than a queue can have.
+_ALL: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +51,9 @@ class DeadLetterQueues(Protocol):
             url: its dead-letter queue.
             at_most: the most messages.
         """
+
+    def remove(self, url: str, queue_message_id: str) -> bool:
+        """Remove a message from a dead-letter queue; return False if it is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,17 +93,122 @@ class DeadLetterInspection:
             ValidationFailed: on `queue`: it has no dead letters.
             ServiceError: `service_unavailable`.
         """
+        letters = self.queues.look(queue, self.url_of(queue), at_most)
+        return [*map(self._examine, sorted(letters, key=lambda one: one.sent_at))]
+
+    def find(self, queue: str, queue_message_id: str) -> ExaminedLetter:
+        """Read one dead letter, by SQS's id of it.
+
+        Raises:
+            ValidationFailed: on `queue`, as above; on `id`: there is no such dead letter.
+            ServiceError: `service_unavailable`.
+        """
+        for letter in self.queues.look(queue, self.url_of(queue), _ALL):
+            if letter.queue_message_id == queue_message_id:
+                return self._examine(letter)
+        raise _no_letter()
+
+    def url_of(self, queue: str) -> str:
+        """Return the dead-letter queue of a queue.
+
+        Raises:
+            ValidationFailed: on `queue`: it has no dead letters.
+        """
         urls = self.urls.get(queue)
         if urls is None or urls.dead_letters is None:
             names = " or ".join(name for name, urls in self.urls.items() if urls.dead_letters)
             raise ValidationFailed(FieldError("queue", f"must be {names}", "unknown_queue"))
-        letters = self.queues.look(queue, urls.dead_letters, at_most)
-        return [
-            ExaminedLetter(
-                letter=letter,
-                message=self.messages.get(letter.account_id, letter.message_id)
-                if letter.account_id and letter.message_id
-                else None,
-            )
-            for letter in sorted(letters, key=lambda one: one.sent_at)
-        ]
+        return urls.dead_letters
+
+    def _examine(self, letter: DeadLetter) -> ExaminedLetter:
+        known = letter.account_id and letter.message_id
+        message = self.messages.get(letter.account_id, letter.message_id) if known else None  # type: ignore[arg-type]
+        return ExaminedLetter(letter=letter, message=message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetterDrop:
+    """Removes a dead letter, after what it stands for has an end that can be seen."""
+
+    inspection: DeadLetterInspection
+    seen_events: SeenEvents
+    log: QueueLog
+    clock: Clock
+
+    def consequence(self, queue: str, examined: ExaminedLetter) -> str:
+        """Say what it means to drop a dead letter, in sentences.
+
+        Raises:
+            ValidationFailed: on `id`: only a worker can find out whether SES took its email.
+        """
+        message = examined.message
+        match queue:
+            case "jobs" if message is None:
+                return "No accepted email needs it."
+            case "jobs" if message.pending:
+                _require_no_hand_over(examined.letter, message)
+                return "Its email is not sent and ends as failed, with the code dropped."
+            case "jobs":
+                return f"Its email is {message.status} and stays so."
+            case "events":
+                return (
+                    "What it says is never recorded: the status of its email stays, and a bounce"
+                    " or complaint suppresses nobody. That SES took the email is kept."
+                )
+            case "webhooks":
+                return "The endpoint does not get it. `webhook replay` posts events again."
+            case _:
+                return "Its step is not done now. The next hourly pass does it."
+
+    def drop(self, queue: str, examined: ExaminedLetter) -> None:
+        """End what a dead letter stands for, remove it, and note that in the log.
+
+        Raises:
+            ValidationFailed: on `id`: as above, or somebody else has removed it.
+            ServiceError: `service_unavailable`: it may be removed.
+        """
+        letter, now = examined.letter, self.clock()
+        entry = Redrive(
+            entry_id=str(new_id(now)),
+            at=now,
+            by=COMMAND,
+            queue=queue,
+            dropped=letter.queue_message_id,
+        )
+        if letter.account_id and letter.message_id:
+            if queue == "jobs":
+                self._end_email(letter, letter.account_id, letter.message_id)
+            if queue == "events" and not self.seen_events.find(
+                letter.account_id, letter.message_id
+            ):
+                # An event shows that SES took its email, which must not be handed over again.
+                self.seen_events.put_all([TaggedMessage(letter.account_id, letter.message_id)], now)
+        self.log.put(entry)
+        if not self.inspection.queues.remove(
+            self.inspection.url_of(queue), letter.queue_message_id
+        ):
+            raise _no_letter()
+        self.log.put(replace(entry, moved=0))
+
+    def _end_email(self, letter: DeadLetter, account_id: str, message_id: UUID) -> None:
+        """Let the email of a job fail, unless it is final; without a record it gets a tombstone."""
+        messages, now = self.inspection.messages, self.clock()
+        message = messages.get(account_id, message_id)
+        if message is None:
+            message = messages.withdraw(account_id, [message_id], now).get(message_id)
+        failed = Event(kind=EventKind.FAILED, at=now, code="dropped", reason=MEANINGS["dropped"])
+        while message is not None and message.pending:
+            _require_no_hand_over(letter, message)
+            if messages.save(message.with_events([failed])):
+                return
+            message = messages.get(account_id, message_id)
+
+
+def _require_no_hand_over(letter: DeadLetter, message: Message) -> None:
+    if letter.task == RESULT or message.lease or message.provider_message_id:
+        text = "is of an email that SES may have taken. Redrive it: then a worker finds out"
+        raise ValidationFailed(FieldError("id", text, "not_droppable"))
+
+
+def _no_letter() -> ValidationFailed:
+    return ValidationFailed(FieldError("id", "is no dead letter of this queue", "unknown_id"))

@@ -1,4 +1,4 @@
-"""`pillarbox queue show`, with moto in place of AWS."""
+"""`pillarbox queue show` and `queue drop`, with moto in place of AWS."""
 
 import json
 from dataclasses import replace
@@ -9,13 +9,21 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
-from pillarbox.application.delivery.ports import SweepStep, SweepTask
+from pillarbox.application.delivery.ports import (
+    SeenEvent,
+    SweepStep,
+    SweepTask,
+    TaggedMessage,
+)
 from pillarbox.domain.accounts.alert import AlertPost
-from pillarbox.domain.messages.mail import StarterBody
-from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.errors import Withdrawn
+from pillarbox.domain.messages.mail import HandOverResult, StarterBody
+from pillarbox.domain.messages.message import Event, EventKind, Lease, Message, MessageOrigin
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookType
 from tests.fakes.builders import ACCOUNT, NOW, job, mail, message
 from tests.integration.admin.operator_command import Operator
@@ -166,7 +174,7 @@ def test_what_cannot_be_read_is_not_quoted(run: Operator, dead: dict[str, str], 
     printed = run.plain("--local", "queue", "show", queue).output
     assert SECRET not in printed + str(shown)
     for one in shown:
-        assert (one["id"] in printed) == (one["accountId"] is None)
+        assert one["id"] in printed
 
 
 @pytest.mark.usefixtures("dead")
@@ -174,3 +182,135 @@ def test_a_queue_without_dead_letters_is_named(run: Operator) -> None:
     """Urgent jobs are among those of `jobs`; other names are no queues."""
     for queue in ("urgent", "mail"):
         assert run.refused("queue", "show", queue) == (1, "validation_failed")
+
+
+def put_job(table: Table, dead: dict[str, str], stored: Message, text: str | None = None) -> None:
+    table.put(message_item(stored))
+    put(dead["jobs"], text or job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
+
+
+def status_of(table: Table, stored: Message) -> tuple[str, str | None]:
+    now = DynamoMessages(table).get(ACCOUNT, stored.message_id)
+    assert now
+    return now.status, now.error.code if now.error else None
+
+
+def drop(run: Operator, queue: str) -> Any:
+    """Drop the only dead letter of a queue."""
+    (shown,) = show(run, queue)
+    dropped = run("queue", "drop", queue, shown["id"], "--yes")
+    assert show(run, queue) == []
+    assert dropped["dropped"] == shown["id"]
+    (entry,) = run("queue", "status")["redrives"]
+    noted = {"by": "operator", "queue": queue, "dropped": shown["id"], "moved": 0}
+    assert entry | noted == entry
+    return dropped
+
+
+def test_a_dropped_job_ends_its_email(run: Operator, table: Table, dead: dict[str, str]) -> None:
+    """An accepted email never vanishes: what still waited has failed, and the log has the drop."""
+    stored = message()
+    put_job(table, dead, stored)
+    assert drop(run, "jobs")["messageId"] == str(stored.message_id)
+    assert status_of(table, stored) == ("failed", "dropped")
+
+
+def test_a_job_of_a_final_email_changes_nothing(
+    run: Operator, table: Table, dead: dict[str, str]
+) -> None:
+    """The email keeps its status."""
+    stored = message().with_events([Event(kind=EventKind.DELIVERED, at=NOW)])
+    put_job(table, dead, stored)
+    assert "delivered" in drop(run, "jobs")["consequence"]
+    assert status_of(table, stored) == ("delivered", None)
+
+
+def test_a_job_without_a_record_leaves_a_tombstone(
+    run: Operator, table: Table, dead: dict[str, str]
+) -> None:
+    """A stalled acceptor commits nothing whose job is gone."""
+    stored = message()
+    put(dead["jobs"], job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
+    drop(run, "jobs")
+    with pytest.raises(Withdrawn):
+        DynamoMessages(table).commit(stored)
+
+
+@pytest.mark.parametrize("handed_over", ["leased", "known to SES", "result"])
+def test_a_job_whose_email_ses_may_have_is_kept(
+    run: Operator, table: Table, dead: dict[str, str], handed_over: str
+) -> None:
+    """Only a worker can tell how a hand-over ended, so the letter stays for a redrive."""
+    stored = message(attempt=1)
+    text = None
+    if handed_over == "leased":
+        stored = replace(stored, lease=Lease(owner="w", taken_at=NOW, expires_at=NOW))
+    elif handed_over == "known to SES":
+        stored = replace(stored, provider_message_id="ses-1")
+    else:
+        result = HandOverResult(attempt=1, events=(Event(kind=EventKind.SENT, at=NOW),))
+        text = job_format.write_result(job(stored, mail=None), result)
+    put_job(table, dead, stored, text)
+    (shown,) = show(run, "jobs")
+    assert run.refused("queue", "drop", "jobs", shown["id"], "--yes") == (1, "validation_failed")
+    assert len(show(run, "jobs")) == 1
+    assert status_of(table, stored) == ("pending", None)
+    assert run("queue", "status")["redrives"] == []
+
+
+def test_a_dropped_event_still_shows_that_ses_took_its_email(
+    run: Operator, table: Table, dead: dict[str, str]
+) -> None:
+    """Promise 2: without the event, the worker would hand the email over again."""
+    stored = message()
+    tags = {"account": [ACCOUNT], "message": [str(stored.message_id)]}
+    put(dead["events"], json.dumps({"detail": {"eventType": "Bounce", "mail": {"tags": tags}}}))
+    assert drop(run, "events")["messageId"] == str(stored.message_id)
+    assert DynamoSeenEvents(table).find(ACCOUNT, stored.message_id)
+
+
+def test_a_mark_with_an_id_of_ses_is_kept(
+    run: Operator, table: Table, dead: dict[str, str]
+) -> None:
+    """The worker that failed with the event has left a better mark."""
+    stored = message()
+    tags = {"account": [ACCOUNT], "message": [str(stored.message_id)]}
+    put(dead["events"], json.dumps({"eventType": "Bounce", "mail": {"tags": tags}}))
+    seen = DynamoSeenEvents(table)
+    seen.put_all([TaggedMessage(ACCOUNT, stored.message_id, "ses-1")], NOW)
+    drop(run, "events")
+    assert seen.find(ACCOUNT, stored.message_id) == SeenEvent("ses-1", NOW)
+
+
+@pytest.mark.parametrize("queue", ["jobs", "events", "webhooks", "sweep"])
+def test_a_letter_that_cannot_be_read_can_be_dropped(
+    run: Operator, dead: dict[str, str], queue: str
+) -> None:
+    """One of several goes, the others stay, and nothing of its text is shown."""
+    for number in range(12):
+        put(dead[queue], f"{SECRET} {number}")
+    chosen = show(run, queue)[5]["id"]
+    result = run.plain("--local", "queue", "drop", queue, chosen, typed="y\n")
+    assert result.exit_code == 0
+    assert chosen in result.stdout
+    assert "Drop it?" in result.stderr
+    assert SECRET not in result.output
+    assert chosen not in {one["id"] for one in show(run, queue)}
+    assert len(show(run, queue)) == 11
+
+
+def test_a_drop_asks_and_finds_only_what_is_there(
+    run: Operator, table: Table, dead: dict[str, str]
+) -> None:
+    """Without a yes the letter and its email stay; a program must say --yes."""
+    stored = message()
+    put_job(table, dead, stored)
+    (shown,) = show(run, "jobs")
+    result = run.plain("--local", "queue", "drop", "jobs", shown["id"], typed="n\n")
+    assert result.exit_code == 1
+    assert "ends as failed" in result.stderr
+    assert run.refused("queue", "drop", "jobs", shown["id"])[0] == 2
+    assert run.refused("queue", "drop", "jobs", "other", "--yes") == (1, "validation_failed")
+    assert run.refused("queue", "drop", "urgent", "x", "--yes") == (1, "validation_failed")
+    assert len(show(run, "jobs")) == 1
+    assert status_of(table, stored) == ("pending", None)

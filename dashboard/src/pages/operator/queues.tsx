@@ -55,12 +55,12 @@ export default function Queues() {
       )}
       {list.data && list.data.redrives.length > 0 && (
         <section class="card">
-          <h2>What operators moved</h2>
+          <h2>What operators moved and dropped</h2>
           <ol class="timeline">
-            {list.data.redrives.map(({ id, at, by, queue, moved }) => (
+            {list.data.redrives.map(({ id, at, by, queue, moved, dropped }) => (
               <li key={id} class={moved === null ? "is-failed" : "is-sent"}>
-                <b>Redrive of {queue}</b> by {by} <Time at={at} />
-                <p>{moved === null ? "It has not ended, or has failed. Some dead letters may have moved." : `${count(moved)} moved.`}</p>
+                <b>{dropped ? "Drop" : "Redrive"} of {queue}</b> by {by} <Time at={at} />
+                <p>{moved === null ? "It has not ended, or has failed. Some dead letters may have left." : dropped ? "One dropped." : `${count(moved)} moved.`}</p>
               </li>
             ))}
           </ol>

@@ -1,4 +1,4 @@
-"""The operators' log: which dead letters were moved back, by whom."""
+"""The operators' log: which dead letters were moved back or dropped, by whom."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redrive:
-    """One redrive. `by` is the address of an operator, or `account_log.COMMAND`."""
+    """One redrive or drop. `by` is the address of an operator, or `account_log.COMMAND`."""
 
     entry_id: str
     at: datetime
@@ -14,3 +14,5 @@ class Redrive:
     queue: str
     #: None until the redrive has ended, so also if it failed: then its number is not known.
     moved: int | None = None
+    #: SQS's id of the dead letter that was dropped; None if dead letters were moved.
+    dropped: str | None = None

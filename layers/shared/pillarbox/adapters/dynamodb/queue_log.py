@@ -1,4 +1,4 @@
-"""The operators' log of redrives."""
+"""The operators' log of redrives and drops."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.rows import Row
 from pillarbox.domain.queue_log import Redrive
 
-_REDRIVE: Final = Row(Redrive, *("by", "queue", "moved?"), at=("at", TIME))
+_REDRIVE: Final = Row(Redrive, *("by", "queue", "moved?", "dropped?"), at=("at", TIME))
 
 
 class DynamoQueueLog(Store):

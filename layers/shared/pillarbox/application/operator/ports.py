@@ -45,7 +45,7 @@ class Queues(Protocol):
 
 
 class QueueLog(Protocol):
-    """What operators moved."""
+    """What operators moved and dropped."""
 
     def put(self, redrive: Redrive) -> None:
         """Put a redrive, or replace the one with this id."""

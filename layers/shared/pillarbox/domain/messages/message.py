@@ -89,6 +89,7 @@ MEANINGS: Final = {
     " or time.",
     "canceled": "The email was canceled before it was due.",
     "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
+    "dropped": "The operator of the service removed the email from the queue.",
     "expired": "The email could not be sent in time.",
     "general": "The recipient's server refused the email without a status code.",
     "key_revoked": "The API key no longer worked when the email was due.",

@@ -144,6 +144,7 @@ def queue_list(
                 "by": redrive.by,
                 "queue": redrive.queue,
                 "moved": redrive.moved,
+                "dropped": redrive.dropped,
             }
             for redrive in redrives
         ],

@@ -123,7 +123,7 @@ class QueueItem(TypedDict):
 
 
 class RedriveItem(TypedDict):
-    """A redrive of a queue."""
+    """A redrive of a queue, or a drop of one dead letter."""
 
     id: Uuid
     at: Timestamp
@@ -132,6 +132,9 @@ class RedriveItem(TypedDict):
     moved: Annotated[
         int | None,
         Field(description="How many dead letters; null if it has not ended, or has failed."),
+    ]
+    dropped: Annotated[
+        str | None, Field(description="The id of the dead letter that was dropped, at SQS.")
     ]
 
 
