@@ -32,6 +32,8 @@ def top(
 
     The counts are those of emails that were accepted in this time: a bounce counts at the time of
     its email, and only if it is permanent. The rates are fractions of what was handed to SES.
+    Unconfirmed are emails of UTC days that ended a day ago, such as with `--since 7d`, of which SES
+    has reported no delivery and no bounce.
 
     Example: `pillarbox stats top --by bounces --since 6h`
     """

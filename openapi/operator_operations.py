@@ -60,6 +60,7 @@ _RATES: Final = {
     "delivered": 470,
     "bounced": 9,
     "complained": 1,
+    "unconfirmed": 2,
     "deliveryRate": 0.9751,
     "bounceRate": 0.0187,
     "complaintRate": 0.0021,

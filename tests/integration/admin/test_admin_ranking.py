@@ -50,6 +50,7 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
         "bounceRate": 0.75,
         "complained": 0,
         "complaintRate": 0.0,
+        "unconfirmed": None,
         "suspendedAt": None,
     }
     assert run.refused("stats", "top", "--since", "2999-01-01") == (1, "validation_failed")
@@ -67,3 +68,23 @@ def test_every_account_is_ranked(run: Operator, table: Table) -> None:
     ranked = run("stats", "top", "--by", "bounces", "--limit", "100")
     assert sorted(item["id"] for item in ranked["items"]) == sorted(ids)
     assert ranked["total"] == len(list(DynamoAccounts(table).all_ids()))
+
+
+def test_what_stays_sent_is_counted(run: Operator, table: Table) -> None:
+    """SES may lose an event. A mail of a UTC day that ended a day ago, and is `sent`, counts."""
+    account_id = run("account", "create", "--name", "Shop", "--plan", "free")["id"]
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    hours = (datetime.now(UTC) - today) // timedelta(hours=1)
+    sent, delivered = EventKind.SENT, EventKind.DELIVERED
+    send(table, account_id, hours + 1, sent)  # yesterday: that day has not ended a day ago
+    send(table, account_id, hours + 25, sent, sent, delivered, EventKind.FAILED)
+    send(table, account_id, hours + 49, sent, EventKind.BOUNCED, delivered)
+
+    def unconfirmed(since: str) -> list[int | None]:
+        top = run("stats", "top", "--since", since)
+        (row,) = top["items"]
+        assert top["allAccounts"]["unconfirmed"] == row["unconfirmed"]
+        return [row["unconfirmed"], row["totalMessages"]]
+
+    assert unconfirmed("7d") == [3, 8]
+    assert unconfirmed(f"{hours + 2}h") == [None, 1]

@@ -30,6 +30,9 @@ export default function Rates() {
       {rates.data && (
         <div class={rates.stale ? "stale" : undefined}>
           <Figures of={rates.data.allAccounts} />
+          {!!rates.data.allAccounts.unconfirmed && (
+            <p class="hint">Of {count(rates.data.allAccounts.unconfirmed)} emails SES has reported no delivery and no bounce for a day.</p>
+          )}
           {rates.data.items.length === 0 && (
             <Empty icon="activity" title="Nothing in this time">
               <p>{by === "volume" ? "No account sent an email." : "No account has any of these."}</p>

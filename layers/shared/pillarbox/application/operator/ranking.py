@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import batched
 from typing import Final, Protocol
@@ -13,8 +13,11 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import Status
+from pillarbox.domain.messages.statistics import Granularity
 from pillarbox.domain.timing import milliseconds
 
+#: After this time SES has reported on almost all emails.
+_REPORTED: Final = timedelta(days=1)
 #: Accounts to read before the progress is reported.
 _BATCH: Final = 25
 
@@ -42,6 +45,9 @@ class AccountCounts:
 
     account: Account
     counts: MessageCounts
+    #: Those of UTC days that ended a day ago which are `sent`: SES said nothing more. None if the
+    #: range has no such day.
+    unconfirmed: int | None = None
 
     def number(self, by: RankBy) -> int:
         """Return the number that the account is ranked by."""
@@ -83,7 +89,12 @@ class AccountRates:
             analytics = self.queries.analytics(
                 account.account_id, *window, Bucket.DAY, account.shards
             )
-            return AccountCounts(account, analytics.total)
+            reported = [
+                counts.by_status[Status.SENT]
+                for day, counts in analytics.volume.items()
+                if Granularity.DAY.end(day) <= milliseconds(until - _REPORTED)
+            ]
+            return AccountCounts(account, analytics.total, sum(reported) if reported else None)
 
         counted: list[AccountCounts] = []
         read = 0

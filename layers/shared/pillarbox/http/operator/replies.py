@@ -89,11 +89,11 @@ def rates_result(
     return {
         "windowStart": timestamp(since),
         "windowEnd": timestamp(until),
-        "allAccounts": _rates([each.counts for each in counted]),
+        "allAccounts": _rates(counted),
         "total": len(ranked),
         "items": [
             {
-                **_rates([each.counts]),
+                **_rates([each]),
                 "id": each.account.account_id,
                 "name": each.account.name,
                 "plan": each.account.plan,
@@ -104,15 +104,17 @@ def rates_result(
     }
 
 
-def _rates(counts: Sequence[MessageCounts]) -> operator_types.SendingRates:
-    reached = sum((each.reached for each in counts), Counter[Status]())
-    together = MessageCounts(sum(each.count for each in counts), reached)
+def _rates(counted: Sequence[AccountCounts]) -> operator_types.SendingRates:
+    reached = sum((each.counts.reached for each in counted), Counter[Status]())
+    together = MessageCounts(sum(each.counts.count for each in counted), reached)
+    unconfirmed = [each.unconfirmed for each in counted if each.unconfirmed is not None]
     return {
         "totalMessages": together.count,
         "sent": reached[Status.SENT],
         "delivered": reached[Status.DELIVERED],
         "bounced": reached[Status.BOUNCED],
         "complained": reached[Status.COMPLAINED],
+        "unconfirmed": sum(unconfirmed) if unconfirmed else None,
         "deliveryRate": together.rate(Status.DELIVERED),
         "bounceRate": together.rate(Status.BOUNCED),
         "complaintRate": together.rate(Status.COMPLAINED),

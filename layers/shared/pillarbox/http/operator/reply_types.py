@@ -73,6 +73,13 @@ class SendingRates(TypedDict):
     delivered: int
     bounced: Annotated[int, Field(description="Permanent bounces only.")]
     complained: int
+    unconfirmed: Annotated[
+        int | None,
+        Field(
+            description="Those that are still `sent`, of the UTC days that ended a day ago: SES has"
+            " reported no delivery and no bounce. Null if the range has no such day."
+        ),
+    ]
     deliveryRate: Rate
     bounceRate: Rate
     complaintRate: Rate
