@@ -92,7 +92,7 @@ def drop(
     confirm(connection, f"{consequence} Drop it?", yes=yes)
     dropping.drop(queue, letter)
     dropped = {"queue": queue, "dropped": letter_id, "consequence": consequence}
-    connection.show(_view(letter, utc_now()) | dropped if connection.json else dropped)
+    connection.show({**_view(letter, utc_now()), **dropped} if connection.json else dropped)
 
 
 @app.command("redrive")

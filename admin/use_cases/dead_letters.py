@@ -18,6 +18,12 @@ from pillarbox.domain.queue_log import Redrive
 
 #: The task of a job that has SES's answer and no email.
 RESULT: Final = "result to record"
+_CONSEQUENCES: Final = {
+    "events": "What it says is never recorded: the status of its email stays, and a bounce or"
+    " complaint suppresses nobody. That SES took the email is kept.",
+    "webhooks": "The endpoint does not get it. `webhook replay` posts events again.",
+    "sweep": "Its step is not done now. The next hourly pass does it.",
+}
 #: More dead letters than a queue can have.
 _ALL: Final = 1_000_000
 
@@ -142,23 +148,14 @@ class DeadLetterDrop:
             ValidationFailed: on `id`: only a worker can find out whether SES took its email.
         """
         message = examined.message
-        match queue:
-            case "jobs" if message is None:
-                return "No accepted email needs it."
-            case "jobs" if message.pending:
-                _require_no_hand_over(examined.letter, message)
-                return "Its email is not sent and ends as failed, with the code dropped."
-            case "jobs":
-                return f"Its email is {message.status} and stays so."
-            case "events":
-                return (
-                    "What it says is never recorded: the status of its email stays, and a bounce"
-                    " or complaint suppresses nobody. That SES took the email is kept."
-                )
-            case "webhooks":
-                return "The endpoint does not get it. `webhook replay` posts events again."
-            case _:
-                return "Its step is not done now. The next hourly pass does it."
+        if queue != "jobs":
+            return _CONSEQUENCES[queue]
+        if message is None:
+            return "No accepted email needs it."
+        if message.pending:
+            _require_no_hand_over(examined.letter, message)
+            return "Its email is not sent and ends as failed, with the code dropped."
+        return f"Its email is {message.status} and stays so."
 
     def drop(self, queue: str, examined: ExaminedLetter) -> None:
         """End what a dead letter stands for, remove it, and note that in the log.

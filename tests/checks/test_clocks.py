@@ -114,7 +114,7 @@ OF_A_PACKAGE: Final = {
     "application/delivery/sweep_waiting.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (2, "`QUEUED_AHEAD` has minutes of slack, the rest is of one clock"),
     "application/history": (11, _STORED),
-    "application/operator/ranking.py": (1, _STORED),
+    "application/operator/ranking.py": (2, _STORED),
     "application/sending/changes.py": (1, _SOON),
     "application/sending/confirmation.py": (1, _SOON),
     "application/sign_in": (7, _SOON),

@@ -152,9 +152,9 @@ BUGS: Final = (
     SeededBug(
         "a bounce counts for the first recipient",
         f"{_LAYER}/adapters/ses/events.py",
-        'recipient=_address_of(recipient["emailAddress"]),\n'
+        'recipient=_address_of(recipient["emailAddress"]) or None,\n'
         "            code=_bounce_code(subtype, recipient),",
-        'recipient=_address_of(bounce["bouncedRecipients"][0]["emailAddress"]),\n'
+        'recipient=_address_of(bounce["bouncedRecipients"][0]["emailAddress"]) or None,\n'
         "            code=_bounce_code(subtype, recipient),",
         "tests/ports/test_ports_notices.py tests/integration/feedback",
     ),
@@ -210,8 +210,8 @@ BUGS: Final = (
     SeededBug(
         "a dead letter that was moved back counts as a new event",
         f"{_LAYER}/adapters/sqs/event_queue.py",
-        "for at, n in dead_letters.items() if n",
-        "for at, n in dead_letters.items() if n < 0",
+        "if after < before",
+        "if after < 0",
         "tests/unit/test_event_queue.py",
     ),
     SeededBug(

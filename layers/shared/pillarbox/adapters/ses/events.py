@@ -150,7 +150,7 @@ def _only(record: Mapping[str, Any]) -> str | None:
 
     With several such a report is about the mail as a whole.
     """
-    destination = record["mail"].get("destination") or ()
+    destination = record["mail"].get("destination") or []
     return destination[0] if len(destination) == 1 else None
 
 

@@ -1,6 +1,6 @@
 """Count what each account sends, and who causes the load or the trouble."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -89,12 +89,8 @@ class AccountRates:
             analytics = self.queries.analytics(
                 account.account_id, *window, Bucket.DAY, account.shards
             )
-            reported = [
-                counts.by_status[Status.SENT]
-                for day, counts in analytics.volume.items()
-                if Granularity.DAY.end(day) <= milliseconds(until - _REPORTED)
-            ]
-            return AccountCounts(account, analytics.total, sum(reported) if reported else None)
+            unconfirmed = _unconfirmed(analytics.volume, milliseconds(until - _REPORTED))
+            return AccountCounts(account, analytics.total, unconfirmed)
 
         counted: list[AccountCounts] = []
         read = 0
@@ -103,6 +99,15 @@ class AccountRates:
             read += len(batch)
             report(read)
         return counted
+
+
+def _unconfirmed(volume: Mapping[int, MessageCounts], until: int) -> int | None:
+    reported = [
+        counts.by_status[Status.SENT]
+        for day, counts in volume.items()
+        if Granularity.DAY.end(day) <= until
+    ]
+    return sum(reported) if reported else None
 
 
 def rank(counted: Iterable[AccountCounts], by: RankBy) -> list[AccountCounts]:
