@@ -74,6 +74,8 @@ class SqsDeadLetterQueues:
                 new = [message for message in messages if message["MessageId"] not in receipts]
                 receipts.update((one["MessageId"], one["ReceiptHandle"]) for one in messages)
                 yield from new
+                if not new:  # they are visible again
+                    return
 
         with operator_errors(_NAME):
             try:

@@ -20,7 +20,7 @@ from pillarbox.domain.queue_log import Redrive
 RESULT: Final = "result to record"
 _CONSEQUENCES: Final = {
     "events": "What it says is never recorded: the status of its email stays, and a bounce or"
-    " complaint suppresses nobody. That SES took the email is kept.",
+    " complaint suppresses nobody. It still proves that SES took the email.",
     "webhooks": "The endpoint does not get it. `webhook replay` posts events again.",
     "sweep": "Its step is not done now. The next hourly pass does it.",
 }
@@ -127,8 +127,9 @@ class DeadLetterInspection:
         return urls.dead_letters
 
     def _examine(self, letter: DeadLetter) -> ExaminedLetter:
-        known = letter.account_id and letter.message_id
-        message = self.messages.get(letter.account_id, letter.message_id) if known else None  # type: ignore[arg-type]
+        message = None
+        if letter.account_id and letter.message_id:
+            message = self.messages.get(letter.account_id, letter.message_id)
         return ExaminedLetter(letter=letter, message=message)
 
 

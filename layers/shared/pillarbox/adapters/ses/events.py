@@ -36,9 +36,7 @@ _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 _DROPPED: Final = frozenset({"Click", "Open", "Subscription"})
 _LOGGABLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_ -]{0,49}")
 #: What reading a text of another form raises.
-_ODD_FORMS: Final = (
-    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
-)
+_ODD: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 #: The members of a record and of its parts, and the subtypes that SES chooses ("Contents of event
 #: data" in the SES developer guide). What is not here is logged, so that somebody reads about it.
 _DOCUMENTED: Final = """
@@ -88,7 +86,7 @@ def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
         )
     except UnreadableEvent:
         raise
-    except _ODD_FORMS as error:
+    except _ODD as error:
         # Only the name of a missing member is no text of others.
         missing = f" {error}" if isinstance(error, KeyError) else ""
         raise UnreadableEvent(f"{kind}: {type(error).__name__}{missing}") from error
