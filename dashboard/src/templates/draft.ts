@@ -8,7 +8,7 @@ import { keep, recall } from "../kept";
 import type { SaveDraftRequest, TemplateDraft } from "../schema";
 import { session } from "../session";
 
-export type Content = Required<Omit<SaveDraftRequest, "text" | "keepDays" | "locales">> & Pick<TemplateDraft, "keepDays" | "locales"> & { text: string };
+export type Content = Required<Omit<SaveDraftRequest, "text" | "keepDays" | "locales" | "samples">> & Pick<TemplateDraft, "keepDays" | "locales" | "samples"> & { text: string };
 /** What a template has for one locale, and for all others. */
 export type Part = Pick<Content, "subject" | "source" | "text">;
 export type Values = Record<string, unknown>;
