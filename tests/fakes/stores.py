@@ -518,7 +518,7 @@ class FakeSendingRate:
     def __init__(self, tokens: int = 10**6) -> None:
         self.wait: timedelta | None = None
         self.taken: list[tuple[int, bool]] = []
-        self.slowed_down = 0
+        self.slowed_down = self.given_back = 0
         self._tokens = tokens
 
     def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
@@ -530,6 +530,10 @@ class FakeSendingRate:
         self._tokens -= recipients
         self.taken.append((recipients, urgent))
         return None
+
+    def give_back(self, recipients: int) -> None:
+        self._tokens += recipients
+        self.given_back += recipients
 
     def slow_down(self) -> None:
         self.slowed_down += 1

@@ -17,7 +17,7 @@ from pillarbox.application.delivery.ports import (
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
-from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.messages.mail import HandOverResult, Job
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes import builders
@@ -549,6 +549,33 @@ def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
         "rendering_failed",
         "html: is too large",
     )
+
+
+def test_a_mail_that_cannot_be_built_ends(world: World, job: Job) -> None:
+    """An error of building is final at the second receipt, and uses nobody's tokens."""
+
+    def build(*_: object) -> bytes:
+        raise UnicodeEncodeError("ascii", "\u0131", 0, 1, "not in range")
+
+    delivery = replace(world.delivery, build=build)
+    with pytest.raises(UnicodeEncodeError):
+        delivery.deliver(job)
+    assert world.message().pending
+    assert delivery.deliver(job, first_receipt=False).outcome is Outcome.FAILED
+    assert [one.code for one in world.message().events] == ["building_failed"]
+    assert world.rate.given_back == sum(recipients for recipients, _ in world.rate.taken) == 2
+
+
+def test_a_store_that_is_out_of_reach_ends_no_mail(world: World, job: Job) -> None:
+    """While building meets `service_unavailable`, each receipt tries again."""
+
+    def build(*_: object) -> bytes:
+        raise Unavailable("settings", "not now")
+
+    for first_receipt in (True, False, False):
+        with pytest.raises(ServiceError):
+            replace(world.delivery, build=build).deliver(job, first_receipt=first_receipt)
+    assert world.message().pending
 
 
 def test_a_worker_without_time_hands_nothing_over(world: World, job: Job) -> None:

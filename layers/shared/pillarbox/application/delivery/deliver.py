@@ -24,9 +24,17 @@ from pillarbox.application.delivery.ports import (
     SendUncertain,
 )
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
-from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
+from pillarbox.application.ports import (
+    BuildDied,
+    Clock,
+    Directory,
+    Jobs,
+    Messages,
+    PayloadGone,
+    Suppressions,
+)
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import CHANGE_TIME, HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import (
     ERASED_ADDRESS,
@@ -109,7 +117,7 @@ class Delivery:
         return (
             self._without_hand_over(job, message)
             or self._held(job, message)
-            or self._hand_over(job, message)
+            or self._hand_over(job, message, first_receipt=first_receipt)
         )
 
     def _unrecorded(self, job: Job, sent_at: datetime) -> DeliveryResult:
@@ -200,14 +208,16 @@ class Delivery:
         if not self.messages.save(replace(message, lease=None)):
             return DeliveryResult(Outcome.WAITING, timedelta(0))
         released = replace(message, lease=None, revision=message.revision + 1)
-        return self._held(job, released) or replace(self._hand_over(job, released), resent=True)
+        return self._held(job, released) or replace(
+            self._hand_over(job, released, first_receipt=False), resent=True
+        )
 
     def _is_quiet(self, due: datetime) -> bool:
         """Return whether no event is known to have been recorded from a moment on."""
         latest = self.heartbeat.latest()
         return latest is None or latest < due
 
-    def _hand_over(self, job: Job, message: Message) -> DeliveryResult:
+    def _hand_over(self, job: Job, message: Message, *, first_receipt: bool) -> DeliveryResult:
         """Prepare everything, and only then lease the message and hand it over.
 
         Before the lease a failure costs nothing: the next worker starts again. After it, only
@@ -224,13 +234,10 @@ class Delivery:
         if not recipients:
             code = next(iter(refused.values()))
             return self._refuse(message, code, MEANINGS[code])
-        try:
-            raw = self.build(self._load(job, message), message)
-            job = self._with_present_tenant(job, message)
-        except PayloadGone:
-            return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
-        except ValidationFailed as error:
-            return self._refuse(message, "rendering_failed", error.message)
+        raw = self._build(job, message, first_receipt=first_receipt)
+        if isinstance(raw, DeliveryResult):
+            return raw
+        job = self._with_present_tenant(job, message)
         # Before the lease, so that the record says what is kept also if an event settles it.
         unkept = self.keep(message, raw)
         if not self.has_time():  # the preparation may load code for the first time
@@ -244,6 +251,26 @@ class Delivery:
             return replace(self._send(job, leased, recipients, refused, raw), unkept=unkept)
         decided = leased.message and self._without_hand_over(job, leased.message)
         return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
+
+    def _build(self, job: Job, message: Message, *, first_receipt: bool) -> bytes | DeliveryResult:
+        """Return the octets of a mail, or the result for one that can never be built."""
+        raw = None
+        try:
+            raw = self.build(self._load(job, message), message)
+        except PayloadGone:
+            return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
+        except ValidationFailed as error:
+            return self._refuse(message, "rendering_failed", error.message)
+        except (ServiceError, BuildDied):
+            raise
+        except Exception:
+            if first_receipt:
+                raise  # for the log; perhaps a deploy was under way
+            return self._refuse(message, "building_failed", MEANINGS["building_failed"])
+        finally:
+            if raw is None:  # the tokens are everybody's
+                self.rate.give_back(len(message.recipients))
+        return raw
 
     def _load(self, job: Job, message: Message) -> Mail:  # noqa: ARG002  due ones are the message's
         return self.jobs.load(job)

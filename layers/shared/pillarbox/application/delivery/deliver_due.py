@@ -36,24 +36,27 @@ class DueDelivery(Delivery):
         if schedule is None or schedule.due_at != job.due_at:
             # A new time or a release arranges its job before it saves the record.
             return self._unsaved(sent_at)
-        del first_receipt
         result = self._without_hand_over(job, message)
         if result is None and (now := self.clock()) < schedule.due_at:
             result = DeliveryResult(Outcome.WAITING, schedule.due_at - now)
         if result is None and schedule.held:
             result = self._refuse(message, "not_released", MEANINGS["not_released"])
-        result = result or self._held(job, message) or self._hand_over(job, message)
+        result = (
+            result
+            or self._held(job, message)
+            or self._hand_over(job, message, first_receipt=first_receipt)
+        )
         if result.outcome in {Outcome.SENT, Outcome.FAILED}:
             template_id = message.origin.template_id
             self.contents.remove(job.account_id, job.message_id, template_id)
         return result
 
-    def _hand_over(self, job: Job, message: Message) -> DeliveryResult:
+    def _hand_over(self, job: Job, message: Message, *, first_receipt: bool) -> DeliveryResult:
         account = self.directory.look_up(job.account_id).account
         if refusal := self._refusal(account, message):
             return self._refuse(message, refusal, MEANINGS[refusal])
         present = replace(job, tenant=account.tenant if account else None)
-        return super()._hand_over(present, message)
+        return super()._hand_over(present, message, first_receipt=first_receipt)
 
     def _refusal(self, account: Account | None, message: Message) -> str | None:
         """Return the code of why a message must not be sent any more, else None."""

@@ -161,6 +161,9 @@ class SendingRate(Protocol):
         A short wait is spent here. After a returned wait no token was taken.
         """
 
+    def give_back(self, recipients: int) -> None:
+        """Let this worker's next email have tokens that were taken and not used."""
+
     def slow_down(self) -> None:
         """Take fewer tokens for some seconds: SES throttled an email that had its tokens."""
 

@@ -85,8 +85,8 @@ MEANINGS: Final = {
     **BOUNCE_MEANINGS,
     "abuse": "The recipient reported the email as spam.",
     "account_suspended": "The account was suspended when the email was due.",
-    "building_failed": "The email could not be built: each try crashed or took too much memory"
-    " or time.",
+    "building_failed": "The email could not be built: each try failed, or took too much memory or"
+    " time.",
     "canceled": "The email was canceled before it was due.",
     "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
     "dropped": "The operator of the service removed the email from the queue.",

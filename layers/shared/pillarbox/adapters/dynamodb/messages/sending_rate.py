@@ -133,6 +133,11 @@ class DynamoSendingRate:
         finally:
             self._waiting.remove(email)
 
+    def give_back(self, recipients: int) -> None:
+        """Keep the tokens for this worker's next email, for as long as those taken in advance."""
+        with self._lock:
+            self._leased += recipients
+
     def slow_down(self) -> None:
         """Halve the rate of all workers. It recovers within seconds."""
         with self._lock:
