@@ -24,7 +24,9 @@ from rich.console import Console
 from admin.kept_records import goes_to_credentials, kept_records
 from local.engine import Engine
 from local.private import write_private_lines
-from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
+from local.ses.mail import CapturedMail, Destination
+from local.ses.store import MailStore
+from local.ses.suppression import SuppressedDestination
 
 #: A change of the lines, or of records that the release before cannot read, needs a new one.
 _FORMAT: Final = 1
@@ -50,9 +52,11 @@ class KeptState:
 
     items: list[Item] = field(default_factory=list)
     emails: list[CapturedMail] = field(default_factory=list)
-    #: Credentials with their MAIL FROM domains, if they have one.
+    #: Identities with their MAIL FROM domains, if they have one.
     identities: dict[str, str | None] = field(default_factory=dict)
     suppressions: list[SuppressedDestination] = field(default_factory=list)
+    #: Identities whose feedback SES does not mail to the sender.
+    without_feedback: set[str] = field(default_factory=set)
 
 
 def read_kept(path: Path, console: Console) -> KeptState:
@@ -83,7 +87,10 @@ def restore_mailbox(mailbox: MailStore, state: KeptState) -> None:
         mailbox.create_identity(identity, new=False)
         if mail_from:
             mailbox.mail_from[identity] = mail_from
-    mailbox.suppressions |= {each.address: each for each in state.suppressions}
+    for identity in state.without_feedback:
+        mailbox.set_feedback_forwarding(identity, enabled=False)
+    for entry in state.suppressions:
+        mailbox.suppressions.put(entry)
 
 
 def restore_tables(dynamodb: Any, table: str, credentials: str, state: KeptState) -> None:  # noqa: ANN401  a boto3 client
@@ -129,6 +136,7 @@ async def keeping(
                 mailbox.newest_first(refused=True)[::-1],
                 {name: mailbox.mail_from.get(name) for name in mailbox.identities()},
                 [*mailbox.suppressions.values()],
+                mailbox.without_feedback,
             )
             await asyncio.to_thread(write_kept, path, state)
         except (OSError, BotoCoreError, ClientError) as error:
@@ -164,7 +172,11 @@ def _lines(state: KeptState) -> Iterator[dict[str, Any]]:
     for mail in state.emails:
         yield {"email": asdict(mail)}
     for identity, mail_from in state.identities.items():
-        yield {"identity": identity, "mail_from": mail_from}
+        yield {
+            "identity": identity,
+            "mail_from": mail_from,
+            "feedback": identity not in state.without_feedback,
+        }
     for suppression in state.suppressions:
         yield {"suppression": asdict(suppression)}
 
@@ -179,6 +191,8 @@ def _state_of(lines: Iterator[dict[str, Any]]) -> KeptState:
                 state.emails.append(_email_of(email))
             case {"identity": identity, "mail_from": mail_from}:
                 state.identities[identity] = mail_from
+                if not line.get("feedback", True):
+                    state.without_feedback.add(identity)
             case {"suppression": suppression}:
                 state.suppressions.append(
                     SuppressedDestination(**_with_time(suppression, "updated_at"))

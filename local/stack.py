@@ -39,6 +39,7 @@ from local.private import make_private, write_private
 from local.reference.app import ApiReference
 from local.seed import TEMPLATE_ID, seed, sign_in_link
 from local.servers import HOST, answering_names, serving, serving_inbox
+from local.ses.account import SesAccount
 from local.ses.app import ses_app
 from local.ses.published import published
 from local.ses.store import MailStore
@@ -162,7 +163,7 @@ async def _start(
     urls = {name: _url(listener) for name, listener in sockets.items()}
     sockets["engine"].close()  # the engine binds this port itself
 
-    mailbox = MailStore(max_send_rate=settings.ses_rate)
+    mailbox = MailStore(account=SesAccount(rate=settings.ses_rate, review="GRANTED"))
     mailbox.publishing_takes = _PUBLISHING_TAKES
     zone = partial(published, mailbox)
     endpoints = _endpoints(urls, await start(answering_names(zone)))

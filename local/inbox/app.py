@@ -33,8 +33,11 @@ from local.inbox.selection import SelectedMails, Selection, page_of
 from local.inbox.waiting import look_until_found
 from local.inbox.webhooks import WebhookStore
 from local.reference.app import reference_routes
+from local.ses.account import Review
+from local.ses.behaviour import Behaviour, Mode
 from local.ses.events import timestamp
-from local.ses.store import Behaviour, CapturedMail, IdentityStatus, MailStore, Mode
+from local.ses.mail import CapturedMail
+from local.ses.store import IdentityStatus, MailStore
 from pillarbox.domain.errors import Json
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -73,6 +76,15 @@ class _IdentityBody(BaseModel):
     status: IdentityStatus
 
 
+class _AccountBody(BaseModel):
+    """The body of PUT /account; null is the sandbox without a request."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    review: Review | None
+    reason: str | None = None
+
+
 def inbox_app(
     mailbox: MailStore, webhooks: WebhookStore, secrets_of: SecretsOf = no_secrets
 ) -> Starlette:
@@ -100,6 +112,8 @@ def inbox_app(
             Route("/behaviour", inbox.get_behaviour),
             Route("/behaviour", inbox.put_behaviour, methods=["PUT"]),
             Route("/identities/{name}", inbox.put_identity, methods=["PUT"]),
+            Route("/account", inbox.get_account),
+            Route("/account", inbox.put_account, methods=["PUT"]),
             *WebhookReceivers(webhooks, secrets_of, _PAGE_POLICY).routes,
             Mount("/static", StaticFiles(directory=_STATIC)),
             *reference_routes(_document),
@@ -258,6 +272,20 @@ class _Inbox:
             raise invalid(error) from error
         if not self._mailbox.set_identity_status(request.path_params["name"], body.status):
             raise HTTPException(404, "SES has no such identity.")
+        return JSONResponse(body.model_dump())
+
+    async def get_account(self, _request: Request) -> Response:
+        """Return whether SES has granted production access, and why if a review ended."""
+        account = self._mailbox.account
+        return JSONResponse({"review": account.review, "reason": account.review_reason})
+
+    async def put_account(self, request: Request) -> Response:
+        """Let AWS decide about production access."""
+        try:
+            body = _AccountBody.model_validate_json(await request.body())
+        except ValidationError as error:
+            raise invalid(error) from error
+        self._mailbox.account.decide(body.review, body.reason)
         return JSONResponse(body.model_dump())
 
     def _mail(self, request: Request) -> CapturedMail:

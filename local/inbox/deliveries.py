@@ -4,7 +4,7 @@ from email.utils import getaddresses
 from typing import Final, Literal
 
 from local.ses.headers import first
-from local.ses.store import CapturedMail, Outcome
+from local.ses.mail import CapturedMail, Outcome
 from pillarbox.domain.errors import Json
 
 type Kind = Literal["to", "cc", "bcc"]
@@ -12,12 +12,15 @@ type Kind = Literal["to", "cc", "bcc"]
 #: Why an email did not arrive, or what its recipient did with it.
 _REASONS: Final[dict[Outcome, str]] = {
     "bounced": "550 5.1.1 user unknown",
+    "bounced for now": "452 4.2.2 mailbox full",
+    "delayed": "the recipient's server cannot be reached",
     "complained": "the recipient called it spam",
     "auto-replied": "the recipient is out of office",
     "globally suppressed": "on the suppression list of SES",
     "suppressed": "on the account's suppression list after a bounce",
     "suppressed after complaint": "on the account's suppression list after a complaint",
     "rejected": "SES found a virus",
+    "not rendered": "SES could not fill its template in",
 }
 
 

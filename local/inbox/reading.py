@@ -14,7 +14,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from local.ses.headers import decoded, unfolded
-from local.ses.store import CapturedMail
+from local.ses.mail import CapturedMail
 
 _CID: Final = re.compile(r"""\bcid:([^"'\s)>]+)""", re.IGNORECASE)
 _REMOTE: Final = re.compile(

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from local.inbox.queries import Address, Query, comparable, place_of
 from local.inbox.reading import view_of
-from local.ses.store import CapturedMail
+from local.ses.mail import CapturedMail
 
 #: The id of an email, which may be gone.
 type MailId = Annotated[str, Field(pattern="^([0-9a-f]{16}(-[0-9a-f]+)+)?$")]

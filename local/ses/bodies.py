@@ -1,18 +1,28 @@
 """Reads the JSON bodies of requests to the SES stand-in."""
 
 import json
+from collections.abc import Sequence
+from typing import Final
 
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
-from local.ses.errors import SesError, bad_request
+from local.ses.errors import SesError, bad_request, not_imitated
 from pillarbox.domain.errors import Json
 
+#: The entries of a page if a request does not say how many it wants.
+_PAGE: Final = 100
 
-async def read_object(request: Request) -> dict[str, Json]:
+
+async def read_object(request: Request, *imitated: str) -> dict[str, Json]:
     """Return the body, which is a JSON object.
 
+    Args:
+        request: with the body.
+        imitated: the members that the stand-in acts on.
+
     Raises:
-        SesError: SerializationException.
+        SesError: SerializationException, or BadRequestException for another member.
     """
     try:
         body = json.loads(await request.body())
@@ -20,7 +30,21 @@ async def read_object(request: Request) -> dict[str, Json]:
         raise SesError("SerializationException", "The body is not JSON.") from error
     if not isinstance(body, dict):
         raise SesError("SerializationException", "The body is not a JSON object.")
+    for name in body.keys() - {*imitated}:
+        raise not_imitated(name)
     return body
+
+
+def flag_of(body: dict[str, Json], name: str) -> bool:
+    """Return a member that is true or false; SES reads a missing one as false.
+
+    Raises:
+        SesError: BadRequestException.
+    """
+    value = body.get(name, False)
+    if not isinstance(value, bool):
+        raise bad_request(f"{name} must be true or false.")
+    return value
 
 
 def text_of(body: dict[str, Json], name: str) -> str:
@@ -33,3 +57,16 @@ def text_of(body: dict[str, Json], name: str) -> str:
     if not isinstance(value, str) or not value:
         raise bad_request(f"{name} is missing.")
     return value
+
+
+def page_of(body: dict[str, Json], name: str, found: Sequence[Json]) -> Response:
+    """Return the page of a list that a body asks for."""
+    return page(name, found, body.get("NextToken"), body.get("PageSize"))
+
+
+def page(name: str, found: Sequence[Json], token: Json, size: Json) -> Response:
+    """Return a page of a list; the token is the number of entries before the next one."""
+    start = int(token) if isinstance(token, str) and token.isdigit() else 0
+    end = start + (size if isinstance(size, int) and size else _PAGE)
+    entries: dict[str, Json] = {name: [*found[start:end]]}
+    return JSONResponse(entries | ({"NextToken": str(end)} if end < len(found) else {}))

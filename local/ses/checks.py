@@ -25,8 +25,8 @@ from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
 
 #: A MIME message of this size, before the API's own base64.
 RAW_LIMIT: Final = 40 * 1024 * 1024
-#: A line of over 1,000 bytes with its LF (RFC 5321 section 4.5.3.1.6).
-_LONG_LINE: Final = re.compile(rb"[^\n]{1000}")
+#: A line of over 998 characters without its line end (RFC 5322 section 2.1.1).
+_LONG_LINE: Final = re.compile(rb"[^\r\n]{999}")
 _HEADER_END: Final = re.compile(rb"(?:\A|\r?\n)\r?\n")
 _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
 _SINGLE: Final = {name.decode() for name in MESSAGE_FIELDS | PART_FIELDS | {b"from", b"sender"}}
@@ -50,7 +50,7 @@ def check_message(raw: bytes) -> tuple[tuple[str, str], ...]:
     if len(raw) > RAW_LIMIT:
         raise bad_request(f"Message length is more than {RAW_LIMIT} bytes long: '{len(raw)}'.")
     if _LONG_LINE.search(raw):
-        raise bad_request("A line of the message is longer than 1000 bytes.")
+        raise bad_request("A line of the message is longer than 998 characters.")
     fields = header_fields(raw)
     names = [name.lower() for name, _ in fields]
     if "from" not in names:

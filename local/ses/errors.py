@@ -61,3 +61,8 @@ def bad_request(message: str) -> SesError:
 
 def not_found(message: str) -> SesError:
     return SesError("NotFoundException", message)
+
+
+def not_imitated(what: str) -> SesError:
+    """Return the error for what SES may do and this stand-in does not."""
+    return bad_request(f"This SES stand-in does not imitate {what}.")

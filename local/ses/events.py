@@ -4,95 +4,113 @@ The records have the shape of SES event publishing ("Contents of event data" and
 data" in the SES developer guide), as they are in `detail` of an EventBridge event.
 """
 
-import asyncio
-import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from email.utils import getaddresses
-from typing import Final
+from typing import Any, Final
 
+from local.ses.behaviour import Mode
+from local.ses.feedback import feedback_id
 from local.ses.headers import decoded, first
-from local.ses.store import CapturedMail, MailStore, Outcome, SuppressedDestination
+from local.ses.mail import CapturedMail
+from local.ses.odd_events import Event, odd
+from local.ses.store import MailStore
+from local.ses.suppression import Suppression
 from pillarbox.domain.errors import Json
 
-type Emit = Callable[[dict[str, Json]], Awaitable[None]]
-
-_SIMULATOR: Final = "simulator.amazonses.com"
-#: The addresses of the mailbox simulator; each accepts any +label.
-_SIMULATED: Final[dict[str, Outcome]] = {
-    "success": "delivered",
-    "bounce": "bounced",
-    "complaint": "complained",
-    "ooto": "auto-replied",
-    "suppressionlist": "globally suppressed",
-}
-#: The start of the EICAR test file in base64: SES accepts such an email and then rejects it.
-_EICAR: Final = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FS"
 _HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; with more, headersTruncated is true
+_RETRIED_FOR: Final = timedelta(hours=14)  # "attempts delivery for up to 14 hours"
 
-_API_NAMES: Final = {
-    "Send": "SEND",
-    "Delivery": "DELIVERY",
-    "Bounce": "BOUNCE",
-    "Complaint": "COMPLAINT",
-    "Reject": "REJECT",
+#: The member with the details, and the name in the API, of each type of event.
+_TYPES: Final[Mapping[str, tuple[str, str]]] = {
+    "Send": ("send", "SEND"),
+    "Delivery": ("delivery", "DELIVERY"),
+    "Bounce": ("bounce", "BOUNCE"),
+    "Complaint": ("complaint", "COMPLAINT"),
+    "Reject": ("reject", "REJECT"),
+    "Open": ("open", "OPEN"),
+    "Click": ("click", "CLICK"),
+    "Rendering Failure": ("failure", "RENDERING_FAILURE"),
+    "DeliveryDelay": ("deliveryDelay", "DELIVERY_DELAY"),
+    "Subscription": ("subscription", "SUBSCRIPTION"),
 }
 
 
-def outcome_of(recipient: str, raw: bytes, suppression: SuppressedDestination | None) -> Outcome:
-    """Return the outcome of an email for one recipient."""
-    if _EICAR in raw:
-        return "rejected"
-    if suppression:
-        return "suppressed" if suppression.reason == "BOUNCE" else "suppressed after complaint"
-    local, _, domain = recipient.lower().rpartition("@")
-    if domain == _SIMULATOR:
-        return _SIMULATED.get(local.partition("+")[0], "delivered")
-    return "delivered"
-
-
-def records(mail: CapturedMail, mailbox: MailStore) -> Iterator[dict[str, Json]]:
+def records(
+    mail: CapturedMail, mailbox: MailStore, modes: Iterable[Mode] = ()
+) -> Iterator[dict[str, Json]]:
     """Yield the event records of an email in order, if its configuration set publishes them.
 
     SES publishes nothing for an email without a configuration set.
+
+    Args:
+        mail: the email, with its outcomes.
+        mailbox: the state.
+        modes: those that the email met. An odd one changes its events.
     """
     configuration_set = mailbox.configuration_sets.get(mail.configuration_set or "")
     if configuration_set is None:
         return
     mail_object = _mail_object(mail, mailbox)
-    owner = "Tenant" if mailbox.tenants.suppressing(mail.tenant) else "Account"
-    for event_type, details in _events(mail, f"On{owner}SuppressionList"):
-        if configuration_set.publishes(_API_NAMES[event_type]):
-            key = event_type[0].lower() + event_type[1:]
-            yield {"eventType": event_type, "mail": mail_object, key: details}
+    owner = Suppression.of(mailbox, mail.tenant, mail.configuration_set).owner
+    events = [*_events(mail, f"On{owner}SuppressionList")]
+    for mode in dict.fromkeys(modes):
+        events = odd(mode, events)
+    for event_type, details in events:
+        member, api_name = _TYPES.get(event_type, (event_type.lower(), None))
+        if configuration_set.publishes(api_name):
+            yield {"eventType": event_type, "mail": mail_object, member: details}
 
 
-def _events(mail: CapturedMail, listed: str) -> Iterator[tuple[str, dict[str, Json]]]:
+def _events(mail: CapturedMail, listed: str) -> Iterator[Event]:
+    if "not rendered" in mail.outcomes.values():
+        message = "Attribute 'name' is not present in the rendering data."
+        yield "Rendering Failure", {"templateName": "none", "errorMessage": message}
+        return
     yield "Send", {}
     if "rejected" in mail.outcomes.values():
         yield "Reject", {"reason": "Bad content"}
         return
     for recipient in dict.fromkeys(mail.destination.addresses):
-        match mail.outcomes[recipient]:
-            case "delivered":
-                yield _delivery(mail, recipient)
-            case "bounced":
-                yield _bounce(mail, recipient, "General", "smtp; 550 5.1.1 user unknown")
-            case "complained":
-                yield _delivery(mail, recipient)
-                yield _complaint(mail, recipient, None)
-            case "auto-replied":
-                yield _delivery(mail, recipient)
-                yield _auto_reply(mail, recipient)
-            case "globally suppressed":
-                yield _bounce(mail, recipient, "Suppressed", "Amazon SES suppressed the address")
-            case "suppressed":
-                yield _bounce(mail, recipient, listed, "Amazon SES did not send the message")
-            case "suppressed after complaint":
-                yield _complaint(mail, recipient, listed)
+        yield from _events_of(mail, recipient, listed)
 
 
-def _delivery(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
+def _events_of(mail: CapturedMail, recipient: str, listed: str) -> Iterator[Event]:  # noqa: C901  one case for each outcome
+    outcome = mail.outcomes[recipient]
+    if outcome in _ARRIVED:
+        yield _delivery(mail, recipient)
+    match outcome:
+        case "bounced":
+            yield _bounce(mail, recipient, "General", "smtp; 550 5.1.1 user unknown")
+        case "bounced for now":
+            yield _soft_bounce(mail, recipient)
+        case "delayed":
+            yield _delay(recipient)
+        case "complained":
+            yield _complaint(mail, recipient, None)
+        case "auto-replied":
+            yield _auto_reply(mail, recipient)
+        case "opened":
+            yield "Open", _reader()
+        case "clicked":
+            yield "Click", _reader() | {"link": "https://shop.example/", "linkTags": None}
+        case "subscription changed":
+            yield _subscription()
+        case "globally suppressed":
+            yield _bounce(mail, recipient, "Suppressed", "Amazon SES suppressed the address")
+        case "suppressed":
+            yield _bounce(mail, recipient, listed, "Amazon SES did not send the message")
+        case "suppressed after complaint":
+            yield _complaint(mail, recipient, listed)
+
+
+#: Outcomes of an email that the recipient's server took.
+_ARRIVED: Final = frozenset(
+    {"delivered", "complained", "auto-replied", "opened", "clicked", "subscription changed"}
+)
+
+
+def _delivery(mail: CapturedMail, recipient: str) -> Event:
     now = datetime.now(UTC)
     return "Delivery", {
         "timestamp": timestamp(now),
@@ -104,11 +122,9 @@ def _delivery(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]
     }
 
 
-def _bounce(
-    mail: CapturedMail, recipient: str, subtype: str, diagnostic: str
-) -> tuple[str, dict[str, Json]]:
+def _bounce(mail: CapturedMail, recipient: str, subtype: str, diagnostic: str) -> Event:
     return "Bounce", {
-        "feedbackId": _feedback_id(mail),
+        "feedbackId": feedback_id(mail),
         "bounceType": "Permanent",
         "bounceSubType": subtype,
         "bouncedRecipients": [
@@ -124,10 +140,54 @@ def _bounce(
     }
 
 
-def _auto_reply(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
+def _soft_bounce(mail: CapturedMail, recipient: str) -> Event:
+    full = {"action": "failed", "status": "4.2.2", "diagnosticCode": "smtp; 452 4.2.2 mailbox full"}
+    return "Bounce", {
+        "feedbackId": feedback_id(mail),
+        "bounceType": "Transient",
+        "bounceSubType": "MailboxFull",
+        "bouncedRecipients": [{"emailAddress": recipient} | full],
+        "timestamp": timestamp(datetime.now(UTC)),
+        "reportingMTA": "dns; mta.example.com",
+    }
+
+
+def _delay(recipient: str) -> Event:
+    now = datetime.now(UTC)
+    code = {"status": "4.4.1", "diagnosticCode": "smtp; 421 4.4.1 Unable to connect to remote host"}
+    return "DeliveryDelay", {
+        "delayType": "TransientCommunicationFailure",
+        "delayedRecipients": [{"emailAddress": recipient} | code],
+        "expirationTime": timestamp(now + _RETRIED_FOR),
+        "reportingMTA": "a8-1.smtp-out.amazonses.com",
+        "timestamp": timestamp(now),
+    }
+
+
+def _reader() -> dict[str, Any]:
+    """Return who opened an email or followed a link, for whom SES names no recipient."""
+    agent = "Mozilla/5.0 (Linux; Android 15) Mobile"
+    return {"ipAddress": "192.0.2.1", "timestamp": timestamp(datetime.now(UTC)), "userAgent": agent}
+
+
+def _subscription() -> Event:
+    def status(word: str, *, everything: bool) -> dict[str, Any]:
+        topics = [{"topicName": "news", "subscriptionStatus": word}]
+        return {"unsubscribeAll": everything, "topicSubscriptionStatus": topics}
+
+    return "Subscription", {
+        "contactList": "customers",
+        "timestamp": timestamp(datetime.now(UTC)),
+        "source": "UnsubscribeHeader",
+        "newTopicPreferences": status("OptOut", everything=True),
+        "oldTopicPreferences": status("OptIn", everything=False),
+    }
+
+
+def _auto_reply(mail: CapturedMail, recipient: str) -> Event:
     """An out-of-office reply has no delivery status, so the record names only the recipient."""
     return "Bounce", {
-        "feedbackId": _feedback_id(mail),
+        "feedbackId": feedback_id(mail),
         "bounceType": "Transient",
         "bounceSubType": "General",
         "bouncedRecipients": [{"emailAddress": recipient}],
@@ -135,12 +195,10 @@ def _auto_reply(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json
     }
 
 
-def _complaint(
-    mail: CapturedMail, recipient: str, subtype: str | None
-) -> tuple[str, dict[str, Json]]:
+def _complaint(mail: CapturedMail, recipient: str, subtype: str | None) -> Event:
     now = timestamp(datetime.now(UTC))
-    complaint: dict[str, Json] = {
-        "feedbackId": _feedback_id(mail),
+    complaint: dict[str, Any] = {
+        "feedbackId": feedback_id(mail),
         "complaintSubType": subtype,
         "complainedRecipients": [{"emailAddress": recipient}],
         "timestamp": now,
@@ -165,7 +223,8 @@ def _mail_object(mail: CapturedMail, mailbox: MailStore) -> dict[str, Json]:
         headers.append({"name": name, "value": value})
     common: dict[str, Json] = {
         "from": [mail.from_header],
-        "messageId": mail.id,
+        # The id that the sender wrote, if there is one (event-publishing-retrieving-sns-contents).
+        "messageId": first(mail.headers, "message-id") or mail.id,
         "subject": mail.subject,
     }
     for name in ("to", "cc"):
@@ -197,60 +256,6 @@ def _mail_object(mail: CapturedMail, mailbox: MailStore) -> dict[str, Json]:
     }
 
 
-def _feedback_id(mail: CapturedMail) -> str:
-    return f"{mail.id.removesuffix('-000000')}-feedback-000000"
-
-
 def timestamp(at: datetime) -> str:
     """Return a time in the format of SES: ISO 8601 with milliseconds and a Z."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class EventEmitter:
-    """Emits event records in the background, in order per mail.
-
-    Args:
-        emit: publishes one record.
-        pauses: seconds before each retry. After the last retry the record is dropped and
-            reported on stderr.
-    """
-
-    def __init__(self, emit: Emit, pauses: tuple[float, ...] = (0.1, 0.5, 2.0)) -> None:
-        self._emit = emit
-        self._pauses = pauses
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def start(self, event_records: Iterable[dict[str, Json]]) -> None:
-        """Start to emit records in their order, and return at once."""
-        task = asyncio.create_task(self._emit_all([*event_records]))
-        self._tasks.add(task)  # the event loop keeps only weak references to tasks
-        task.add_done_callback(self._tasks.discard)
-
-    async def finish(self, seconds: float = 5.0) -> None:
-        """Wait until the running tasks end; cancel those that take longer."""
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-
-    async def _emit_all(self, event_records: list[dict[str, Json]]) -> None:
-        for record in event_records:
-            await self._emit_one(record)
-
-    async def _emit_one(self, record: dict[str, Json]) -> None:
-        for pause in (*self._pauses, None):
-            try:
-                await self._emit(record)
-            except Exception as error:  # noqa: BLE001  after any error the other records must follow
-                if pause is None:
-                    mail = record.get("mail")
-                    mail_id = mail["messageId"] if isinstance(mail, dict) else record["resources"]
-                    kind = record.get("eventType", record.get("detail-type"))
-                    print(  # noqa: T201  stderr is the log of a foreground program
-                        f"SES event {kind} of {mail_id} is lost: {error!r}", file=sys.stderr
-                    )
-                else:
-                    await asyncio.sleep(pause)
-            else:
-                return

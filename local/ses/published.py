@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from local.ses.app import dkim_tokens
+from local.ses.identity_routes import dkim_tokens
 from local.ses.store import MailStore
 from pillarbox.application.accounts.dns_records import (
     OWNERSHIP_LABEL,

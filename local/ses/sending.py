@@ -5,6 +5,7 @@ import binascii
 import re
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import getaddresses, parseaddr
 from typing import Annotated, Final
@@ -13,11 +14,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.alias_generators import to_pascal
 
 from local.ses.addresses import check_address
+from local.ses.behaviour import Mode
 from local.ses.checks import check_message
-from local.ses.errors import SesError, bad_request, not_found
-from local.ses.events import outcome_of
+from local.ses.errors import SesError, bad_request, not_found, not_imitated
 from local.ses.headers import decoded, first, header_fields
-from local.ses.store import CapturedMail, Destination, MailStore, Outcome
+from local.ses.mail import CapturedMail, Destination, Outcome
+from local.ses.outcomes import outcomes_of
+from local.ses.store import MailStore
+from local.ses.suppression import SIMULATOR, Suppression
+from local.ses.wire import as_delivered
 
 type Fields = tuple[tuple[str, str], ...]
 
@@ -35,9 +40,9 @@ def _from_base64(value: object) -> object:
 
 
 class SesModel(BaseModel):
-    """A JSON object of the API; unknown members are ignored."""
+    """A JSON object of the API with the members that the stand-in acts on."""
 
-    model_config = ConfigDict(alias_generator=to_pascal, frozen=True)
+    model_config = ConfigDict(alias_generator=to_pascal, frozen=True, extra="forbid")
 
 
 class RawMessage(SesModel):
@@ -47,9 +52,9 @@ class RawMessage(SesModel):
 
 
 class EmailContent(SesModel):
-    """Content. Simple and Template are not supported, because the service sends Raw."""
+    """Content. Simple and Template are not imitated, because the service sends Raw."""
 
-    raw: RawMessage | None = None
+    raw: RawMessage
 
 
 class SesDestination(SesModel):
@@ -83,24 +88,27 @@ def parse(body: bytes) -> SesSendEmailRequest:
 
     Raises:
         SesError: SerializationException, the body does not have the shape of the API.
+            BadRequestException, it has a member that is not imitated.
     """
     try:
         return SesSendEmailRequest.model_validate_json(body)
     except ValidationError as error:
         detail = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(step) for step in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            raise not_imitated(where) from error
         raise SesError("SerializationException", f"{where}: {detail['msg']}") from error
 
 
-def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
-    """Return the mail that SES would accept; the caller stores it.
+def check(mailbox: MailStore, request: SesSendEmailRequest) -> Destination:
+    """Return the recipients of an email that SES would accept.
 
     Raises:
-        SesError: MessageRejected for an unverified sender, NotFoundException for an
-            unknown configuration set, BadRequestException for other errors.
+        SesError: MessageRejected for an unverified sender, or recipient in the sandbox;
+            SendingPausedException; LimitExceededException over the quota of a day;
+            NotFoundException for an unknown configuration set; BadRequestException for other
+            errors.
     """
-    if request.content.raw is None:
-        raise bad_request("This SES stand-in supports only Content.Raw.")
     raw = request.content.raw.data
     fields = check_message(raw)
     header_from = first(fields, "from") or ""
@@ -112,42 +120,58 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
         raise bad_request(f"Recipient count exceeds {_RECIPIENTS_LIMIT}.")
     for address in (source, *destination.addresses):
         check_address(address)
+    name = request.configuration_set_name
+    _check_sending(mailbox, name)
     authors = {source, parseaddr(header_from)[1]}
     if sender := first(fields, "sender"):
         authors.add(parseaddr(sender)[1])
+    if mailbox.account.in_sandbox:
+        authors |= {each for each in destination.addresses if not _is_simulated(each)}
     _check_verified(mailbox, authors)
-    name = request.configuration_set_name
-    if name is not None and name not in mailbox.configuration_sets:
-        raise not_found(f"Configuration set <{name}> does not exist.")
     if request.tenant_name is not None:
         mailbox.tenants.check_send(mailbox, request.tenant_name, source, name)
     _check_tags(request.email_tags)
-    own = mailbox.tenants.suppressing(request.tenant_name)
-    suppressed = own.suppressed if own else mailbox.suppressions
-    outcomes = {
-        address: outcome_of(address, raw, suppressed.get(address.lower()))
-        for address in destination.addresses
-    }
-    return _captured(request, raw, fields, outcomes)
+    after = mailbox.sent_last_24_hours() + len(destination.addresses)
+    if after > mailbox.account.daily_quota:
+        raise SesError("LimitExceededException", "Daily message quota exceeded.")
+    return destination
+
+
+def accept(
+    mailbox: MailStore, request: SesSendEmailRequest, modes: Mapping[str, Mode] | None = None
+) -> CapturedMail:
+    """Return the mail that SES would accept, with its outcomes; the caller stores it.
+
+    Args:
+        mailbox: the state.
+        request: what SendEmail got.
+        modes: what a test asked for, by recipient.
+
+    Raises:
+        SesError: as `check`.
+    """
+    destination = check(mailbox, request)
+    raw = request.content.raw.data
+    suppression = Suppression.of(mailbox, request.tenant_name, request.configuration_set_name)
+    outcomes = outcomes_of(destination.addresses, raw, suppression, modes or {})
+    mail = _captured(request, outcomes)
+    return replace(mail, raw=as_delivered(raw, mail.id, mailbox.region, mail.received_at))
 
 
 def refused(request: SesSendEmailRequest, reason: str) -> CapturedMail | None:
     """Return the mail that SES refused, for the inbox to show; None if it has no recipients."""
-    raw = request.content.raw.data if request.content.raw else b""
-    fields = header_fields(raw)
+    fields = header_fields(request.content.raw.data)
     addresses = _destination(request.destination, fields).addresses
     if not addresses:
         return None
-    return _captured(request, raw, fields, dict.fromkeys(addresses, "refused"), reason)
+    return _captured(request, dict.fromkeys(addresses, "refused"), reason)
 
 
 def _captured(
-    request: SesSendEmailRequest,
-    raw: bytes,
-    fields: Fields,
-    outcomes: Mapping[str, Outcome],
-    refusal: str | None = None,
+    request: SesSendEmailRequest, outcomes: Mapping[str, Outcome], refusal: str | None = None
 ) -> CapturedMail:
+    raw = request.content.raw.data
+    fields = header_fields(raw)
     header_from = first(fields, "from") or ""
     now = datetime.now(UTC)
     return CapturedMail(
@@ -165,6 +189,10 @@ def _captured(
         received_at=now,
         refusal=refusal,
     )
+
+
+def _is_simulated(address: str) -> bool:
+    return address.lower().endswith(f"@{SIMULATOR}")
 
 
 def _source(request: SesSendEmailRequest, header_from: str) -> str:
@@ -194,12 +222,24 @@ def _addresses(mailboxes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_verified(mailbox: MailStore, senders: set[str]) -> None:
-    if failed := sorted(sender for sender in senders if not mailbox.may_send_from(sender)):
+    if failed := sorted(sender for sender in senders if mailbox.identity_of(sender) is None):
         raise SesError(
             "MessageRejected",
             "Email address is not verified. The following identities failed the check in region "
             f"{mailbox.region.upper()}: {', '.join(failed)}",
         )
+
+
+def _check_sending(mailbox: MailStore, name: str | None) -> None:
+    """Check that neither the account nor the configuration set is paused."""
+    configuration_set = mailbox.configuration_sets.get(name or "")
+    if name is not None and configuration_set is None:
+        raise not_found(f"Configuration set <{name}> does not exist.")
+    what = None if mailbox.account.sending_enabled else "your account"
+    if configuration_set is not None and not configuration_set.sending_enabled:
+        what = f"configuration set <{name}>"
+    if what:
+        raise SesError("SendingPausedException", f"Email sending is disabled for {what}.")
 
 
 def _check_tags(message_tags: tuple[MessageTag, ...]) -> None:

@@ -5,106 +5,38 @@ use copies.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from local.listeners import Listeners
-from local.ses.rate_limit import RateLimit
+from local.ses.account import SesAccount
+from local.ses.behaviour import WHOLE, Behaviour
+from local.ses.feedback import DAEMON
+from local.ses.mail import CapturedMail
+from local.ses.suppression import SuppressionList, SuppressionOptions
 from local.ses.tenants import TenantStore
-
-type Outcome = Literal[
-    "delivered",
-    "bounced",
-    "complained",
-    "auto-replied",
-    "globally suppressed",
-    "suppressed",
-    "suppressed after complaint",
-    "rejected",
-    "refused",
-]
-type Mode = Literal[
-    "accept",
-    "throttle",
-    "quota",
-    "reject",
-    "mail-from",
-    "pause",
-    "suspend",
-    "server-error",
-    "take-then-error",
-    "take-then-timeout",
-]
+from pillarbox.domain.errors import Json
 
 #: `VerificationStatus` of GetEmailIdentity.
 type IdentityStatus = Literal["SUCCESS", "PENDING", "FAILED"]
 
-#: Event types that the stand-in publishes, by their names in the API.
-EVENT_TYPES: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """The recipients of the envelope, by the lists of SendEmail."""
-
-    to: tuple[str, ...] = ()
-    cc: tuple[str, ...] = ()
-    bcc: tuple[str, ...] = ()
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return self.to + self.cc + self.bcc
-
-
-@dataclass(frozen=True, eq=False)
-class CapturedMail:
-    """A mail with its envelope and the outcome for each recipient."""
-
-    id: str  # the provider message id, which SendEmail returned if it accepted the mail
-    source: str  # FromEmailAddress, or else the From header
-    destination: Destination
-    configuration_set: str | None
-    tags: Mapping[str, str]
-    headers: tuple[tuple[str, str], ...]  # as written, unfolded
-    from_header: str  # decoded
-    subject: str  # decoded
-    raw: bytes = field(repr=False)
-    outcomes: Mapping[str, Outcome]  # by recipient
-    received_at: datetime
-    refusal: str | None = None  # why SES did not accept it
-    tenant: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Behaviour:
-    """How the next SendEmail calls end; for tests of the caller.
-
-    Args:
-        mode: `accept` behaves like SES; `throttle`, `quota`, `reject`, `mail-from`,
-            `pause` and `suspend` return the errors of SES; `server-error`
-            returns 500; `take-then-error` and `take-then-timeout` keep the mail but
-            do not confirm it.
-        times: the number of calls, after which `accept` applies again; None: no limit.
-        delay_seconds: the wait before the response. Without it `take-then-timeout`
-            waits until the client disconnects.
-        events: False suppresses the events of an accepted mail.
-    """
-
-    mode: Mode = "accept"
-    times: int | None = None
-    delay_seconds: float | None = None
-    events: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressedDestination:
-    """An address on the account's suppression list."""
-
-    address: str
-    reason: Literal["BOUNCE", "COMPLAINT"]
-    updated_at: datetime
+#: Event types that a configuration set can publish, by their names in the API.
+EVENT_TYPES: Final = frozenset(
+    {
+        "SEND",
+        "DELIVERY",
+        "BOUNCE",
+        "COMPLAINT",
+        "REJECT",
+        "OPEN",
+        "CLICK",
+        "RENDERING_FAILURE",
+        "DELIVERY_DELAY",
+        "SUBSCRIPTION",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -112,12 +44,17 @@ class StoredConfigurationSet:
     """A configuration set with its event destinations as they were created."""
 
     name: str
-    event_destinations: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    event_destinations: dict[str, dict[str, Json]] = field(default_factory=dict)
+    suppression: SuppressionOptions = field(default_factory=SuppressionOptions)
+    sending_enabled: bool = True
 
-    def publishes(self, event_type: str) -> bool:
-        """Return whether an enabled destination matches `event_type` (`DELIVERY`, …)."""
+    def publishes(self, event_type: str | None) -> bool:
+        """Return whether an enabled destination matches `event_type` (`DELIVERY`, …).
+
+        None is a type that the API has no name for. Each enabled destination gets it.
+        """
         return any(
-            destination.get("Enabled") and event_type in matching
+            destination.get("Enabled") and (event_type is None or event_type in matching)
             for destination in self.event_destinations.values()
             if isinstance(matching := destination.get("MatchingEventTypes"), (list, tuple))
         )
@@ -131,7 +68,7 @@ class MailStore:
         account_id: the AWS account id, twelve digits.
         keep: the maximum number of emails; the oldest are dropped.
         keep_bytes: the maximum size of all emails, in bytes; the newest is always kept.
-        max_send_rate: the recipients a second that GetAccount reports and SendEmail allows.
+        account: the AWS account; without one a new one, which is in the sandbox.
     """
 
     def __init__(
@@ -141,7 +78,7 @@ class MailStore:
         account_id: str = "000000000000",
         keep: int = 2_000,
         keep_bytes: int = 256 * 1024 * 1024,
-        max_send_rate: float = 14.0,
+        account: SesAccount | None = None,
     ) -> None:
         self.region = region
         self.account_id = account_id
@@ -152,19 +89,22 @@ class MailStore:
         self.publishing_takes = timedelta(0)
         self._listeners = Listeners[CapturedMail | str | None]()
         self.closing = self._listeners.closing
-        self.suppressions: dict[str, SuppressedDestination] = {}
+        self.account = account or SesAccount()
+        self.suppressions = SuppressionList()
+        #: Addresses on the list that all customers of SES share, in lower case.
+        self.global_suppressions: set[str] = set()
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
         #: MAIL FROM domains by identity.
         self.mail_from: dict[str, str] = {}
         self.tenants = TenantStore(region, account_id)
-        self.rate_limit = RateLimit(max_send_rate)
-        #: The pricing plan, which is this one for a new AWS account.
-        self.plan = "ESSENTIALS"
+        #: Identities whose feedback SES does not mail to the sender. It does for new ones.
+        self.without_feedback: set[str] = set()
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
         self._bytes = 0
         self._sent: deque[tuple[datetime, int]] = deque()
+        self._sent_recipients = 0
         #: The status of each identity, or when it becomes verified.
         self._identities: dict[str, IdentityStatus | datetime] = {}
         #: The same of domains that SES does not know yet, and whose proof the DNS was asked for.
@@ -182,8 +122,9 @@ class MailStore:
         ):
             _, dropped = self._mails.popitem(last=False)
             self._bytes -= len(dropped.raw)
-        if mail.refusal is None:
+        if mail.refusal is None and mail.source != DAEMON:
             self._sent.append((mail.received_at, len(mail.destination.addresses)))
+            self._sent_recipients += len(mail.destination.addresses)
         self._listeners.notify(mail)
 
     def get(self, mail_id: str) -> CapturedMail | None:
@@ -222,8 +163,8 @@ class MailStore:
         """Return the number of recipients of the emails accepted in the last 24 hours."""
         since = datetime.now(UTC) - timedelta(days=1)
         while self._sent and self._sent[0][0] < since:
-            self._sent.popleft()
-        return sum(recipients for _, recipients in self._sent)
+            self._sent_recipients -= self._sent.popleft()[1]
+        return self._sent_recipients
 
     # Credentials
 
@@ -256,6 +197,7 @@ class MailStore:
     def delete_identity(self, identity: str) -> bool:
         """Delete an identity; return False if it does not exist."""
         self.mail_from.pop(identity, None)
+        self.without_feedback.discard(_comparable(identity))
         return self._identities.pop(_comparable(identity), None) is not None
 
     def identity_verified(self, identity: str) -> bool | None:
@@ -287,12 +229,26 @@ class MailStore:
         """Return each identity in order of name, with whether it is verified."""
         return {name: bool(self.identity_verified(name)) for name in sorted(self._identities)}
 
-    def may_send_from(self, address: str) -> bool:
-        """Return whether the address, its domain or a parent domain is verified."""
+    def identity_of(self, address: str) -> str | None:
+        """Return the verified identity that an address falls under: itself, or its domain.
+
+        A parent domain is an identity for its subdomains too.
+        """
         address = _comparable(address)
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
-        return any(map(self.identity_verified, names))
+        return next(filter(self.identity_verified, names), None)
+
+    def set_feedback_forwarding(self, identity: str, *, enabled: bool) -> None:
+        """Switch on or off whether SES mails bounces and complaints to the sender."""
+        change = self.without_feedback.discard if enabled else self.without_feedback.add
+        change(_comparable(identity))
+
+    def forwards_feedback(self, sender: str) -> bool:
+        """Return whether SES mails feedback to a sender, or to an identity's senders."""
+        name = _comparable(sender)
+        identity = name if name in self._identities else self.identity_of(sender)
+        return identity not in self.without_feedback
 
     # Configuration sets
 
@@ -305,7 +261,7 @@ class MailStore:
             bus = f"arn:aws:events:{self.region}:{self.account_id}:event-bus/default"
             created.event_destinations["events"] = {
                 "Enabled": True,
-                "MatchingEventTypes": sorted(publish),
+                "MatchingEventTypes": [*sorted(publish)],
                 "EventBridgeDestination": {"EventBusArn": bus},
             }
         self.configuration_sets[name] = created
@@ -320,18 +276,25 @@ class MailStore:
     def behaviour(self, recipient: str | None = None) -> Behaviour:
         return self._behaviours.get(_key(recipient), Behaviour())
 
-    def pop_behaviour(self, recipients: tuple[str, ...]) -> Behaviour:
-        """Return the behaviour of one call and count the call; a recipient's own comes first."""
-        for key in (*map(_key, recipients), None):
-            if (behaviour := self._behaviours.get(key)) is None:
+    def pop_behaviours(self, recipients: tuple[str, ...]) -> dict[str, Behaviour]:
+        """Return the behaviour that each recipient of a call meets, and count the call.
+
+        A recipient's own comes before that of all. One that concerns the whole call is alone.
+        """
+        keys = {
+            each: key if (key := _key(each)) in self._behaviours else None for each in recipients
+        }
+        met = {key: self._behaviours.get(key, Behaviour()) for key in keys.values()}
+        for key in [key for key, each in met.items() if each.mode in WHOLE][:1]:
+            keys, met = dict.fromkeys(recipients, key), {key: met[key]}
+        for key, behaviour in met.items():
+            if behaviour.times is None:
                 continue
-            if behaviour.times is not None:
-                if behaviour.times <= 1:
-                    del self._behaviours[key]
-                else:
-                    self._behaviours[key] = replace(behaviour, times=behaviour.times - 1)
-            return behaviour
-        return Behaviour()
+            if behaviour.times <= 1:
+                del self._behaviours[key]
+            else:
+                self._behaviours[key] = replace(behaviour, times=behaviour.times - 1)
+        return {each: met[key] for each, key in keys.items()}
 
 
 def _outlook(identity: str, takes: timedelta) -> IdentityStatus | datetime:

@@ -6,13 +6,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from local.ses.bodies import read_object, text_of
+from local.ses.bodies import page_of, read_object, text_of
 from local.ses.errors import SesError, bad_request, not_found
 from local.ses.store import MailStore
+from local.ses.suppression import SuppressionOptions
+from local.ses.suppression_routes import read_suppression, suppression_members
 from local.ses.tenants import Tenant, TenantStatus
 from pillarbox.domain.errors import Json
 
-_PAGE: Final = 100
 _POLICIES: Final = ("none", "standard", "strict")
 _RESOURCE_TYPES: Final = {
     "identity": "EMAIL_IDENTITY",
@@ -56,27 +57,28 @@ class _Tenants:
         self._tenants = mailbox.tenants
 
     async def create(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "TenantName", "SuppressionAttributes")
         name = text_of(body, "TenantName")
         if len(name) > 64 or not name.replace("-", "").replace("_", "").isalnum():  # noqa: PLR2004
             raise bad_request("TenantName has up to 64 letters, digits, hyphens and underscores.")
-        suppression = body.get("SuppressionAttributes")
-        given = cast("dict[str, object]", suppression if isinstance(suppression, dict) else {})
-        return JSONResponse(_tenant(self._tenants.create(name, given)))
+        given = body.get("SuppressionAttributes") or {}
+        if not isinstance(given, dict):
+            raise bad_request("SuppressionAttributes must be an object.")
+        return JSONResponse(_tenant(self._tenants.create(name, _tenant_suppression(given))))
 
     async def get(self, request: Request) -> Response:
         return JSONResponse({"Tenant": _tenant(await self._named(request))})
 
     async def list_all(self, request: Request) -> Response:
-        body = await read_object(request)
-        return _page(body, "Tenants", [_tenant(tenant) for tenant in self._tenants])
+        body = await read_object(request, "NextToken", "PageSize")
+        return page_of(body, "Tenants", [_tenant(tenant) for tenant in self._tenants])
 
     async def delete(self, request: Request) -> Response:
         self._tenants.delete((await self._named(request)).name)
         return JSONResponse({})
 
     async def associate(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "TenantName", "ResourceArn")
         tenant, arn = self._tenants.get(text_of(body, "TenantName")), text_of(body, "ResourceArn")
         self._check_exists(arn)
         if arn in tenant.resources:
@@ -85,23 +87,23 @@ class _Tenants:
         return JSONResponse({})
 
     async def dissociate(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "TenantName", "ResourceArn")
         tenant, arn = self._tenants.get(text_of(body, "TenantName")), text_of(body, "ResourceArn")
         if tenant.resources.pop(arn, None) is None:
             raise not_found(f"{arn} is not associated with tenant <{tenant.name}>.")
         return JSONResponse({})
 
     async def resources(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "TenantName", "NextToken", "PageSize")
         tenant = self._tenants.get(text_of(body, "TenantName"))
         found: list[Json] = [
             {"ResourceType": _RESOURCE_TYPES[_split(arn)[0]], "ResourceArn": arn}
             for arn in tenant.resources
         ]
-        return _page(body, "TenantResources", found)
+        return page_of(body, "TenantResources", found)
 
     async def of_resource(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "ResourceArn", "NextToken", "PageSize")
         arn = text_of(body, "ResourceArn")
         self._check_exists(arn)
         found: list[Json] = [
@@ -109,23 +111,25 @@ class _Tenants:
             for tenant in self._tenants
             if arn in tenant.resources
         ]
-        return _page(body, "ResourceTenants", found)
+        return page_of(body, "ResourceTenants", found)
 
     async def put_suppression(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "TenantName", "SuppressionScope", "SuppressedReasons")
         tenant = self._tenants.get(text_of(body, "TenantName"))
-        tenant.suppression = {k: v for k, v in body.items() if k != "TenantName"}
+        tenant.suppression = _tenant_suppression(body)
         return JSONResponse({})
 
     async def put_policy(self, request: Request) -> Response:
-        policy = text_of(await read_object(request), "ReputationEntityPolicy")
+        policy = text_of(
+            await read_object(request, "ReputationEntityPolicy"), "ReputationEntityPolicy"
+        )
         if policy.removeprefix(self._tenants.policies) not in _POLICIES:
             raise bad_request(f"{policy} is no reputation policy.")
         self._entity(request).policy = policy
         return JSONResponse({})
 
     async def put_status(self, request: Request) -> Response:
-        status = text_of(await read_object(request), "SendingStatus")
+        status = text_of(await read_object(request, "SendingStatus"), "SendingStatus")
         if status not in get_args(TenantStatus.__value__):
             raise bad_request("SendingStatus must be ENABLED, REINSTATED or DISABLED.")
         self._tenants.set_status(
@@ -149,7 +153,7 @@ class _Tenants:
         return JSONResponse({"ReputationEntity": entity})
 
     async def _named(self, request: Request) -> Tenant:
-        return self._tenants.get(text_of(await read_object(request), "TenantName"))
+        return self._tenants.get(text_of(await read_object(request, "TenantName"), "TenantName"))
 
     def _entity(self, request: Request) -> Tenant:
         return self._tenants.of_arn(request.path_params["reference"])
@@ -174,20 +178,20 @@ def _split(arn: str) -> tuple[str, str]:
 
 
 def _tenant(tenant: Tenant) -> dict[str, Json]:
-    return {
+    members: dict[str, Json] = {
         "TenantName": tenant.name,
         "TenantId": tenant.tenant_id,
         "TenantArn": tenant.arn,
         "CreatedTimestamp": tenant.created_at.timestamp(),
         "SendingStatus": tenant.status,
-        "SuppressionAttributes": cast("Json", tenant.suppression),
+        "Tags": [],
     }
+    return members | suppression_members("SuppressionAttributes", tenant.suppression)
 
 
-def _page(body: dict[str, Json], name: str, found: list[Json]) -> Response:
-    """Return a page of a list; the token is the number of entries before the next one."""
-    token, size = body.get("NextToken"), body.get("PageSize")
-    start = int(token) if isinstance(token, str) and token.isdigit() else 0
-    end = start + (size if isinstance(size, int) else _PAGE)
-    page: dict[str, Json] = {name: found[start:end]}
-    return JSONResponse(page | ({"NextToken": str(end)} if end < len(found) else {}))
+def _tenant_suppression(body: dict[str, Json]) -> SuppressionOptions:
+    """Read scope and reasons, of which SES wants both or none (dg, tenant-level suppression)."""
+    options = read_suppression(body)
+    if (options.reasons is None) != (options.scope is None):
+        raise bad_request("SuppressionScope and SuppressedReasons must be given together.")
+    return options

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from local.ses.errors import SesError, not_found
+from local.ses.suppression import SuppressionList, SuppressionOptions
 from pillarbox.domain.errors import Json
 
 if TYPE_CHECKING:
-    from local.ses.store import MailStore, SuppressedDestination
+    from local.ses.store import MailStore
 
 type TenantStatus = Literal["ENABLED", "REINSTATED", "DISABLED"]
 #: Who set a status: the owner, or SES. SES's own policies set the owner's.
@@ -26,12 +27,12 @@ class Tenant:
     tenant_id: str
     arn: str
     created_at: datetime
-    suppression: dict[str, object] = field(default_factory=dict)
+    suppression: SuppressionOptions = field(default_factory=SuppressionOptions)
     #: The ARNs of what it may send with, and since when.
     resources: dict[str, datetime] = field(default_factory=dict)
     policy: str
-    #: Its own suppression list, by addresses in lower case, if `suppression` has the scope TENANT.
-    suppressed: "dict[str, SuppressedDestination]" = field(default_factory=dict)
+    #: Its own suppression list, which is in force while `suppression` has the scope TENANT.
+    suppressed: SuppressionList = field(default_factory=SuppressionList)
     statuses: dict[Origin, TenantStatus] = field(
         default_factory=lambda: {"CUSTOMER_MANAGED": "ENABLED", "AWS_MANAGED": "ENABLED"}
     )
@@ -84,7 +85,7 @@ class TenantStore:
         #: Receives each event about a status. The application sets it.
         self.tell: Callable[[dict[str, Json]], None] = lambda _: None
 
-    def create(self, name: str, suppression: dict[str, object]) -> Tenant:
+    def create(self, name: str, suppression: SuppressionOptions) -> Tenant:
         """Add a tenant with the policy `standard`, as SES does.
 
         Raises:
@@ -115,11 +116,8 @@ class TenantStore:
         except KeyError:
             raise not_found(f"The requested tenant {name} does not exist.") from None
 
-    def suppressing(self, name: str | None) -> "Tenant | None":
-        """Return the tenant if it suppresses by a list of its own, not by the account's."""
-        tenant = self._tenants.get(name or "")
-        is_own = tenant is not None and tenant.suppression.get("SuppressionScope") == "TENANT"
-        return tenant if is_own else None
+    def find(self, name: str | None) -> Tenant | None:
+        return self._tenants.get(name or "")
 
     def of_arn(self, arn: str) -> Tenant:
         """Return the tenant with an ARN.
@@ -160,16 +158,9 @@ class TenantStore:
         if tenant.status == "DISABLED":
             message = f"Sending disabled for {tenant.arn}."
             raise SesError("MessageRejected", message, passing=True)
-        used = {f"{self.start}:identity/{_identity_of(mailbox, source)}"}
+        used = {f"{self.start}:identity/{mailbox.identity_of(source) or source}"}
         if configuration_set:
             used.add(f"{self.start}:configuration-set/{configuration_set}")
         if missing := sorted(used - tenant.resources.keys()):
             message = f"Tenant not associated with resources [{', '.join(missing)}]."
             raise SesError("AccessDeniedException", message)
-
-
-def _identity_of(mailbox: "MailStore", source: str) -> str:
-    """Return the identity with which SES sends: the address, its domain or a parent domain."""
-    labels = source.rpartition("@")[2].lower().split(".")
-    names = [source, *(".".join(labels[start:]) for start in range(len(labels)))]
-    return next((name for name in names if mailbox.identity_verified(name)), source)

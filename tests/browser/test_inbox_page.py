@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from playwright.sync_api import Browser, FloatRect, Page, expect
 
-from local.ses.store import Behaviour
+from local.ses.behaviour import Behaviour
 from tests.browser.accessibility import assert_accessible
 from tests.browser.engines import PATIENCE
 from tests.integration.local.local_ses import LocalSes

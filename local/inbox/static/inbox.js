@@ -68,7 +68,8 @@ function row(item, received) {
 }
 
 const senderName = (from) => from.replace(/\s*<[^<>]*>$/, "").replace(/^"(.*)"$/, "$1") || from;
-const isBad = ({ outcome }) => outcome !== "delivered" && outcome !== "auto-replied";
+const ARRIVED = new Set(["delivered", "opened", "clicked", "subscription changed", "auto-replied"]);
+const isBad = ({ outcome }) => !ARRIVED.has(outcome);
 
 function clip(count) {
   if (!count) return null;

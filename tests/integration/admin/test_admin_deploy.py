@@ -229,9 +229,9 @@ def test_a_deploy_changes_the_plan_of_ses_on_request_only(
 ) -> None:
     """Without --ses-plan the plan stays, and with it and --yes it changes before the build."""
     rolled_out()
-    assert ses[1].plan == "ESSENTIALS"
+    assert ses[1].account.plan == "ESSENTIALS"
     output, log = rolled_out(plan=SesPlan.NONE, yes=True)
-    assert ses[1].plan == "NONE"
+    assert ses[1].account.plan == "NONE"
     assert log.index("The SES plan is none (0.10") < log.index("$ make build")
     (plan,) = [item["message"] for item in output["items"] if item["check"] == "plan"]
     assert plan == "The SES plan here is none (0.10 dollars for 1,000 emails)."

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from local.inbox.app import inbox_app
 from local.inbox.webhooks import WebhookStore
+from local.ses.account import SesAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.domain.errors import Json
@@ -35,7 +36,7 @@ class LocalSes:
     """Both applications in a thread, until `close`."""
 
     def __init__(self) -> None:
-        self.mailbox = MailStore()
+        self.mailbox = MailStore(account=SesAccount(review="GRANTED"))
         self.webhooks = WebhookStore()
         #: The signing secrets of the endpoints at each receiver.
         self.secrets: dict[str, list[str]] = {}

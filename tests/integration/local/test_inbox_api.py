@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import get_args
 
 import httpx
@@ -16,7 +17,9 @@ from starlette.routing import Route
 from local.inbox.app import inbox_app
 from local.inbox.signatures import Signature
 from local.inbox.webhooks import AnswerMode, WebhookStore
-from local.ses.store import MailStore, Mode, Outcome
+from local.ses.behaviour import Mode
+from local.ses.mail import Outcome
+from local.ses.store import MailStore
 from tests.integration.local.local_ses import RAW, LocalSes
 from tests.unit.local.test_inbox_reading import PNG, full_mail
 
@@ -34,6 +37,7 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
     assert newest["messageId"] is None
     received = datetime.fromisoformat(oldest.pop("receivedAt"))
     assert datetime.now(UTC) - received < timedelta(minutes=5)
+    assert oldest.pop("size") == len(inbox.get(f"/messages/{first}/raw").content)
     assert oldest == {
         "id": first,
         "messageId": "0190f2c1-0000-7000-8000-000000000001",
@@ -41,17 +45,29 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
         "recipients": ["a@example.com"],
         "deliveries": [{"address": "a@example.com", "kind": "bcc", "outcome": "delivered"}],
         "subject": "Grüße",
-        "size": len(RAW),
         "preview": "Hello",
         "attachmentCount": 0,
     }
 
 
-def test_raw_is_what_was_sent(send: Send, inbox: httpx.Client) -> None:
-    """The raw mail has the sent bytes, also unusual line ends, and the type message/rfc822."""
-    raw = RAW + bytes(range(256)) + b"\r\n.\r\n\n\r\r"
-    answer = inbox.get(f"/messages/{send(raw=raw)}/raw")
-    assert answer.content == raw
+def test_raw_is_what_recipients_get(send: Send, inbox: httpx.Client) -> None:
+    """The raw mail has the sent bytes but Message-ID and Date, and the type message/rfc822."""
+    body = b"\r\n" + bytes(range(256)) + b"\r\n.\r\n\n\r\r"
+    fields = b"References: <a@b.example>\r\n <c@d.example>\r\nReply-To: d@e.example\r\n"
+    mail_id = send(
+        raw=RAW.replace(b"Subject", fields + b"Subject").removesuffix(b"\r\nHello\r\n") + body
+    )
+    answer = inbox.get(f"/messages/{mail_id}/raw")
+    message_id, date, rest = answer.content.split(b"\r\n", 2)
+    assert message_id == f"Message-ID: <{mail_id}@email.amazonses.com>".encode()
+    written = parsedate_to_datetime(date.decode().removeprefix("Date: "))
+    assert abs(datetime.now(UTC) - written) < timedelta(minutes=5)
+    assert rest == (
+        b"From: Post <post@sender.example>\r\nTo: ada@example.com\r\n"
+        + fields
+        + b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n"
+        + body
+    )
     assert answer.headers["content-type"] == "message/rfc822"
 
 
@@ -347,9 +363,8 @@ def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
         for path, item in document["paths"].items()
         for method in item.keys() - {"parameters"}
     }
-    assert document["components"]["schemas"]["Behaviour"]["properties"]["mode"]["enum"] == [
-        *get_args(Mode.__value__)
-    ]
+    modes = [mode for kind in get_args(Mode.__value__) for mode in get_args(kind.__value__)]
+    assert document["components"]["schemas"]["Behaviour"]["properties"]["mode"]["enum"] == modes
     assert document["components"]["schemas"]["Outcome"]["enum"] == [*get_args(Outcome.__value__)]
     assert document["components"]["schemas"]["Answer"]["properties"]["mode"]["enum"] == [
         *get_args(AnswerMode.__value__)

@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
+from local.ses.suppression import SuppressionOptions
 from local.ses.tenants import Origin, TenantStatus
 from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.adapters.ses.tenants import SesTenants
@@ -77,7 +78,7 @@ def test_an_unknown_tenant_is_told(tenants: Tenants) -> None:
 def test_all_tenants_are_read_over_pages(adapter: SesTenants, local_ses: LocalSes) -> None:
     """A list has a hundred tenants a page."""
     for number in range(205):
-        local_ses.mailbox.tenants.create(f"shop-{number}", {})
+        local_ses.mailbox.tenants.create(f"shop-{number}", SuppressionOptions())
     assert len(adapter.all()) == 205
 
 
@@ -184,7 +185,10 @@ def test_operations_refuse_as_ses_does(adapter: SesTenants, ses: SESV2Client) ->
     adapter.associate("shop", [SENDER])
     owned = ses.list_resource_tenants(ResourceArn=IDENTITY)["ResourceTenants"]
     assert [one["TenantName"] for one in owned] == ["shop"]
-    ses.put_tenant_suppression_attributes(TenantName="shop", SuppressionScope="ACCOUNT")
+    for half in ({"SuppressionScope": "ACCOUNT"}, {"SuppressedReasons": ["BOUNCE"]}):
+        with pytest.raises(ClientError):
+            ses.put_tenant_suppression_attributes(TenantName="shop", **half)
+    ses.put_tenant_suppression_attributes(TenantName="shop")
     refused: list[tuple[Call, str]] = [
         (lambda: ses.create_tenant(TenantName="shop"), "AlreadyExistsException"),
         (lambda: ses.create_tenant(TenantName="a shop"), "BadRequestException"),

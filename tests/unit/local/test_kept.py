@@ -20,7 +20,9 @@ from local.kept import (
     restore_tables,
     write_kept,
 )
-from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
+from local.ses.mail import CapturedMail, Destination
+from local.ses.store import MailStore
+from local.ses.suppression import SuppressedDestination
 
 if TYPE_CHECKING:
     from local.engine import Engine
