@@ -54,20 +54,13 @@ def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
             *suppression_routes(mailbox),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
-        exception_handlers={SesError: _ses_error, HTTPException: _unknown_operation},
+        exception_handlers={SesError: _ses_error, HTTPException: api.unknown_operation},
         lifespan=api.lifespan,
     )
 
 
 async def _ses_error(_request: Request, error: Exception) -> Response:
     return cast("SesError", error).response()
-
-
-async def _unknown_operation(request: Request, _error: Exception) -> Response:
-    operation = f"{request.method} {request.url.path}"
-    return SesError(
-        "UnknownOperationException", f"This SES stand-in does not support {operation}."
-    ).response()
 
 
 class _Api:
@@ -82,6 +75,14 @@ class _Api:
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         yield
         await self._emitter.finish()
+
+    async def unknown_operation(self, request: Request, _error: Exception) -> Response:
+        """Refuse what `conformity.yaml` has no row for, and remember that it was asked."""
+        operation = f"{request.method} {request.url.path}"
+        self._mailbox.unknown_operations.append(operation)
+        return SesError(
+            "UnknownOperationException", f"This SES stand-in does not imitate {operation}."
+        ).response()
 
     async def send_email(self, request: Request) -> Response:
         """Accept an email as SES does, or behave as the mailbox says."""

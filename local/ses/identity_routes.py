@@ -114,13 +114,17 @@ def dkim_tokens(domain: str) -> list[str]:
 
 
 def _identity(identity: str, *, verified: bool) -> dict[str, Json]:
-    tokens: list[Json] = [*dkim_tokens(identity)]
+    signing: dict[str, Json] = {
+        "SigningEnabled": True,
+        "Status": "SUCCESS" if verified else "PENDING",
+        "Tokens": [*dkim_tokens(identity)],
+        "SigningHostedZone": "dkim.amazonses.com",
+        "SigningAttributesOrigin": "AWS_SES",
+        "NextSigningKeyLength": "RSA_2048_BIT",
+    }
+    of_address: dict[str, Json] = {"SigningEnabled": False, "Status": "NOT_STARTED", "Tokens": []}
     return {
         "IdentityType": _identity_type(identity),
         "VerifiedForSendingStatus": verified,
-        "DkimAttributes": {
-            "SigningEnabled": "@" not in identity,
-            "Status": "SUCCESS" if verified else "PENDING",
-            "Tokens": [] if "@" in identity else tokens,
-        },
+        "DkimAttributes": of_address if "@" in identity else signing,
     }

@@ -99,6 +99,8 @@ class MailStore:
         self.tenants = TenantStore(region, account_id)
         #: Identities whose feedback SES does not mail to the sender. It does for new ones.
         self.without_feedback: set[str] = set()
+        #: The requests that no operation of the stand-in answers, for tests.
+        self.unknown_operations: list[str] = []
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()

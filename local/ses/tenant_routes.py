@@ -1,5 +1,6 @@
 """The operations of tenants in the SES stand-in, with the errors of the service model."""
 
+from datetime import UTC, datetime
 from typing import Final, cast, get_args
 
 from starlette.requests import Request
@@ -71,7 +72,7 @@ class _Tenants:
 
     async def list_all(self, request: Request) -> Response:
         body = await read_object(request, "NextToken", "PageSize")
-        return page_of(body, "Tenants", [_tenant(tenant) for tenant in self._tenants])
+        return page_of(body, "Tenants", [_summary(tenant) for tenant in self._tenants])
 
     async def delete(self, request: Request) -> Response:
         self._tenants.delete((await self._named(request)).name)
@@ -83,7 +84,7 @@ class _Tenants:
         self._check_exists(arn)
         if arn in tenant.resources:
             raise SesError("AlreadyExistsException", f"{arn} is associated already.")
-        tenant.resources[arn] = tenant.created_at
+        tenant.resources[arn] = datetime.now(UTC)
         return JSONResponse({})
 
     async def dissociate(self, request: Request) -> Response:
@@ -107,7 +108,12 @@ class _Tenants:
         arn = text_of(body, "ResourceArn")
         self._check_exists(arn)
         found: list[Json] = [
-            {"TenantName": tenant.name, "TenantId": tenant.tenant_id, "ResourceArn": arn}
+            {
+                "TenantName": tenant.name,
+                "TenantId": tenant.tenant_id,
+                "ResourceArn": arn,
+                "AssociatedTimestamp": tenant.resources[arn].timestamp(),
+            }
             for tenant in self._tenants
             if arn in tenant.resources
         ]
@@ -177,16 +183,21 @@ def _split(arn: str) -> tuple[str, str]:
     return kind, name
 
 
-def _tenant(tenant: Tenant) -> dict[str, Json]:
-    members: dict[str, Json] = {
+def _summary(tenant: Tenant) -> dict[str, Json]:
+    return {
         "TenantName": tenant.name,
         "TenantId": tenant.tenant_id,
         "TenantArn": tenant.arn,
         "CreatedTimestamp": tenant.created_at.timestamp(),
         "SendingStatus": tenant.status,
-        "Tags": [],
     }
-    return members | suppression_members("SuppressionAttributes", tenant.suppression)
+
+
+def _tenant(tenant: Tenant) -> dict[str, Json]:
+    tags: dict[str, Json] = {"Tags": []}
+    return (
+        _summary(tenant) | tags | suppression_members("SuppressionAttributes", tenant.suppression)
+    )
 
 
 def _tenant_suppression(body: dict[str, Json]) -> SuppressionOptions:

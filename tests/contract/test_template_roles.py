@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 
 import boto3
 import pytest
+import yaml
 from botocore.client import BaseClient
 
 from local import template
@@ -897,3 +898,14 @@ def test_iam_allows_each_recorded_call(function: str, calls: Mapping[str, set[Aw
     denied = [request for request in calls[function] if not iam.is_allowed(policy, request)]
     assert calls[function]
     assert denied == []
+
+
+def test_the_stand_in_of_ses_has_a_row_for_each_recorded_call(
+    calls: Mapping[str, set[AwsRequest]],
+) -> None:
+    """What functions call is in the table of what SES answers, with each member of the answer."""
+    table = yaml.safe_load((template.ROOT / "local/ses/conformity.yaml").read_text())
+    made = {request.action for requests in calls.values() for request in requests}
+    of_ses = {action.partition(":")[2] for action in made if action.startswith("ses:")}
+    assert of_ses - {"SendRawEmail"} <= table["operations"].keys()  # a right, and no call
+    assert "SendEmail" in of_ses

@@ -134,6 +134,7 @@ def ses() -> Iterator[tuple[str, MailStore]]:
     yield f"http://127.0.0.1:{listener.getsockname()[1]}", mailbox
     server.should_exit = True
     thread.join(PATIENCE)
+    assert not mailbox.unknown_operations, "the command calls what the stand-in has no row for"
 
 
 @pytest.fixture(scope="session")

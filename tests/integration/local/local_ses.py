@@ -33,10 +33,10 @@ type Record = dict[str, Json]
 
 
 class LocalSes:
-    """Both applications in a thread, until `close`."""
+    """Both applications in a thread, until `close`; without a mailbox outside the sandbox."""
 
-    def __init__(self) -> None:
-        self.mailbox = MailStore(account=SesAccount(review="GRANTED"))
+    def __init__(self, mailbox: MailStore | None = None) -> None:
+        self.mailbox = mailbox or MailStore(account=SesAccount(review="GRANTED"))
         self.webhooks = WebhookStore()
         #: The signing secrets of the endpoints at each receiver.
         self.secrets: dict[str, list[str]] = {}

@@ -264,6 +264,7 @@ def test_unknown_operations_are_named(local_ses: LocalSes) -> None:
     answer = httpx.get(f"{local_ses.ses_url}/v2/email/contact-lists", timeout=PATIENCE)
     assert answer.status_code == 404
     assert "contact-lists" in answer.json()["message"]
+    assert local_ses.mailbox.unknown_operations == ["GET /v2/email/contact-lists"]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example"])

@@ -1,0 +1,207 @@
+"""The table of what SES answers, compared with botocore's service model and with the stand-in."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import botocore.session
+import pytest
+import yaml
+from botocore.model import OperationModel, ServiceModel, Shape
+from mypy_boto3_sesv2 import SESV2Client
+from starlette.routing import Route
+
+from local.ses.account import SesAccount
+from local.ses.app import ses_app
+from local.ses.store import MailStore
+from tests.integration.local.local_ses import RAW, LocalSes, client
+
+_TABLE: Final[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[3] / "local/ses/conformity.yaml").read_text()
+)
+_ROWS: Final[dict[str, dict[str, Any]]] = _TABLE["operations"]
+_TESTS: Final = Path(__file__).parent
+_KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "<text>": (str, list),
+    "<time>": datetime,
+    "<number>": (int, float),
+}
+ADDRESS: Final = "Ada@example.com"
+DOMAIN: Final = "new.example"
+ARN: Final = f"arn:aws:ses:us-east-1:000000000000:identity/{DOMAIN}"
+
+
+@cache
+def service() -> ServiceModel:
+    return botocore.session.get_session().get_service_model("sesv2")
+
+
+def operation_of(route: Route, method: str) -> OperationModel | None:
+    """Return the operation that a route of the stand-in answers."""
+
+    def places(path: str) -> str:
+        return re.sub(r"\{[^}]*\}", "{}", path)
+
+    path = places(route.path.replace("/RESOURCE/", "/{type}/"))
+    models = map(service().operation_model, service().operation_names)
+    wanted = (method, path)
+    return next(
+        (one for one in models if (one.http["method"], places(one.http["requestUri"])) == wanted),
+        None,
+    )
+
+
+def members_of(shape: Shape | None, start: str = "") -> Iterator[str]:
+    """Yield the path of each member that has a value of its own."""
+    inner: Any = shape
+    if shape is None:
+        return
+    if shape.type_name == "structure" and inner.members:
+        for name, member in inner.members.items():
+            yield from members_of(member, f"{start}.{name}" if start else name)
+    elif shape.type_name == "list" and inner.member.type_name == "structure":
+        yield from members_of(inner.member, f"{start}[]")
+    elif start:
+        yield start
+
+
+def values_of(answer: Any, start: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the paths of an answer with their values."""
+    if isinstance(answer, dict) and answer:
+        for name, value in answer.items():
+            yield from values_of(value, f"{start}.{name}" if start else name)
+    elif isinstance(answer, list) and answer and isinstance(answer[0], dict):
+        for value in answer:
+            yield from values_of(value, f"{start}[]")
+    elif answer != []:  # a list of objects without any has no member
+        yield start, answer
+
+
+def test_each_operation_of_the_stand_in_has_a_row() -> None:
+    """Each route is one operation of the service model, and the table has exactly these."""
+
+    async def emit(_record: Any) -> None: ...
+
+    operations = [
+        operation_of(route, method)
+        for route in ses_app(MailStore(), emit).routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
+    ]
+    assert None not in operations
+    assert {each.name for each in operations if each} == _ROWS.keys()
+
+
+@pytest.mark.parametrize("name", _ROWS)
+def test_each_member_has_a_row(name: str) -> None:
+    """A member that a newer botocore knows fails here, and so does a row without a member."""
+    model = service().operation_model(name)
+    assert set(_ROWS[name].get("members", {})) == set(members_of(model.output_shape))
+
+
+@pytest.fixture(scope="module")
+def answers() -> Iterator[dict[str, Any]]:
+    """Create one of each thing without options; return what each operation answers then.
+
+    Each answer is as botocore reads it, which leaves out what the service model does not know, and
+    as it was sent.
+    """
+    sent: list[Any] = []
+    running = LocalSes(MailStore(account=SesAccount()))
+    running.mailbox.publishing_takes = timedelta(minutes=1)
+    try:
+        with closing(client(running)) as ses:
+            ses.meta.events.register(
+                "before-parse.sesv2", lambda response_dict, **_: sent.append(response_dict["body"])
+            )
+            yield {name: (call(ses), json.loads(sent[-1])) for name, call in _CALLS.items()}
+    finally:
+        running.close()
+
+
+def _send(ses: SESV2Client) -> Any:
+    ses.create_email_identity(EmailIdentity="post@sender.example")
+    simulator = ["success@simulator.amazonses.com"]
+    return ses.send_email(Content={"Raw": {"Data": RAW}}, Destination={"ToAddresses": simulator})
+
+
+_CALLS: Final[dict[str, Callable[[SESV2Client], Any]]] = {
+    "GetAccount": lambda ses: ses.get_account(),
+    "CreateEmailIdentity": lambda ses: ses.create_email_identity(EmailIdentity=DOMAIN),
+    "ListEmailIdentities": lambda ses: ses.list_email_identities(),
+    "GetEmailIdentity": lambda ses: ses.get_email_identity(EmailIdentity=DOMAIN),
+    "CreateConfigurationSet": lambda ses: ses.create_configuration_set(ConfigurationSetName="x"),
+    "GetConfigurationSet": lambda ses: ses.get_configuration_set(ConfigurationSetName="x"),
+    "CreateConfigurationSetEventDestination": lambda ses: (
+        ses.create_configuration_set_event_destination(
+            ConfigurationSetName="x",
+            EventDestinationName="y",
+            EventDestination={"MatchingEventTypes": ["SEND"]},
+        )
+    ),
+    "GetConfigurationSetEventDestinations": lambda ses: (
+        ses.get_configuration_set_event_destinations(ConfigurationSetName="x")
+    ),
+    "CreateTenant": lambda ses: ses.create_tenant(TenantName="t"),
+    "GetTenant": lambda ses: ses.get_tenant(TenantName="t"),
+    "ListTenants": lambda ses: ses.list_tenants(),
+    "CreateTenantResourceAssociation": lambda ses: ses.create_tenant_resource_association(
+        TenantName="t", ResourceArn=ARN
+    ),
+    "ListTenantResources": lambda ses: ses.list_tenant_resources(TenantName="t"),
+    "ListResourceTenants": lambda ses: ses.list_resource_tenants(ResourceArn=ARN),
+    "GetReputationEntity": lambda ses: ses.get_reputation_entity(
+        ReputationEntityType="RESOURCE",
+        ReputationEntityReference=ses.get_tenant(TenantName="t")["Tenant"]["TenantArn"],
+    ),
+    "PutSuppressedDestination": lambda ses: ses.put_suppressed_destination(
+        EmailAddress=ADDRESS, Reason="BOUNCE"
+    ),
+    "ListSuppressedDestinations": lambda ses: ses.list_suppressed_destinations(),
+    "GetSuppressedDestination": lambda ses: ses.get_suppressed_destination(EmailAddress=ADDRESS),
+    "SendEmail": _send,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in _ROWS if _ROWS[name].get("members")])
+def test_each_row_is_what_the_stand_in_answers(answers: dict[str, Any], name: str) -> None:
+    """No row says what the stand-in does not do, and the stand-in answers nothing without a row."""
+    read, sent = answers[name]
+    values = dict(values_of({key: each for key, each in read.items() if key != "ResponseMetadata"}))
+    assert dict(values_of(sent)).keys() == values.keys()
+    for member, row in _ROWS[name]["members"].items():
+        expected = row.get("here", row["aws"]) if isinstance(row, dict) else row
+        value = values.pop(member, "<absent>")
+        if isinstance(expected, str) and expected in _KINDS:
+            assert isinstance(value, _KINDS[expected]), member
+            assert value != "<absent>", member
+        else:
+            assert value == ("<absent>" if expected == "<not imitated>" else expected), member
+    assert not values
+
+
+def test_a_difference_has_a_reason_and_a_fact_a_page() -> None:
+    """Where the stand-in differs from AWS the row says why; each page is named with its site."""
+    for row in _ROWS.values():
+        assert re.fullmatch(r"APIReference-V2/API_\w+\.html", row["page"])
+        for member in row.get("members", {}).values():
+            if isinstance(member, dict):
+                assert ("here" in member) == ("why" in member)
+                assert re.match(
+                    r"(APIReference-V2|dg|aws\.amazon\.com)/", member.get("page", "dg/")
+                )
+
+
+def test_each_effect_has_its_test() -> None:
+    """What SES does by itself is in no shape, so the table names the test that shows it."""
+    defined = {
+        name
+        for path in _TESTS.glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert {effect["test"] for effect in _TABLE["effects"]} <= defined
