@@ -41,6 +41,7 @@ from local.seed import TEMPLATE_ID, seed, sign_in_link
 from local.servers import HOST, answering_names, serving, serving_inbox
 from local.ses.account import SesAccount
 from local.ses.app import ses_app
+from local.ses.deployed import create_declared_set
 from local.ses.published import published
 from local.ses.store import MailStore
 from pillarbox.settings import ANY_HOST, Settings, read_stack
@@ -178,7 +179,7 @@ async def _start(
 
     # Before the inbox answers: a page of an earlier run asks at once.
     mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
-    mailbox.create_configuration_set(outputs["ConfigurationSetName"])
+    create_declared_set(mailbox, template.load()["Resources"], outputs["ConfigurationSetName"])
     client = await start(
         httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
     )

@@ -34,6 +34,7 @@ type OutcomeMode = Literal[
 ]
 #: The same, with events of a form that SES does not show in its examples.
 type OddMode = Literal[
+    "undetermined-bounce",
     "empty-bounce",
     "empty-complaint",
     "empty-delivery",
@@ -75,6 +76,7 @@ OUTCOMES: Final[Mapping[Mode, Outcome]] = {
     "open": "opened",
     "click": "clicked",
     "subscription": "subscription changed",
+    "undetermined-bounce": "bounced for now",
     "empty-bounce": "bounced",
     "empty-complaint": "complained",
     "empty-delivery": "delivered",

@@ -40,6 +40,17 @@ def _empty(kind: str) -> Callable[[list[Event]], Iterator[Event]]:
     return change
 
 
+def _undetermined(events: list[Event]) -> Iterator[Event]:
+    """Say nothing of a bounce but that there was one, as SES did in 2013 for automatic replies."""
+    nothing: dict[str, Any] = {
+        "bounceType": "Undetermined",
+        "bounceSubType": "Undetermined",
+        "bouncedRecipients": [],
+    }
+    for event_type, details in events:
+        yield event_type, details | (nothing if event_type == "Bounce" else {})
+
+
 def _unknown_subtype(events: list[Event]) -> Iterator[Event]:
     for event_type, details in events:
         unknown = {"bounceSubType": "MailboxOnTheMoon"} if event_type == "Bounce" else {}
@@ -94,6 +105,7 @@ def _late(events: list[Event]) -> Iterator[Event]:
 
 
 _CHANGES: Final[Mapping[Mode, Callable[[list[Event]], Iterator[Event]]]] = {
+    "undetermined-bounce": _undetermined,
     "empty-bounce": _empty("Bounce"),
     "empty-complaint": _empty("Complaint"),
     "empty-delivery": _empty("Delivery"),

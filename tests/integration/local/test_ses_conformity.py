@@ -193,7 +193,7 @@ def test_a_difference_has_a_reason_and_a_fact_a_page() -> None:
             if isinstance(member, dict):
                 assert ("here" in member) == ("why" in member)
                 assert re.match(
-                    r"(APIReference-V2|dg|aws\.amazon\.com)/", member.get("page", "dg/")
+                    r"(APIReference-V2|dg|(docs\.)?aws\.amazon\.com)/", member.get("page", "dg/")
                 )
 
 

@@ -56,6 +56,16 @@ def test_each_mode_has_its_events(
     ("mode", "count", "member", "expected"),
     [
         ("soft-bounce", 2, "bounce", {"bounceType": "Transient", "bounceSubType": "MailboxFull"}),
+        (
+            "undetermined-bounce",
+            2,
+            "bounce",
+            {
+                "bounceType": "Undetermined",
+                "bounceSubType": "Undetermined",
+                "bouncedRecipients": [],
+            },
+        ),
         ("empty-bounce", 2, "bounce", {"bounceType": "Permanent", "bouncedRecipients": []}),
         ("empty-complaint", 3, "complaint", {"complainedRecipients": []}),
         ("empty-delivery", 2, "delivery", {"recipients": []}),
