@@ -39,7 +39,7 @@ from local.private import make_private, write_private
 from local.reference.app import ApiReference
 from local.seed import TEMPLATE_ID, seed, sign_in_link
 from local.servers import HOST, answering_names, serving, serving_inbox
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.deployed import create_declared_set
 from local.ses.published import published
@@ -164,7 +164,7 @@ async def _start(
     urls = {name: _url(listener) for name, listener in sockets.items()}
     sockets["engine"].close()  # the engine binds this port itself
 
-    mailbox = MailStore(account=SesAccount(rate=settings.ses_rate, review="GRANTED"))
+    mailbox = MailStore(account=StoredAccount(rate=settings.ses_rate, review="GRANTED"))
     mailbox.publishing_takes = _PUBLISHING_TAKES
     zone = partial(published, mailbox)
     endpoints = _endpoints(urls, await start(answering_names(zone)))

@@ -18,7 +18,7 @@ _SANDBOX_RATE: Final = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
-class SesAccount:
+class StoredAccount:
     """An account as it is when SES is new to it: in the sandbox, with both reasons in force.
 
     Args:

@@ -15,7 +15,7 @@ from local.ses.headers import decoded, first
 from local.ses.mail import CapturedMail
 from local.ses.odd_events import Event, odd
 from local.ses.store import MailStore
-from local.ses.suppression import Suppression
+from local.ses.suppression import SuppressionRule
 from pillarbox.domain.errors import Json
 
 _HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; with more, headersTruncated is true
@@ -52,7 +52,7 @@ def records(
     if configuration_set is None:
         return
     mail_object = _mail_object(mail, mailbox)
-    owner = Suppression.of(mailbox, mail.tenant, mail.configuration_set).owner
+    owner = SuppressionRule.of(mailbox, mail.tenant, mail.configuration_set).owner
     events = [*_events(mail, f"On{owner}SuppressionList")]
     for mode in dict.fromkeys(modes):
         events = odd(mode, events)

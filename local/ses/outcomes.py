@@ -7,7 +7,7 @@ from local.ses.behaviour import OUTCOMES, Mode
 from local.ses.feedback import feedback_id, forwarded
 from local.ses.mail import CapturedMail, Outcome
 from local.ses.store import MailStore
-from local.ses.suppression import SIMULATOR, Suppression
+from local.ses.suppression import SIMULATOR, SuppressionRule
 
 #: The addresses of the mailbox simulator; each accepts any +label.
 _SIMULATED: Final[Mapping[str, Outcome]] = {
@@ -24,7 +24,10 @@ _OF_ALL: Final[tuple[Outcome, ...]] = ("rejected", "not rendered")
 
 
 def outcomes_of(
-    recipients: Iterable[str], raw: bytes, suppression: Suppression, modes: Mapping[str, Mode]
+    recipients: Iterable[str],
+    raw: bytes,
+    suppression: SuppressionRule,
+    modes: Mapping[str, Mode],
 ) -> dict[str, Outcome]:
     """Return the outcome for each recipient.
 
@@ -46,7 +49,7 @@ def outcomes_of(
 def take(mailbox: MailStore, mail: CapturedMail) -> None:
     """Keep an accepted email. List bad addresses, and send feedback to its sender, as SES does."""
     mailbox.add(mail)
-    suppression = Suppression.of(mailbox, mail.tenant, mail.configuration_set)
+    suppression = SuppressionRule.of(mailbox, mail.tenant, mail.configuration_set)
     suppression.learn(mail, feedback_id(mail))
     published = mailbox.configuration_sets.get(mail.configuration_set or "")
     is_told = published is not None and published.publishes("BOUNCE")
@@ -56,7 +59,7 @@ def take(mailbox: MailStore, mail: CapturedMail) -> None:
             mailbox.add(notice)
 
 
-def _outcome(recipient: str, suppression: Suppression, mode: Mode) -> Outcome:
+def _outcome(recipient: str, suppression: SuppressionRule, mode: Mode) -> Outcome:
     if mode == "global-list":  # on command even while the account has a list of its own
         suppression.global_list.add(recipient.lower())
         return OUTCOMES[mode]

@@ -21,7 +21,7 @@ from local.ses.headers import decoded, first, header_fields
 from local.ses.mail import CapturedMail, Destination, Outcome
 from local.ses.outcomes import outcomes_of
 from local.ses.store import MailStore
-from local.ses.suppression import SIMULATOR, Suppression
+from local.ses.suppression import SIMULATOR, SuppressionRule
 from local.ses.wire import as_delivered
 
 type Fields = tuple[tuple[str, str], ...]
@@ -152,7 +152,7 @@ def accept(
     """
     destination = check(mailbox, request)
     raw = request.content.raw.data
-    suppression = Suppression.of(mailbox, request.tenant_name, request.configuration_set_name)
+    suppression = SuppressionRule.of(mailbox, request.tenant_name, request.configuration_set_name)
     outcomes = outcomes_of(destination.addresses, raw, suppression, modes or {})
     mail = _captured(request, outcomes)
     return replace(mail, raw=as_delivered(raw, mail.id, mailbox.region, mail.received_at))

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from local.listeners import Listeners
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.behaviour import WHOLE, Behaviour
 from local.ses.feedback import DAEMON
 from local.ses.mail import CapturedMail
-from local.ses.suppression import SuppressionList, SuppressionOptions
+from local.ses.suppression import SuppressedDestinations, SuppressionOptions
 from local.ses.tenants import TenantStore
 from pillarbox.domain.errors import Json
 
@@ -78,7 +78,7 @@ class MailStore:
         account_id: str = "000000000000",
         keep: int = 2_000,
         keep_bytes: int = 256 * 1024 * 1024,
-        account: SesAccount | None = None,
+        account: StoredAccount | None = None,
     ) -> None:
         self.region = region
         self.account_id = account_id
@@ -89,8 +89,8 @@ class MailStore:
         self.publishing_takes = timedelta(0)
         self._listeners = Listeners[CapturedMail | str | None]()
         self.closing = self._listeners.closing
-        self.account = account or SesAccount()
-        self.suppressions = SuppressionList()
+        self.account = account or StoredAccount()
+        self.suppressions = SuppressedDestinations()
         #: Addresses on the list that all customers of SES share, in lower case.
         self.global_suppressions: set[str] = set()
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}

@@ -33,7 +33,7 @@ class SuppressedDestination:
     feedback_id: str | None = None
 
 
-class SuppressionList(dict[str, SuppressedDestination]):
+class SuppressedDestinations(dict[str, SuppressedDestination]):
     """Addresses as they were written: operations want the exact case, a send ignores it."""
 
     def matching(self, recipient: str) -> SuppressedDestination | None:
@@ -58,18 +58,18 @@ class SuppressionOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Suppression:
+class SuppressionRule:
     """The list that an email falls under, and the reasons in force."""
 
     owner: Owner
-    entries: SuppressionList
+    entries: SuppressedDestinations
     reasons: tuple[Reason, ...]
     global_list: "set[str]" = field(repr=False)
 
     @classmethod
     def of(
         cls, mailbox: "MailStore", tenant: str | None, configuration_set: str | None
-    ) -> "Suppression":
+    ) -> "SuppressionRule":
         """Return what applies to an email of a tenant, or of none, with a configuration set."""
         sender = mailbox.tenants.find(tenant)
         found = mailbox.configuration_sets.get(configuration_set or "")

@@ -15,7 +15,7 @@ from local.ses.suppression import (
     Reason,
     Scope,
     SuppressedDestination,
-    SuppressionList,
+    SuppressedDestinations,
     SuppressionOptions,
 )
 from pillarbox.domain.errors import Json
@@ -112,7 +112,7 @@ class _Suppression:
             "SuppressedDestinationSummaries", found, query.get("NextToken"), size and int(size)
         )
 
-    def _entries(self, tenant: Json) -> SuppressionList:
+    def _entries(self, tenant: Json) -> SuppressedDestinations:
         """Return the list of the account, or of a tenant."""
         if tenant is None:
             return self._mailbox.suppressions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from local.ses.errors import SesError, not_found
-from local.ses.suppression import SuppressionList, SuppressionOptions
+from local.ses.suppression import SuppressedDestinations, SuppressionOptions
 from pillarbox.domain.errors import Json
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Tenant:
     resources: dict[str, datetime] = field(default_factory=dict)
     policy: str
     #: Its own suppression list, which is in force while `suppression` has the scope TENANT.
-    suppressed: SuppressionList = field(default_factory=SuppressionList)
+    suppressed: SuppressedDestinations = field(default_factory=SuppressedDestinations)
     statuses: dict[Origin, TenantStatus] = field(
         default_factory=lambda: {"CUSTOMER_MANAGED": "ENABLED", "AWS_MANAGED": "ENABLED"}
     )

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.checks import check_message
 from local.ses.errors import SesError
 from local.ses.events import records
@@ -120,7 +120,7 @@ def test_a_probe_goes_to_the_mailbox_simulator(provider: Provider, response: Any
     provider.response = response
     SesMailer("pillarbox").send_probe(MESSAGE)
     ((_, body),) = provider.requests
-    mailbox = MailStore(account=SesAccount(review="GRANTED"))
+    mailbox = MailStore(account=StoredAccount(review="GRANTED"))
     mailbox.create_configuration_set("pillarbox")
     mailbox.create_identity(SENDER)
     mail = accept(mailbox, parse(json.dumps(body).encode()))

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.behaviour import Mode, OddMode, OutcomeMode
 from local.ses.events import records
 from local.ses.sending import accept, parse
@@ -31,7 +31,7 @@ MESSAGE: Final = "0190f2c1-0000-7000-8000-000000000001"
 
 def events(mode: Mode) -> list[dict[str, Any]]:
     """Return the events of an email to two recipients that meet a mode."""
-    mailbox = MailStore(account=SesAccount(review="GRANTED"))
+    mailbox = MailStore(account=StoredAccount(review="GRANTED"))
     mailbox.create_identity("sender.example")
     mailbox.create_configuration_set("mails")
     recipients = ["ada@example.com", "bob@example.com"]

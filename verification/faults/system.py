@@ -22,7 +22,7 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 from local import template
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.errors import SesError
 from local.ses.events import records as event_records
 from local.ses.events import timestamp
@@ -90,7 +90,7 @@ class System:
         #: After how many seconds a late call takes effect.
         self.late_by = 1.0
         self.wire.later = self._later
-        self.mailbox = MailStore(keep=10_000, account=SesAccount(review="GRANTED"))
+        self.mailbox = MailStore(keep=10_000, account=StoredAccount(review="GRANTED"))
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
         #: Seconds that each copy of an event waits in its queue; () loses the event.

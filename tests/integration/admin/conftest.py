@@ -14,7 +14,7 @@ import boto3
 import pytest
 import uvicorn
 
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.adapters import sdk
@@ -116,7 +116,7 @@ def credentials(table: Table) -> Table:
 @pytest.fixture
 def ses() -> Iterator[tuple[str, MailStore]]:
     """The local SES on a free port."""
-    mailbox = MailStore(account=SesAccount(review="GRANTED"))
+    mailbox = MailStore(account=StoredAccount(review="GRANTED"))
 
     async def emit(_record: Any) -> None:
         """These tests send no mail, so there are no events."""

@@ -7,7 +7,7 @@ from admin import ses_plan
 from admin.aws.ses_plan import SesAccountPlan
 from admin.connection import StackConnection
 from admin.use_cases.ses_plans import ChosenPlan, SesPlan
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.store import MailStore
 from pillarbox.application.operator.checks import Verdict
 from pillarbox.domain.errors import ServiceError
@@ -62,7 +62,7 @@ def test_without_the_right_to_see_it_the_deployment_goes_on(stubs: Stubs) -> Non
 
 
 @pytest.fixture
-def account(ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch) -> SesAccount:
+def account(ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch) -> StoredAccount:
     """The account of the stand-in for SES, which has the plan of a new account."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
@@ -71,7 +71,7 @@ def account(ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch) -> SesA
     return ses[1].account
 
 
-def test_yes_changes_the_plan(account: SesAccount, capsys: pytest.CaptureFixture[str]) -> None:
+def test_yes_changes_the_plan(account: StoredAccount, capsys: pytest.CaptureFixture[str]) -> None:
     """With --yes nothing is asked; a second time there is nothing to do."""
     plans = SesAccountPlan()
     ses_plan.change(JSON, plans, SesPlan.NONE, "eu-west-1", yes=True)
@@ -82,7 +82,7 @@ def test_yes_changes_the_plan(account: SesAccount, capsys: pytest.CaptureFixture
 
 
 def test_the_plan_is_changed_after_a_question_only(
-    account: SesAccount, monkeypatch: pytest.MonkeyPatch
+    account: StoredAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The question has both prices and the region; `no` ends the command and changes nothing."""
     asked: list[str] = []
@@ -99,7 +99,7 @@ def test_the_plan_is_changed_after_a_question_only(
         assert part in asked[0]
 
 
-def test_a_program_must_say_yes(account: SesAccount) -> None:
+def test_a_program_must_say_yes(account: StoredAccount) -> None:
     """With --json there is no question, so nothing changes without --yes."""
     with pytest.raises(typer.BadParameter):
         ses_plan.change(JSON, SesAccountPlan(), SesPlan.NONE, "eu-west-1", yes=False)

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from local.inbox.app import inbox_app
 from local.inbox.webhooks import WebhookStore
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.domain.errors import Json
@@ -36,7 +36,7 @@ class LocalSes:
     """Both applications in a thread, until `close`; without a mailbox outside the sandbox."""
 
     def __init__(self, mailbox: MailStore | None = None) -> None:
-        self.mailbox = mailbox or MailStore(account=SesAccount(review="GRANTED"))
+        self.mailbox = mailbox or MailStore(account=StoredAccount(review="GRANTED"))
         self.webhooks = WebhookStore()
         #: The signing secrets of the endpoints at each receiver.
         self.secrets: dict[str, list[str]] = {}

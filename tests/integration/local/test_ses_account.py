@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from tests.integration.local.local_ses import LocalSes
 
 Send = Callable[..., str]
@@ -63,7 +63,7 @@ def test_the_way_out_of_the_sandbox(ses: SESV2Client, inbox: httpx.Client) -> No
 
 def test_a_new_account_is_in_the_sandbox() -> None:
     """It is on the plan Essentials too, and suppresses for both reasons."""
-    account = SesAccount()
+    account = StoredAccount()
     assert (account.in_sandbox, account.plan) == (True, "ESSENTIALS")
     assert account.suppressed_reasons == ("BOUNCE", "COMPLAINT")
 

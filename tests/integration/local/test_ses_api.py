@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.errors import SesError
 from local.ses.sending import SesSendEmailRequest, accept
 from local.ses.store import MailStore
@@ -138,7 +138,7 @@ def test_ses_errors(
 
 def test_a_mail_over_40_mb_is_refused() -> None:
     """A mail of exactly 40 MB is accepted; one byte more gives BadRequestException."""
-    mailbox = MailStore(account=SesAccount(review="GRANTED"))
+    mailbox = MailStore(account=StoredAccount(review="GRANTED"))
     mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
     raw = (RAW + (b"x" * 70 + b"\r\n") * (limit // 72))[:limit]

@@ -16,7 +16,7 @@ from botocore.model import OperationModel, ServiceModel, Shape
 from mypy_boto3_sesv2 import SESV2Client
 from starlette.routing import Route
 
-from local.ses.account import SesAccount
+from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from tests.integration.local.local_ses import RAW, LocalSes, client
@@ -112,7 +112,7 @@ def answers() -> Iterator[dict[str, Any]]:
     as it was sent.
     """
     sent: list[Any] = []
-    running = LocalSes(MailStore(account=SesAccount()))
+    running = LocalSes(MailStore(account=StoredAccount()))
     running.mailbox.publishing_takes = timedelta(minutes=1)
     try:
         with closing(client(running)) as ses:
