@@ -35,6 +35,20 @@ async def read_object(request: Request, *imitated: str) -> dict[str, Json]:
     return body
 
 
+def only(body: dict[str, Json], name: str, *imitated: str) -> dict[str, Json]:
+    """Return a member that is an object, empty if it is missing.
+
+    Raises:
+        SesError: BadRequestException, it is no object or has a member that is not imitated.
+    """
+    value = body.get(name) or {}
+    if not isinstance(value, dict):
+        raise bad_request(f"{name} must be an object.")
+    for member in value.keys() - {*imitated}:
+        raise not_imitated(f"{name}.{member}")
+    return value
+
+
 def flag_of(body: dict[str, Json], name: str) -> bool:
     """Return a member that is true or false; SES reads a missing one as false.
 

@@ -2,7 +2,8 @@
 
 The rules are from the developer guide of SES: "Amazon SES header fields", "Amazon SES unsupported
 attachment types", the API's RawMessage, and the errors that it returns for malformed addresses.
-The code shares lists with the service but no parser, so that neither repeats the other's mistakes.
+The code shares neither lists nor a parser with the service, so that neither repeats the other's
+mistakes.
 """
 
 import codecs
@@ -20,8 +21,7 @@ from typing import Final
 from local.ses.addresses import addresses_in, check_address
 from local.ses.errors import bad_request
 from local.ses.headers import decoded, header_fields
-from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
-from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from local.ses.lists import SINGLE_FIELDS, SINGLE_RECIPIENT_FIELDS, UNSUPPORTED_TYPES
 
 #: A MIME message of this size, before the API's own base64.
 RAW_LIMIT: Final = 40 * 1024 * 1024
@@ -29,7 +29,7 @@ RAW_LIMIT: Final = 40 * 1024 * 1024
 _LONG_LINE: Final = re.compile(rb"[^\r\n]{999}")
 _HEADER_END: Final = re.compile(rb"(?:\A|\r?\n)\r?\n")
 _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
-_SINGLE: Final = {name.decode() for name in MESSAGE_FIELDS | PART_FIELDS | {b"from", b"sender"}}
+_SINGLE: Final = SINGLE_FIELDS | SINGLE_RECIPIENT_FIELDS
 _ADDRESS_FIELDS: Final = frozenset({"from", "sender", "reply-to", "to", "cc", "bcc"})
 #: Families of character sets that Python knows only in part.
 _OTHER_CHARSETS: Final = ("euc-", "iso-", "viscii", "windows-", "x-")
@@ -88,7 +88,7 @@ def _check_parts(raw: bytes) -> None:
         for read in (part.get_filename(), collapse_rfc2231_value(part.get_param("name", ""))):
             name = decoded(str(read or ""))
             _, dot, extension = name.rpartition(".")
-            if dot and extension.strip().lower() in UNSUPPORTED_EXTENSIONS:
+            if dot and extension.strip().lower() in UNSUPPORTED_TYPES:
                 raise bad_request(f"Illegal filename '{name}'.")
 
 

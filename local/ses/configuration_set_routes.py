@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from local.ses.bodies import flag_of, read_object, text_of
-from local.ses.errors import SesError, bad_request, not_found
+from local.ses.bodies import flag_of, only, read_object, text_of
+from local.ses.errors import SesError, not_found
 from local.ses.store import MailStore, StoredConfigurationSet
 from local.ses.suppression_routes import read_suppression, suppression_members
 
@@ -43,9 +43,9 @@ class _ConfigurationSets:
         if name in self._mailbox.configuration_sets:
             message = f"Configuration set <{name}> already exists."
             raise SesError("AlreadyExistsException", message)
-        options = body.get("SuppressionOptions")
+        options = only(body, "SuppressionOptions", "SuppressedReasons", "SuppressionScope")
         created = self._mailbox.create_configuration_set(name, publish=frozenset())
-        created.suppression = read_suppression(options if isinstance(options, dict) else {})
+        created.suppression = read_suppression(options)
         return JSONResponse({})
 
     async def get(self, request: Request) -> Response:
@@ -73,9 +73,9 @@ class _ConfigurationSets:
         found = self._named(request)
         body = await read_object(request, "EventDestinationName", "EventDestination")
         name = text_of(body, "EventDestinationName")
-        definition = body.get("EventDestination")
-        if not isinstance(definition, dict):
-            raise bad_request("EventDestination is missing.")
+        definition = only(
+            body, "EventDestination", "Enabled", "MatchingEventTypes", "EventBridgeDestination"
+        )
         if name in found.event_destinations:
             message = f"Event destination <{name}> already exists."
             raise SesError("AlreadyExistsException", message)

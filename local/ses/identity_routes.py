@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from local.ses.bodies import flag_of, page_of, read_object, text_of
-from local.ses.errors import SesError, bad_request, not_found
+from local.ses.bodies import flag_of, only, page_of, read_object, text_of
+from local.ses.errors import SesError, bad_request, not_found, not_imitated
 from local.ses.store import MailStore
 from pillarbox.domain.errors import Json
 
@@ -38,6 +38,7 @@ class _Identities:
     async def create(self, request: Request) -> Response:
         body = await read_object(request, "EmailIdentity", "DkimSigningAttributes")
         identity = text_of(body, "EmailIdentity")
+        only(body, "DkimSigningAttributes", "NextSigningKeyLength")
         if self._mailbox.identity_verified(identity) is not None:
             message = f"Email identity {identity} already exist."
             raise SesError("AlreadyExistsException", message)
@@ -68,6 +69,8 @@ class _Identities:
         identity = self._named(request)
         body = await read_object(request, "MailFromDomain", "BehaviorOnMxFailure")
         domain = text_of(body, "MailFromDomain")
+        if body.get("BehaviorOnMxFailure", "USE_DEFAULT_VALUE") != "USE_DEFAULT_VALUE":
+            raise not_imitated("BehaviorOnMxFailure REJECT_MESSAGE")
         if not domain.endswith(f".{identity}"):
             raise bad_request(f"The MAIL FROM domain must be a subdomain of {identity}.")
         self._mailbox.mail_from[identity] = domain

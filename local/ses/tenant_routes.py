@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from local.ses.bodies import page_of, read_object, text_of
+from local.ses.bodies import only, page_of, read_object, text_of
 from local.ses.errors import SesError, bad_request, not_found
 from local.ses.store import MailStore
 from local.ses.suppression import SuppressionOptions
@@ -62,9 +62,7 @@ class _Tenants:
         name = text_of(body, "TenantName")
         if len(name) > 64 or not name.replace("-", "").replace("_", "").isalnum():  # noqa: PLR2004
             raise bad_request("TenantName has up to 64 letters, digits, hyphens and underscores.")
-        given = body.get("SuppressionAttributes") or {}
-        if not isinstance(given, dict):
-            raise bad_request("SuppressionAttributes must be an object.")
+        given = only(body, "SuppressionAttributes", "SuppressedReasons", "SuppressionScope")
         return JSONResponse(_tenant(self._tenants.create(name, _tenant_suppression(given))))
 
     async def get(self, request: Request) -> Response:

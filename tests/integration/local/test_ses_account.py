@@ -121,3 +121,11 @@ def test_details_of_another_form_are_refused(ses: SESV2Client) -> None:
         )
     )
     assert message == "This SES stand-in does not imitate ArchivingOptions."
+    _, message = refusal(
+        lambda: ses.create_configuration_set_event_destination(
+            ConfigurationSetName="mails",
+            EventDestinationName="topic",
+            EventDestination={"MatchingEventTypes": ["SEND"], "SnsDestination": {"TopicArn": "t"}},
+        )
+    )
+    assert message == "This SES stand-in does not imitate EventDestination.SnsDestination."
