@@ -115,7 +115,8 @@ STATE = KeptState(
     [item("MSG#a", "1", hash={"B": b"\x00\xff"}, l={"L": [{"M": {"B": {"B": b"x"}}}]})],
     [mail()],
     {"shop.example": "bounce.shop.example", "ann@other.example": None},
-    [SuppressedDestination("c@x.example", "BOUNCE", NOW)],
+    [SuppressedDestination("c@x.example", "BOUNCE", NOW, "m0", "f0")],
+    {"shop.example"},
 )
 
 
@@ -125,6 +126,7 @@ def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
     kept = read_kept(path_in(tmp_path), said())
     assert (kept.items, kept.identities) == (STATE.items, STATE.identities)
     assert kept.suppressions == STATE.suppressions
+    assert kept.without_feedback == STATE.without_feedback
     assert [vars(each) for each in kept.emails] == [vars(each) for each in STATE.emails]
     assert stat.S_IMODE(path_in(tmp_path).stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["kept.jsonl"]
@@ -195,6 +197,8 @@ def test_the_mailbox_is_put_back() -> None:
     assert mailbox.identities() == {"ann@other.example": True, "shop.example": True}
     assert mailbox.mail_from == {"shop.example": "bounce.shop.example"}
     assert mailbox.suppressions["c@x.example"].reason == "BOUNCE"
+    assert mailbox.forwards_feedback("ann@other.example")
+    assert not mailbox.forwards_feedback("ann@shop.example")
 
 
 def keep(path: Path, mailbox: MailStore, aws: FakeAws, end: BaseException) -> str:
