@@ -14,7 +14,7 @@ from pillarbox.http.messages.replies import (
     send_result,
 )
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import services, utc_now
 
 app = build_app()
 
@@ -52,7 +52,7 @@ def get_held_content(message_id: str) -> Reply:
     owner = services().session_authentication.authenticate_member(session, ACCOUNT_WRITE)
     identifier = read_uuid(message_id, "message_id")
     mail = services().changes.content_for_owner(owner.account.account_id, identifier)
-    return reply(held_content(rehearsal_of(mail)))
+    return reply(held_content(rehearsal_of(mail, utc_now())))
 
 
 @app.post("/v1/emails/<message_id>/resend")

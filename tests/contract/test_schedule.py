@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from email import message_from_bytes, policy
 from typing import Any
 from unittest import mock
 
@@ -17,7 +18,7 @@ from pillarbox.adapters.sqs.jobs import LONG_HIDDEN, MAX_DELAY
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.sign_in.role import Role
-from tests.contract.bodies import attachment, otp, raw_html
+from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.operations import in_an_hour
 from tests.contract.service import Service
@@ -148,6 +149,40 @@ def test_a_held_email_waits_for_its_release(service: Service, api: Api) -> None:
     assert change(api, message, "release").json["held"] is False
     assert service.deliver() == []
     assert api.get(message).json["status"] == "sent"
+
+
+@pytest.mark.parametrize("due", [timedelta(seconds=-1), timedelta()], ids=["before", "after"])
+@pytest.mark.parametrize("way", ["at once", "scheduled", "rescheduled", "released"])
+def test_a_receipt_has_the_date_of_its_send(
+    service: Service, api: Api, due: timedelta, way: str
+) -> None:
+    """Its Date and the day that it shows are those when it is due, on both sides of midnight."""
+    now = wiring.utc_now()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=2)
+    sent_at, accepted_at = midnight + due, midnight + due - 60 * MINUTE
+    other_side = (midnight + (MINUTE if due else -MINUTE)).isoformat()
+    wishes: dict[str, dict[str, Any]] = {
+        "at once": {},
+        "scheduled": {"scheduledAt": sent_at.isoformat()},
+        "rescheduled": {"scheduledAt": other_side},
+        "released": {"hold": True},
+    }
+    variables = {"amount": 12, "currency": "EUR", "invoice_id": "7"}
+    body = {"to": TO, "starterTemplate": "payment_receipt", "variables": variables} | wishes[way]
+    with service.at(sent_at if way == "at once" else accepted_at):
+        message = api.send(body).json["messageId"]
+        if way == "rescheduled":
+            change(api, message, "reschedule", scheduledAt=sent_at.isoformat())
+    if way == "released":
+        with service.at(sent_at):
+            change(api, message, "release")
+    with delivered(service, (sent_at - now) // MINUTE + 2) as subjects:
+        assert len(subjects) == 1
+    mail = message_from_bytes(service.ses.mails[-1]["raw"], policy=policy.default)
+    assert mail["Date"] == f"{sent_at:%a, %d %b %Y %H:%M:%S} +0000"
+    html = mail.get_body(("html",))
+    assert html
+    assert f">{sent_at.day} {sent_at:%B %Y}</td>" in html.get_content()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -200,7 +201,13 @@ def test_links_of_contacts() -> None:
 
 def receipt(**given: Json) -> list[tuple[str, str]]:
     """Return the amount of a receipt, and its rows."""
-    body = shown(sample("payment_receipt", replace(BRANDING, date="20 November 2026"), **given))
+    body = shown(
+        sample(
+            "payment_receipt",
+            replace(BRANDING, sent_at=datetime(2026, 11, 20, tzinfo=UTC)),
+            **given,
+        )
+    )
     rows = [(first(row, "th").text(), first(row, "td").text()) for row in body.css(".rows tr")]
     return [("Amount", first(body, ".sum").text()), *rows]
 

@@ -1,5 +1,7 @@
 """Render the body of an email to HTML."""
 
+from datetime import datetime
+
 from pillarbox.domain.messages.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
 from pillarbox.rendering.fuel import RequestFuel
 from pillarbox.rendering.text import text_from_html
@@ -10,13 +12,20 @@ def to_text(html: str) -> str:
     return text_from_html(html)
 
 
-def render(body: RenderedBody, request_fuel: RequestFuel | None = None, base_url: str = "") -> str:
+def render(
+    body: RenderedBody,
+    request_fuel: RequestFuel | None = None,
+    base_url: str = "",
+    *,
+    sent_at: datetime | None = None,
+) -> str:
     """Render a body to HTML.
 
     Args:
         body: the body.
         request_fuel: what the emails of one request share for saved templates.
         base_url: the address of API and dashboard, for the link in test mails.
+        sent_at: the time of the send, whose day starter templates show.
 
     Raises:
         ValidationFailed: the result is too large or takes too many steps, or a value is
@@ -34,7 +43,7 @@ def render(body: RenderedBody, request_fuel: RequestFuel | None = None, base_url
                 body.attribution,
                 is_test=body.is_test,
                 accent=body.accent,
-                date=body.date,
+                sent_at=sent_at,
                 report_url=f"{base_url}/widget/report#{body.report}" if body.report else None,
             )
             return engine.render_starter(body.slug, body.values, branding)

@@ -6,6 +6,7 @@ is compiled once per process, so rendering an email only inserts the values.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final
 
@@ -22,6 +23,7 @@ from pillarbox.rendering.values import (
     currency_code,
     days_ahead,
     duration,
+    format_date,
     grouped,
 )
 
@@ -33,7 +35,7 @@ _MAX_COMPILED: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Branding:
-    """The brand of an email, its date, and whether the footer names the service.
+    """The brand of an email, when it is sent, and whether the footer names the service.
 
     A test says at its top that it is one. With `report_url`, the footer links to it, so that the
     recipient can stop such mail.
@@ -44,7 +46,7 @@ class Branding:
     attribution: bool
     is_test: bool = False
     accent: str | None = None
-    date: str | None = None
+    sent_at: datetime | None = None
     report_url: str | None = None
 
 
@@ -71,7 +73,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
             "is_test": branding.is_test,
             "report_url": branding.report_url,
             "colour": dict(palette(branding.accent)),
-            "date": branding.date,
+            "date": format_date(branding.sent_at) if branding.sent_at else None,
         },
     )
 

@@ -113,7 +113,7 @@ _MAIL: Final = Row(
 )
 _STARTER: Final = Row(
     StarterBody,
-    *("values", "brand_name?", "logo_url?", "attribution", "report?", "accent?", "date?"),
+    *("values", "brand_name?", "logo_url?", "attribution", "report?", "accent?"),
     slug="starter",
     is_test="test",
 )

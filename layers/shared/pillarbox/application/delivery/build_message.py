@@ -18,11 +18,13 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
     """
     if isinstance(mail.body, RawBody):
         return _with_required_fields(mail.body, message)
-    html = None if isinstance(mail.body, TextBody) else render(mail.body, base_url=base_url)
+    html = None
+    if not isinstance(mail.body, TextBody):
+        html = render(mail.body, base_url=base_url, sent_at=message.due_at)
     return build(
         OutgoingMail(
             message_id=message_id_header(message),
-            date=message.created_at,
+            date=message.due_at,
             sender=mail.sender,
             from_name=mail.from_name,
             to=mail.to,
@@ -42,7 +44,7 @@ def _with_required_fields(body: RawBody, message: Message) -> bytes:
     """Add Date and Message-ID at the top if they are missing (RFC 6409 sections 8.2 and 8.3)."""
     fields = b""
     if not body.has_date:
-        fields += field("Date", [format_datetime(message.created_at)])
+        fields += field("Date", [format_datetime(message.due_at)])
     if not body.has_message_id:
         fields += field("Message-ID", [message_id_header(message)])
     return fields + body.octets

@@ -33,7 +33,7 @@ from pillarbox.domain.templates.template import (
 from pillarbox.rendering.fuel import RequestFuel
 from pillarbox.rendering.saved import check_values, surely_renders
 from pillarbox.rendering.starters import find_starter, get_starter
-from pillarbox.rendering.values import check_logo_url, format_date, starter_values
+from pillarbox.rendering.values import check_logo_url, starter_values
 
 #: Below this size the rendered mail cannot come near the limit, see `_may_be_large`.
 _SURELY_SMALL: Final = 512 * 1024
@@ -208,7 +208,6 @@ def _fill(
         logo_url=brand.logo_url,
         attribution=terms.attribution,
         accent=brand.accent,
-        date=format_date(now),
     )
 
 

@@ -1,6 +1,7 @@
 """What a message would be, for somebody who decides whether it is sent."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from pillarbox.application.render import render, to_text
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
@@ -17,13 +18,13 @@ class Rehearsal:
     text: str
 
 
-def rehearsal_of(mail: Mail) -> Rehearsal:
-    """Render a mail.
+def rehearsal_of(mail: Mail, sent_at: datetime) -> Rehearsal:
+    """Render a mail as a send at a time would.
 
     Raises:
         ValidationFailed: it cannot be rendered.
     """
     if isinstance(mail.body, RawBody):
         raise TypeError("a message over SMTP is not rehearsed")
-    html = "" if isinstance(mail.body, TextBody) else render(mail.body)
+    html = "" if isinstance(mail.body, TextBody) else render(mail.body, sent_at=sent_at)
     return Rehearsal(mail, html, to_text(html) or mail.text or "")

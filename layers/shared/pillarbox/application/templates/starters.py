@@ -9,7 +9,7 @@ from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.mail import StarterBody
 from pillarbox.domain.templates.template import RenderValues, StarterTemplate, fill_subject
 from pillarbox.rendering.starters import all_starters, get_starter
-from pillarbox.rendering.values import check_logo_url, format_date, values_or_samples
+from pillarbox.rendering.values import check_logo_url, values_or_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ def render_with_samples(
         logo_url=brand.logo_url,
         attribution=not account.plan.paid,
         accent=brand.accent,
-        date=format_date(now),
     )
-    return RenderedStarter(slug, fill_subject(starter.subject, shown), render(body), shown)
+    return RenderedStarter(
+        slug, fill_subject(starter.subject, shown), render(body, sent_at=now), shown
+    )

@@ -178,8 +178,6 @@ class StarterBody:
     accent: str | None = None
     #: The token of the link by which the recipient of a test stops such mail.
     report: str | None = field(default=None, repr=False)
-    #: The day of the send, in words.
-    date: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

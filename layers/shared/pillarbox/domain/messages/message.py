@@ -298,6 +298,12 @@ class Message:
         return max([self.created_at, *(event.at for event in self.events)])
 
     @property
+    def due_at(self) -> datetime:
+        """When it was to be sent: at its time or release, otherwise at once."""
+        schedule = self.schedule
+        return schedule.due_at if schedule and not schedule.held else self.created_at
+
+    @property
     def recipients(self) -> tuple[str, ...]:
         """Every mailbox once, in the order of the request: the envelope."""
         return distinct_mailboxes(self.to + self.cc + self.bcc)

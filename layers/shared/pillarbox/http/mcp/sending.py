@@ -267,7 +267,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         rehearsal_of,
     )
 
-    rehearsal = rehearsal_of(prepared.mail)
+    rehearsal = rehearsal_of(prepared.mail, prepared.message.due_at)
     mail = rehearsal.mail
     data: dict[str, object] = {
         "from": mail.sender,
