@@ -48,7 +48,7 @@ def show(ctx: typer.Context, message_id: _Id, *, account: _Account = None) -> No
     connection = connected(ctx)
     with progress("Asking", "accounts") as report:
         message = connection.wiring.message_search.get(message_id, account, report)
-    detail = message_detail(message)
+    detail = message_detail(message, connection.wiring.region)
     view: dict[str, object] = {
         **detail,
         "accountId": message.account_id,
@@ -124,7 +124,8 @@ def _change(  # noqa: PLR0913  what the three commands are given
         message = connection.wiring.message_search.get(message_id, account, report)
     confirm(connection, f"{verb}: “{message.subject}” to {', '.join(message.to)}?", yes=yes)
     changed = change(connection.wiring.changes, message.account_id, message.message_id)
-    connection.show({**message_detail(changed), "accountId": message.account_id})
+    detail = message_detail(changed, connection.wiring.region)
+    connection.show({**detail, "accountId": message.account_id})
 
 
 _To = Annotated[

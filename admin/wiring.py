@@ -54,6 +54,11 @@ class OperatorWiring(Wiring):
         return self.account_store.all_ids()
 
     @cached_property
+    def region(self) -> str:
+        """Return where the stack runs."""
+        return SesDomains().region
+
+    @cached_property
     def domains(self) -> Domains:
         return Domains(
             identities=SesDomains(),

@@ -17,6 +17,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from random import Random
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH, Attachment
 from pillarbox.mime.build import OutgoingMail, build
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 ROUNDS = 15
 CONTENT = b64encode(Random(1).randbytes(MAX_BYTES_EACH)).decode()  # noqa: S311  not a secret
 MAIL = OutgoingMail(
-    message_id="<0199c0de@mail.shop.example>",
+    message_id=UUID("0199c0de-0000-7000-8000-000000000001"),
     date=datetime(2026, 11, 20, tzinfo=UTC),
     sender="no-reply@shop.example",
     from_name="Shop",
@@ -48,7 +49,6 @@ def build_with_stdlib() -> EmailMessage:
     message["From"] = "Shop <no-reply@shop.example>"
     message["To"] = "ann@mail.example"
     message["Subject"] = MAIL.subject
-    message["Message-ID"] = MAIL.message_id
     message.set_content(MAIL.text)
     message.add_alternative(MAIL.html, subtype="html")
     message.add_attachment(

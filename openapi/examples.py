@@ -107,6 +107,7 @@ MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
 MESSAGE: Final = _LISTED | {
     "fromName": "Acme",
     "providerMessageId": "0102019b79984c00-1f0e",
+    "messageIdHeader": "<0102019b79984c00-1f0e@eu-west-1.amazonses.com>",
     "from": "hello@acme.example",
     "to": ["ada@customer.example"],
     "cc": [],
@@ -126,6 +127,7 @@ _DUE: Final = "2026-01-02T09:00:00.000+00:00"
 SCHEDULED_MESSAGE: Final = MESSAGE | {
     "status": "pending",
     "providerMessageId": "",
+    "messageIdHeader": None,
     "scheduledAt": _DUE,
     "events": [{"type": "accepted", "at": _AT}],
 }

@@ -111,6 +111,7 @@ _EMAIL: Final = {
     "status": "delivered",
     "recipient": "ada@customer.example",
     "recipientStatus": "delivered",
+    "messageIdHeader": "<0102019b79984c00-1f0e@eu-west-1.amazonses.com>",
     "to": ["ada@customer.example"],
     "subject": "Your Acme code",
     "templateId": None,
@@ -145,6 +146,7 @@ _DATA: Final[Mapping[WebhookType, Mapping[str, Any]]] = {
         "status": "pending",
         "recipient": None,
         "recipientStatus": None,
+        "messageIdHeader": None,
         "revision": 0,
     },
     WebhookType.EMAIL_SENT: {
@@ -177,6 +179,7 @@ _DATA: Final[Mapping[WebhookType, Mapping[str, Any]]] = {
         "status": "failed",
         "recipient": None,
         "recipientStatus": None,
+        "messageIdHeader": None,
         "error": {
             "code": "expired",
             "message": "The email could not be sent in time.",

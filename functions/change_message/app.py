@@ -2,6 +2,7 @@
 
 from pillarbox.application.sending.changes import Caller
 from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_SEND
+from pillarbox.domain.messages.message import Message
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.changes import read_resend, read_time
 from pillarbox.http.messages.content import message_content
@@ -24,21 +25,19 @@ def reschedule_message(message_id: str) -> Reply:
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
     account_id, due_at = caller.account.account_id, read_time(app.current_event)
     changes = services().changes
-    return reply(message_detail(changes.reschedule(account_id, identifier, due_at, caller)))
+    return _changed(changes.reschedule(account_id, identifier, due_at, caller))
 
 
 @app.post("/v1/emails/<message_id>/cancel")
 def cancel_message(message_id: str) -> Reply:
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
-    return reply(
-        message_detail(services().changes.cancel(caller.account.account_id, identifier, caller))
-    )
+    return _changed(services().changes.cancel(caller.account.account_id, identifier, caller))
 
 
 @app.post("/v1/emails/<message_id>/release")
 def release_message(message_id: str) -> Reply:
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
-    return reply(message_detail(services().changes.release(caller, identifier)))
+    return _changed(services().changes.release(caller, identifier))
 
 
 @app.get("/v1/emails/<message_id>/content")
@@ -75,6 +74,10 @@ def resend_message(message_id: str) -> Reply:
 def get_kept_content(message_id: str) -> Reply:
     caller, identifier = _caller(EMAILS_CONTENT), read_uuid(message_id, "message_id")
     return reply(message_content(services().content_reading.read(caller, identifier)))
+
+
+def _changed(message: Message) -> Reply:
+    return reply(message_detail(message, services().region))
 
 
 def _caller(scope: str = EMAILS_SEND) -> Caller:

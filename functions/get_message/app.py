@@ -15,11 +15,8 @@ def get_message(message_id: str) -> Reply:
     principal = services().caller_authentication.authenticate(
         read_credential(event), EMAILS_READ, origin=request_origin(event)
     )
-    return reply(
-        message_detail(
-            services().message_lookup.get(principal, read_uuid(message_id, "message_id"))
-        )
-    )
+    message = services().message_lookup.get(principal, read_uuid(message_id, "message_id"))
+    return reply(message_detail(message, services().region))
 
 
 lambda_handler = entrypoint(app)

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.webhooks.endpoint import PostingTask, WebhookEvent
-from pillarbox.http.webhooks.formats import PAYLOADS
+from pillarbox.http.webhooks.formats import payload_writers
 from pillarbox.wiring import services
 
 
 def post_webhooks(records: Sequence[SQSRecord], _: LambdaContext) -> list[RecordResult | Exception]:
     tasks = [_read(record.body) for record in records]
     readable = [task for task in tasks if not isinstance(task, Exception)]
-    outcomes = iter(services().webhook_worker(PAYLOADS).handle(readable))
+    worker = services().webhook_worker(payload_writers(services().region))
+    outcomes = iter(worker.handle(readable))
     return [t if isinstance(t, Exception) else _result(t, next(outcomes)) for t in tasks]
 
 

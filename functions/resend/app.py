@@ -61,7 +61,7 @@ def list_emails() -> Reply:
 def get_email(message_id: str) -> Reply:
     principal = _principal(EMAILS_READ)
     message = services().message_lookup.get(principal, read_email_id(message_id))
-    return reply(email(message))
+    return reply(email(message, services().region))
 
 
 @app.patch("/resend/emails/<message_id>")

@@ -71,6 +71,7 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     page.get_by_role("link", name=ADDRESSES["delivered"]).click()
     expect(page).to_have_url(re.compile(f"/app/activity/{emails['delivered']}$"))
     expect(drawer(page).locator(".timeline")).to_contain_text("Delivered")
+    expect(drawer(page)).to_contain_text(re.compile(r"<[0-9a-f-]+@email\.amazonses\.com>"))
     page.go_back()
     expect(drawer(page)).to_have_count(0)
     page.go_forward()

@@ -69,6 +69,13 @@ def test_an_account_has_its_events_in_its_bucket(
     (stored,) = objects()
     assert (stored["id"], stored["type"]) == (queued["eventId"], "webhook.test")
 
+    bounced = WebhookPath(service, url=URL, role_arn=ROLE)
+    sts.trusts[ROLE] = bounced.endpoint.endpoint_id
+    bounced.announce("ann@example.com")
+    bounced.work()
+    (event,) = [one["data"] for one in objects() if one["type"] == "email.bounced"]
+    assert event["messageIdHeader"] == "<0102-1@eu-west-1.amazonses.com>"
+
 
 def test_another_tenant_cannot_use_the_role(service: Service, sts: TrustingSts) -> None:
     """Who knows bucket and role of a tenant gets a failed delivery, and nothing is written."""

@@ -326,7 +326,8 @@ def test_reading_tools(service: Service, account: str, agent: McpClient) -> None
     assert rendered == {"subject": "Hi Ada", "text": "Dear Ada"}
     named = agent.data("render_template", {"templateId": template})
     assert named == {"subject": "Hi [name]", "text": "Dear [name]"}
-    assert agent.data("get_email", {"messageId": sent})["status"] == "pending"
+    detail = agent.data("get_email", {"messageId": sent})
+    assert (detail["status"], detail["messageIdHeader"]) == ("pending", None)
     listed = agent.data("list_emails", {"status": "pending", "limit": 1})
     assert (listed["total"], listed["items"][0]["messageId"]) == (1, sent)
     window = {"from": "2026-01-01", "to": "2026-01-02"}

@@ -35,6 +35,7 @@ def test_the_detail_is_that_of_the_send(api: Api) -> None:
         "errorMessage": None,
         "createdAt": created,
         "updatedAt": created,
+        "messageIdHeader": None,
         "from": sent.json["from"],
         "to": ["first@customer.example", "second@customer.example"],
         "cc": ["cc@customer.example"],
@@ -120,6 +121,7 @@ def test_with_several_recipients_the_highest_rank_is_shown(
     detail = api.get(message_id).json
     assert (detail["status"], detail["errorMessage"]) == ("bounced", "550 5.1.1 no such")
     assert detail["providerMessageId"] == "provider-1"
+    assert detail["messageIdHeader"] == "<provider-1@eu-west-1.amazonses.com>"
     assert {e.get("recipient") for e in detail["events"]} == {None, TO, "gone@customer.example"}
     assert {
         "type": "bounced",

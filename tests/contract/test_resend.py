@@ -52,6 +52,7 @@ def test_the_example_of_the_sdk_sends(sdk: Service) -> None:
     found: dict[str, Any] = SDK.Emails.get(sent["id"])
     assert (found["id"], found["from"], found["to"]) == (sent["id"], f"Acme <{SENDER}>", [TO])
     assert (found["subject"], found["last_event"], found["html"]) == ("hello world", "sent", None)
+    assert found["message_id"] == f"<provider-{len(sdk.ses.mails)}@eu-west-1.amazonses.com>"
 
 
 def test_both_doors_make_the_same_mail(sdk: Service) -> None:
@@ -344,7 +345,8 @@ def test_an_email_is_scheduled_moved_and_canceled(sdk: Service) -> None:
     at, later = in_an_hour(), in_an_hour().replace("+00:00", "Z")
     sent = SDK.Emails.send(EMAIL | {"scheduled_at": at})["id"]
     assert sdk.jobs_of(Api(resend.api_key)) == []
-    assert SDK.Emails.get(sent)["last_event"] == "scheduled"
+    waiting: dict[str, Any] = SDK.Emails.get(sent)
+    assert (waiting["last_event"], waiting["message_id"]) == ("scheduled", "")
     assert SDK.Emails.update({"id": sent, "scheduled_at": later})["id"] == sent
     assert SDK.Emails.cancel(sent)["id"] == sent
     assert SDK.Emails.get(sent)["last_event"] == "canceled"

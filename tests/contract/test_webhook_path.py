@@ -41,6 +41,7 @@ def test_what_happens_is_posted_once(service: Service) -> None:
     bodies = {body["type"]: body["data"] for body in map(json.loads, path.posted)}
     assert len(path.posted) == 3
     assert bodies["email.bounced"]["recipient"] == "ann@example.com"
+    assert bodies["email.bounced"]["messageIdHeader"] == "<0102-1@eu-west-1.amazonses.com>"
     assert bodies["suppression.added"]["address"] == "ann@example.com"
     assert bodies["account.paused"] == {
         "endpointId": path.endpoint.endpoint_id,
@@ -58,15 +59,17 @@ def test_an_endpoint_may_have_resends_shape(service: Service) -> None:
     path = WebhookPath(service, shape=WebhookFormat.RESEND)
     path.announce("ann@example.com")
     assert path.work() == []
-    types = set()
+    posted: dict[str, Any] = {}
     for body, headers in zip(path.posted, path.headers, strict=True):
         parts = ("id", "timestamp", "signature")
         given = {name: headers[f"svix-{name}"] for name in parts}
         assert given == {name: headers[f"webhook-{name}"] for name in parts}
         secret = path.endpoint.secrets[0].text
         options: Any = {"payload": body.decode(), "headers": given, "webhook_secret": secret}
-        types.add(resend.Webhooks.verify(options)["type"])
-    assert types == {"email.bounced", "suppression.added", "account.paused"}
+        event: Any = resend.Webhooks.verify(options)
+        posted[event["type"]] = event["data"]
+    assert posted.keys() == {"email.bounced", "suppression.added", "account.paused"}
+    assert posted["email.bounced"]["message_id"] == "<0102-1@eu-west-1.amazonses.com>"
 
 
 def test_another_account_receives_nothing(service: Service) -> None:

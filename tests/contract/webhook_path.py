@@ -95,7 +95,7 @@ class WebhookPath:
         now, table = wiring.utc_now(), wiring.services().table
         old = message(self.account, new_id(now), to=(recipient,), subject=subject)
         bounced = Event(kind=EventKind.BOUNCED, at=now, recipient=recipient, reason=subject)
-        new = old.with_events([bounced])
+        new = old.with_events([bounced], "0102-1")
         table.put(message_item(new))
         self.service.suppress(self.account, recipient)
         suppression = {"pk": f"SUP#{self.account}", "sk": recipient, "reason": "bounced"}

@@ -52,7 +52,8 @@ def test_an_email_sent_by_curl_is_delivered(stack: dict[str, Any]) -> None:
     assert mail["From"].addresses[0].display_name == "Zoë"
     assert mail["To"].addresses[0].addr_spec == "ada@customer.example"
     assert mail["Bcc"] is None
-    assert mail["Message-ID"] == f"<{item['id']}@email.amazonses.com>"  # SES writes its own
+    wire_id = f"<{item['id']}@email.amazonses.com>"  # SES writes its own
+    assert mail["Message-ID"] == detail["messageIdHeader"] == wire_id
     html = mail.get_body(("html",))
     text = mail.get_body(("plain",))
     assert html is not None

@@ -31,7 +31,7 @@ from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Event, Message, SendRoute
 from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
-from pillarbox.http.webhooks.formats import PAYLOADS
+from pillarbox.http.webhooks.formats import payload_writers
 from tests.fakes import alerts, builders, stores, webhooks
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
@@ -145,7 +145,7 @@ class WebhookWorld:
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
             aws_poster=lambda: self._port("aws", self.aws),
-            payloads=PAYLOADS,
+            payloads=payload_writers("eu-west-1"),
             post_alert=mock.Mock(return_value="alert_posted"),
             clock=self._clock(),
             random=self.random.random,

@@ -88,6 +88,7 @@ def test_email_is_delivered_unchanged(stack: dict[str, Any]) -> None:
     wire_id, rest = as_sent(octets)
     (item,) = inbox(stack, message_id)
     assert wire_id == f"<{item['id']}@email.amazonses.com>".encode()
+    assert wire_id.decode() == detail["messageIdHeader"]
     assert rest == message.as_bytes()
 
 

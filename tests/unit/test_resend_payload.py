@@ -21,11 +21,11 @@ from pillarbox.domain.webhooks.events import (
     webhook_test,
 )
 from pillarbox.domain.webhooks.signature import new_secret, signed_headers
-from pillarbox.http.webhooks.formats import PAYLOADS
+from pillarbox.http.webhooks.formats import payload_writers
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 
 SDK: Final[Any] = resend
-WRITE: Final = PAYLOADS[WebhookFormat.RESEND]
+WRITE: Final = payload_writers("eu-west-1")[WebhookFormat.RESEND]
 ANN = "ann@example.com"
 ENDPOINT = "0195a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c"
 STORED = message(
@@ -37,6 +37,7 @@ STORED = message(
         Event(kind=EventKind.FAILED, at=at(6), code="expired"),
     ),
     origin=MessageOrigin(starter_template="otp", tags={"order": "10442"}),
+    provider_message_id="0102-1",
 )
 
 
@@ -72,7 +73,7 @@ def test_emails_have_resends_types_and_fields() -> None:
     bounced = found["email.bounced"]
     assert bounced["bounce"] == {"type": "Permanent", "subType": "mailbox_full", "message": "552"}
     assert (bounced["to"], bounced["tags"]) == ([ANN], {"order": "10442"})
-    assert bounced["message_id"] == f"<{STORED.message_id}@{STORED.sender.partition('@')[2]}>"
+    assert bounced["message_id"] == "<0102-1@eu-west-1.amazonses.com>"
     assert found["email.failed"]["failed"] == {"reason": "expired"}
 
 

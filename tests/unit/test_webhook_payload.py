@@ -14,7 +14,7 @@ from pillarbox.domain.webhooks.events import (
 from pillarbox.http.webhooks.payload import WebhookPayloads
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 
-WRITE = WebhookPayloads()
+WRITE = WebhookPayloads("us-east-1")
 ANN = "ann@example.com"
 
 
@@ -28,6 +28,7 @@ def test_an_event_of_an_email_has_the_state_of_the_email() -> None:
         events=(event(EventKind.SENT, 1), bounced),
         origin=MessageOrigin(starter_template="otp", tags={"order": "10442"}),
         bcc=("secret@example.com",),
+        provider_message_id="0102-1",
         revision=3,
     )
     payload = WRITE.email(events_of(stored)[-1], stored)
@@ -39,6 +40,7 @@ def test_an_event_of_an_email_has_the_state_of_the_email() -> None:
             "status": "bounced",
             "recipient": ANN,
             "recipientStatus": "bounced",
+            "messageIdHeader": "<0102-1@email.amazonses.com>",
             "to": [ANN],
             "subject": "Hello",
             "templateId": None,
@@ -78,6 +80,7 @@ def test_an_event_without_a_reason_has_no_error() -> None:
     stored = message()
     data = json.loads(WRITE.email(events_of(stored)[0], stored))["data"]
     assert data["error"] is data["recipient"] is data["recipientStatus"] is None
+    assert data["messageIdHeader"] is None
 
 
 def test_a_suppression_says_why() -> None:

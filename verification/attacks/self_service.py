@@ -166,7 +166,7 @@ def _shown(world: World) -> object:
     fields = [
         (name, value)
         for name, value in parsed.items()
-        if name not in {"To", "Date", "Message-ID", "Content-Type"}
+        if name not in {"To", "Date", "Content-Type"}
     ]
     parts = [
         (part.get_content_type(), part.get_filename(), part.get_content())

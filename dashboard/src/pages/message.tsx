@@ -95,6 +95,7 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
       </button>
     ),
     "Message id": messageId,
+    "Message-ID header": message.messageIdHeader,
     "Provider’s id": message.providerMessageId,
     "Request id": message.requestId,
   };

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 PREFIX: Final = "PILLARBOX_"
 
 #: Who sets a variable: the template for its functions, the container `relay` or the container
-#: `front`; the local stack; the operator's command, for itself; the relay, for its processes; or
-#: the user who starts a program.
-type Place = Literal["functions", "relay", "front", "local", "command", "launcher", "user"]
+#: `front`; Lambda itself; the local stack; the operator's command, for itself; the relay, for its
+#: processes; or the user who starts a program.
+type Place = Literal[
+    "functions", "relay", "front", "runtime", "local", "command", "launcher", "user"
+]
 #: A container listens on every address; a load balancer is in front of it.
 ANY_HOST: Final = "0.0.0.0"  # noqa: S104
 #: Who sets what acceptance reads.
@@ -205,6 +207,7 @@ class Settings:
 
     # The service: functions, relay, front and the operator's command.
 
+    region = Setting(str, "where the function runs", ("runtime",), variable="AWS_DEFAULT_REGION")
     table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
     credentials_table = Setting(
         str,

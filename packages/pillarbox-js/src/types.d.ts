@@ -422,6 +422,7 @@ export interface EmailEventData {
   status: Status;
   recipient: string | null;
   recipientStatus: Status | null;
+  messageIdHeader: string | null;
   to: Array<string>;
   subject: string;
   templateId: string | null;
@@ -652,12 +653,14 @@ export interface MessageDetail {
   recipientEmail: string;
   subject: string;
   fromName: string | null;
-  /** The provider's id; empty until the email is sent. */
+  /** SES's id; empty until it is sent. */
   providerMessageId: string;
   /** Why the message failed, bounced or led to a complaint. */
   errorMessage: string | null;
   createdAt: string;
   updatedAt: string;
+  /** The delivered Message-ID. */
+  messageIdHeader: string | null;
   /** The address that the email is sent from. */
   from: string;
   to: Array<string>;

@@ -12,7 +12,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.needs import need_node_package, need_program
-from tests.stack import AGENT, PATIENCE, wait_for
+from tests.stack import AGENT, PATIENCE, inbox, raw, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -91,7 +91,7 @@ def verified_in_node(webhook: dict[str, Any], secret: str) -> str:
     ).stdout.strip()
 
 
-def test_an_email_reaches_the_receiver(receiver: SeededReceiver) -> None:
+def test_an_email_reaches_the_receiver(receiver: SeededReceiver, stack: dict[str, Any]) -> None:
     """`email.sent` and `email.delivered` come with valid signatures, and with the message."""
     message_id = receiver.send()
     sent = receiver.wait_for(messageId=message_id, type="email.sent")
@@ -103,6 +103,8 @@ def test_an_email_reaches_the_receiver(receiver: SeededReceiver) -> None:
     assert payload["data"]["messageId"] == message_id
     assert payload["data"]["recipient"] == delivered["recipient"]
     assert payload["data"]["tags"] == {"order": "7"}
+    (mail,) = inbox(stack, message_id)
+    assert payload["data"]["messageIdHeader"] == raw(stack, mail)["Message-ID"]
     assert headers(delivered)["user-agent"] == "Pillarbox-Webhooks/1"
     assert headers(delivered)["webhook-id"] != headers(sent)["webhook-id"]
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, NoReturn
 import pytest
 
 from pillarbox.application.delivery.backoff import backoff
-from pillarbox.application.delivery.message_id import message_id_header
 from pillarbox.application.delivery.ports import (
     SeenEvent,
     SendRejected,
@@ -22,7 +21,7 @@ from pillarbox.domain.messages.mail import HandOverResult, Job
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
-from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, SENDER, at, event
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_HASH, SENDER, at, event
 from tests.fakes.stores import FakeJobs, FakeMessages
 from tests.fakes.world import Fault, Killed, World
 
@@ -915,13 +914,6 @@ def test_a_stalled_worker_cannot_overwrite_its_successor(
 def test_a_stalled_worker_that_sent_records_it(world: World, job: Job) -> None:
     """A worker past its lease that did send records it, so that no worker sends again."""
     assert take_over(world, job, None).status == "sent"
-
-
-def test_the_message_id_header_is_stable() -> None:
-    """The Message-ID consists of our id and the sender's domain (RFC 5322 section 3.6.4)."""
-    message = builders.message()
-    assert message_id_header(message) == f"<{message.message_id}@shop.example>"
-    assert message.body_hash == HASH
 
 
 def test_email_names_the_tenant_of_its_acceptance(world: World, job: Job) -> None:

@@ -190,7 +190,7 @@ def test_every_error_has_the_envelope(code: str) -> None:
 def test_a_message_is_shown_with_its_events() -> None:
     """A message has the fields of the contract, null if unknown, and our additions."""
     message = builders.message(cc=("c@example.com",), from_name=None)
-    new: Any = message_detail(message)
+    new: Any = message_detail(message, "eu-west-1")
     assert new | {"messageId": "", "events": []} == {
         "messageId": "",
         "status": "pending",
@@ -201,6 +201,7 @@ def test_a_message_is_shown_with_its_events() -> None:
         "errorMessage": None,
         "createdAt": "2026-03-14T15:09:26.535+00:00",
         "updatedAt": "2026-03-14T15:09:26.535+00:00",
+        "messageIdHeader": None,
         "from": "hello@shop.example",
         "to": ["ann@example.com"],
         "cc": ["c@example.com"],
@@ -223,10 +224,12 @@ def test_a_message_is_shown_with_its_events() -> None:
     assert new["events"] == [{"type": "accepted", "at": "2026-03-14T15:09:26.535+00:00"}]
     bounced = event(EventKind.BOUNCED, 1, "ann@example.com")
     shown: Any = message_detail(
-        message.with_events([replace(bounced, code="general", reason="550 no")], "ses-1")
+        message.with_events([replace(bounced, code="general", reason="550 no")], "ses-1"),
+        "eu-west-1",
     )
     assert (shown["status"], shown["errorMessage"]) == ("bounced", "550 no")
     assert shown["providerMessageId"] == "ses-1"
+    assert shown["messageIdHeader"] == "<ses-1@eu-west-1.amazonses.com>"
     assert shown["updatedAt"] == "2026-03-14T15:09:27.535+00:00"
     assert shown["events"][1] == {
         "type": "bounced",
@@ -235,7 +238,9 @@ def test_a_message_is_shown_with_its_events() -> None:
         "code": "general",
         "reason": "550 no",
     }
-    wordless: Any = message_detail(message.with_events([replace(bounced, code="general")]))
+    wordless: Any = message_detail(
+        message.with_events([replace(bounced, code="general")]), "eu-west-1"
+    )
     assert wordless["errorMessage"] == "general"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from email.message import EmailMessage
 from typing import cast
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ PDF = Attachment("receipt.pdf", "application/pdf", base64.b64encode(b"%PDF-1.7")
 NOTE = Attachment("note.txt", "text/plain", base64.b64encode("Grüße".encode()).decode())
 LOGO = Attachment("logo.png", "image/png", base64.b64encode(b"\x89PNG").decode(), True, "logo")
 MAIL = OutgoingMail(
-    message_id="<0199c0de-0000-7000-8000-000000000001@mail.shop.example>",
+    message_id=UUID("0199c0de-0000-7000-8000-000000000001"),
     date=datetime(2026, 11, 20, 9, 30, tzinfo=UTC),
     sender="no-reply@shop.example",
     from_name="Shop",
@@ -77,7 +78,6 @@ To: ann@mail.example, bob@mail.example
 Cc: cat@mail.example
 Reply-To: help@shop.example
 Subject: Your receipt
-Message-ID: <0199c0de-0000-7000-8000-000000000001@mail.shop.example>
 MIME-Version: 1.0
 Content-Type: multipart/mixed;
  boundary="=_mixed_MARK"
@@ -241,9 +241,9 @@ def test_awkward_bodies(body: str) -> None:
 
 
 def test_same_mail_same_octets() -> None:
-    """A mail that is built twice is identical; another Message-ID gives other boundaries."""
+    """A mail that is built twice is identical; another message has other boundaries."""
     mail = replace(MAIL, attachments=(PDF, LOGO))
-    other = replace(mail, message_id="<other@mail.shop.example>")
+    other = replace(mail, message_id=UUID(int=1))
 
     assert build(mail) == build(mail)
     boundaries = set(re.findall(rb'boundary="([^"]+)"', build(mail)))
@@ -274,8 +274,6 @@ INJECTION = "\r\nBcc: eve@evil.example"
 @pytest.mark.parametrize(
     "mail",
     [
-        replace(MAIL, message_id=f"<a@b.example{INJECTION}>"),
-        replace(MAIL, message_id="<no-at-sign>"),
         replace(MAIL, sender=f"a@b.example{INJECTION}"),
         replace(MAIL, from_name=f"x{INJECTION}"),
         replace(MAIL, from_name=f"ü{INJECTION}"),

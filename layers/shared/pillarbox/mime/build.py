@@ -19,7 +19,6 @@ because iOS Mail does not show files inside multipart/related unless the HTML
 refers to them.
 """
 
-import hashlib
 import io
 import re
 import struct
@@ -31,6 +30,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Final
+from uuid import UUID
 
 from pillarbox.domain.messages.attachment import Attachment, is_normal_type, normal_type
 from pillarbox.mime import headers
@@ -56,8 +56,8 @@ class OutgoingMail:
     Blind copies are only in the SMTP envelope, so there is no field for them.
     """
 
-    #: The value of the Message-ID header, with angle brackets.
-    message_id: str
+    #: Makes the boundaries of its parts. Whoever sends the mail adds a Message-ID.
+    message_id: UUID
     #: Has a time zone. The Date header is in UTC.
     date: datetime
     #: One addr-spec, like each item of `to`, `cc` and `reply_to`.
@@ -95,7 +95,7 @@ def build(mail: OutgoingMail) -> bytes:
 def _message(mail: OutgoingMail) -> Iterator[bytes]:
     # Neither quoted-printable nor base64 contains "=_" (RFC 2045 section 6.7),
     # so no body can contain a boundary.
-    mark = hashlib.sha256(mail.message_id.encode()).hexdigest()[:32]
+    mark = mail.message_id.hex
     inline = [_file(file) for file in mail.attachments if file.inline]
     attached = [_file(file) for file in mail.attachments if not file.inline]
 
@@ -127,9 +127,6 @@ def _fields(mail: OutgoingMail) -> Iterator[bytes]:
     if mail.reply_to:
         yield headers.field("Reply-To", headers.address_list(mail.reply_to, mail.names))
     yield headers.field("Subject", headers.unstructured(mail.subject))
-    # A msg-id has the form of an addr-spec in angle brackets (RFC 5322 section 3.6.4).
-    bare_id = headers.addr_spec(mail.message_id.removeprefix("<").removesuffix(">"))
-    yield headers.field("Message-ID", [f"<{bare_id}>"])
     for name, value in mail.headers.items():
         yield headers.field(name, headers.words(value))
     yield headers.field("MIME-Version", ["1.0"])

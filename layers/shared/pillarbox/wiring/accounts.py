@@ -98,9 +98,7 @@ class AccountWiring(ServiceMailWiring):
     @cached_property
     def region(self) -> str:
         """Return where the service runs."""
-        from pillarbox.adapters.ses.domains import SesDomains
-
-        return SesDomains().region
+        return self.settings.region
 
     @cached_property
     def account_domains(self) -> "AccountDomains":

@@ -714,6 +714,7 @@ class EmailEventData(TypedDict):
     status: Status
     recipient: str | None
     recipientStatus: Status | None
+    messageIdHeader: str | None
     to: list[str]
     subject: str
     templateId: str | None
@@ -1785,6 +1786,7 @@ MessageDetail = TypedDict(
         "errorMessage": str | None,
         "createdAt": str,
         "updatedAt": str,
+        "messageIdHeader": str | None,
         "from": str,
         "to": list[str],
         "cc": list[str],

@@ -220,7 +220,7 @@ def _body_json(body: Body) -> dict[str, object]:
             # Latin-1 maps each octet to the character with its number; most are ASCII.
             return {
                 "raw": body.octets.decode("latin-1"),
-                "message_id": body.has_message_id,
+                "message_id": True,  # an older worker adds one otherwise
                 "date": body.has_date,
             }
 
@@ -237,7 +237,6 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
     if "raw" in fields:
         return RawBody(
             octets=octets or fields["raw"].encode("latin-1"),
-            has_message_id=fields["message_id"],
             has_date=fields["date"],
         )
     return TextBody() if "text" in fields else HtmlBody(html=fields["html"])

@@ -2,7 +2,6 @@
 
 from email.utils import format_datetime
 
-from pillarbox.application.delivery.message_id import message_id_header
 from pillarbox.application.render import render
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
@@ -14,16 +13,20 @@ from pillarbox.rendering.text import text_from_html
 def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
     """Build the message of RFC 5322; every build of one message gives the same octets.
 
+    SES adds the Message-ID. A missing Date is added (RFC 6409 section 8.2), so that the kept
+    content has one; SES replaces it.
     `base_url` is the address of API and dashboard, for the link in test mails.
     """
     if isinstance(mail.body, RawBody):
-        return _with_required_fields(mail.body, message)
+        if mail.body.has_date:
+            return mail.body.octets
+        return field("Date", [format_datetime(message.due_at)]) + mail.body.octets
     html = None
     if not isinstance(mail.body, TextBody):
         html = render(mail.body, base_url=base_url, sent_at=message.due_at)
     return build(
         OutgoingMail(
-            message_id=message_id_header(message),
+            message_id=message.message_id,
             date=message.due_at,
             sender=mail.sender,
             from_name=mail.from_name,
@@ -38,13 +41,3 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             attachments=mail.attachments,
         )
     )
-
-
-def _with_required_fields(body: RawBody, message: Message) -> bytes:
-    """Add Date and Message-ID at the top if they are missing (RFC 6409 sections 8.2 and 8.3)."""
-    fields = b""
-    if not body.has_date:
-        fields += field("Date", [format_datetime(message.due_at)])
-    if not body.has_message_id:
-        fields += field("Message-ID", [message_id_header(message)])
-    return fields + body.octets

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Each must be a sender of the account now. A message over SMTP may have both.
 _AUTHORS: Final = frozenset({b"from", b"sender"})
-#: A new message has its own.
+#: A new message has its own: the first from its build, the second from SES.
 _OWN: Final = frozenset({b"date", b"message-id"})
 #: Names the first recipient, whom the link to unsubscribe is about.
 _OF_RECIPIENT: Final = frozenset({b"to", b"cc", b"list-unsubscribe", b"list-unsubscribe-post"})
@@ -147,7 +147,7 @@ class SendAgain:
 
 
 def _mail(message: Message, octets: bytes, fields: Sequence[Field], to: str | None) -> Mail:
-    """Return a mail with the content of a message: its octets, with a new date and id."""
+    """Return a mail with the content of a message: its octets, with a new date."""
     removed = _OWN if to is None else _OWN | _OF_RECIPIENT
     pieces, position = [b"" if to is None else f"To: {to}\r\n".encode()], 0
     for field in fields:
@@ -163,5 +163,5 @@ def _mail(message: Message, octets: bytes, fields: Sequence[Field], to: str | No
         bcc=message.bcc if to is None else (),
         reply_to=(),
         subject=message.subject,
-        body=RawBody(octets=b"".join(pieces), has_message_id=False, has_date=False),
+        body=RawBody(octets=b"".join(pieces), has_date=False),
     )

@@ -2,7 +2,7 @@
 
 The message is delivered as its sender wrote it, with two changes. Fields that are only for this
 service, that recipients must not see, that SES would obey, or that should name addresses and are
-empty, are removed. Message-ID, Date and the empty line after the header are added if they are
+empty, are removed. Date and the empty line after the header are added if they are
 missing. What SES would refuse later is refused here.
 """
 
@@ -314,7 +314,6 @@ def _mail(
         subject=in_one_line(subject)[:MAX_SUBJECT],
         body=RawBody(
             octets=_outgoing(octets, structure),
-            has_message_id=bool(structure.all(b"message-id")),
             has_date=bool(structure.all(b"date")),
         ),
     )

@@ -205,10 +205,9 @@ class TextBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawBody:
-    """A complete RFC 5322 message as its sender wrote it. Only missing header fields are added."""
+    """A complete RFC 5322 message as its sender wrote it. Only a missing Date is added."""
 
     octets: bytes
-    has_message_id: bool
     has_date: bool
 
 

@@ -303,6 +303,16 @@ class Message:
         schedule = self.schedule
         return schedule.due_at if schedule and not schedule.held else self.created_at
 
+    def message_id_header(self, region: str) -> str | None:
+        """Return the Message-ID that recipients see, or None until the provider took the message.
+
+        SES replaces the one that a message has (Amazon SES developer guide, "Header fields").
+        """
+        if self.provider_message_id is None:
+            return None
+        host = "email" if region == "us-east-1" else region
+        return f"<{self.provider_message_id}@{host}.amazonses.com>"
+
     @property
     def recipients(self) -> tuple[str, ...]:
         """Every mailbox once, in the order of the request: the envelope."""

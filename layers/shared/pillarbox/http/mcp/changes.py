@@ -37,7 +37,7 @@ class ReleaseArguments(WireModel):
 def _cancel_email(call: ToolCall) -> dict[str, Json]:
     arguments = validate(MessageArguments, call.arguments)
     account_id, message_id = _ids(call, arguments.message_id)
-    return _changed(call.services.changes.cancel(account_id, message_id, call.principal))
+    return _changed(call, call.services.changes.cancel(account_id, message_id, call.principal))
 
 
 def _reschedule_email(call: ToolCall) -> dict[str, Json]:
@@ -45,7 +45,7 @@ def _reschedule_email(call: ToolCall) -> dict[str, Json]:
     account_id, message_id = _ids(call, arguments.message_id)
     due_at = to_moment(arguments.scheduled_at)
     changes = call.services.changes
-    return _changed(changes.reschedule(account_id, message_id, due_at, call.principal))
+    return _changed(call, changes.reschedule(account_id, message_id, due_at, call.principal))
 
 
 def _release_email(call: ToolCall) -> dict[str, Json]:
@@ -59,12 +59,12 @@ def _release_email(call: ToolCall) -> dict[str, Json]:
         confirmed = send.confirmed_at is not None
         changes = call.services.changes
         return _changed(
-            changes.release(call.principal, message_id, over_mcp=True, confirmed=confirmed)
+            call, changes.release(call.principal, message_id, over_mcp=True, confirmed=confirmed)
         )
 
     if message.awaits_owner or call.principal.sends_for_owner:
         # No answer of its user would help.
-        return _changed(call.services.changes.release(call.principal, message_id))
+        return _changed(call, call.services.changes.release(call.principal, message_id))
     body_hash = hashlib.sha256(str(message_id).encode()).hexdigest()
     controls = validate(SendControls, {"confirm": arguments.confirm} if arguments.confirm else {})
     return confirming(call, body_hash, controls, release, lambda: shown_message(message))
@@ -74,8 +74,8 @@ def _ids(call: ToolCall, message_id: str) -> "tuple[str, UUID]":
     return call.principal.account.account_id, read_uuid(message_id, "messageId")
 
 
-def _changed(message: "Message") -> dict[str, Json]:
-    return tool_result(message_detail(message))
+def _changed(call: ToolCall, message: "Message") -> dict[str, Json]:
+    return tool_result(message_detail(message, call.services.region))
 
 
 TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {

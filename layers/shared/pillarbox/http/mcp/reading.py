@@ -130,7 +130,7 @@ def _list_emails(call: ToolCall) -> dict[str, Json]:
 def _get_email(call: ToolCall) -> dict[str, Json]:
     message_id = validate(MessageArguments, call.arguments).message_id
     message = call.services.message_lookup.get(call.principal, read_uuid(message_id, "messageId"))
-    return tool_result(message_detail(message))
+    return tool_result(message_detail(message, call.services.region))
 
 
 def _get_analytics(call: ToolCall) -> dict[str, Json]:

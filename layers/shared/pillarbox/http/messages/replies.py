@@ -170,10 +170,10 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
     }
 
 
-def message_detail(message: Message) -> reply_types.MessageDetail:
+def message_detail(message: Message, region: str) -> reply_types.MessageDetail:
     """Return a message with its events (contract 2.5).
 
-    The contract has the fields up to `updatedAt`.
+    The contract has the fields up to `updatedAt`. `region` is the one of SES.
     """
     accepted: reply_types.MessageEvent = {
         "type": EventKind.ACCEPTED,
@@ -190,6 +190,7 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "errorMessage": _error_message(message),
         "createdAt": timestamp(message.created_at),
         "updatedAt": timestamp(message.updated_at),
+        "messageIdHeader": message.message_id_header(region),
         "from": message.sender,
         "to": list(message.to),
         "cc": list(message.cc),

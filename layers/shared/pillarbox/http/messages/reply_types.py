@@ -214,14 +214,13 @@ MessageDetail = TypedDict(
         "recipientEmail": Annotated[str, Field(description="The first address in `to`.")],
         "subject": str,
         "fromName": str | None,
-        "providerMessageId": Annotated[
-            str, Field(description="The provider's id; empty until the email is sent.")
-        ],
+        "providerMessageId": Annotated[str, Field(description="SES's id; empty until it is sent.")],
         "errorMessage": Annotated[
             str | None, Field(description="Why the message failed, bounced or led to a complaint.")
         ],
         "createdAt": Timestamp,
         "updatedAt": Timestamp,
+        "messageIdHeader": Annotated[str | None, Field(description="The delivered Message-ID.")],
         "from": Annotated[str, Field(description="The address that the email is sent from.")],
         "to": list[str],
         "cc": list[str],

@@ -111,10 +111,11 @@ def email_ids(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
     return json.dumps({"data": ids} | ({"errors": errors} if errors else {}))
 
 
-def email(message: Message) -> dict[str, object]:
+def email(message: Message, region: str) -> dict[str, object]:
     """Return an email as Resend shows it. Its content is not shown: `html` and `text` are null."""
     origin = message.origin
     return listed_email(message) | {
+        "message_id": message.message_id_header(region) or "",
         "html": None,
         "text": None,
         "tags": [{"name": name, "value": value} for name, value in origin.tags.items()],

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final, Literal, TypedDict
 
@@ -32,6 +32,7 @@ class EmailEventData(TypedDict):
     status: Status
     recipient: str | None
     recipientStatus: Status | None
+    messageIdHeader: str | None
     to: list[str]
     subject: str
     templateId: str | None
@@ -73,8 +74,11 @@ class PausedData(TypedDict):
     until: str | None
 
 
+@dataclass(frozen=True, slots=True)
 class WebhookPayloads:
-    """Implements `webhooks.ports.PayloadWriter`."""
+    """Implements `webhooks.ports.PayloadWriter`, for a service in a region of AWS."""
+
+    region: str
 
     def email(self, event: AccountEvent, message: Message) -> bytes:
         """Write the payload of an event of a message, as the message is now."""
@@ -88,6 +92,7 @@ class WebhookPayloads:
             "status": message.status,
             "recipient": event.recipient,
             "recipientStatus": _recipient_status(message, event.recipient),
+            "messageIdHeader": message.message_id_header(self.region),
             "to": list(message.to),
             "subject": message.subject,
             "templateId": origin.template_id,

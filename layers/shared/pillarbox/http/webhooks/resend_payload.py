@@ -6,12 +6,11 @@ it has no name for has ours: receivers ignore types that they do not know.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 from uuid import uuid5
 
-from pillarbox.application.delivery.message_id import message_id_header
 from pillarbox.domain.accounts.pause import SUSPENSION, PauseSummary
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import MEANINGS, EventKind, Message
@@ -33,8 +32,11 @@ _DOMAIN_STATUSES: Final = {
 ORIGINS: Final = {"bounced": "bounce", "complained": "complaint"}
 
 
+@dataclass(frozen=True, slots=True)
 class ResendPayloads:
-    """Implements `webhooks.ports.PayloadWriter`."""
+    """Implements `webhooks.ports.PayloadWriter`, for a service in a region of AWS."""
+
+    region: str
 
     def email(self, event: AccountEvent, message: Message) -> bytes:
         """Write the payload of an event of a message; `to` has the recipient it is about."""
@@ -46,7 +48,7 @@ class ResendPayloads:
         data: dict[str, object] = {
             "created_at": timestamp(message.created_at),
             "email_id": str(message.message_id),
-            "message_id": message_id_header(message),
+            "message_id": message.message_id_header(self.region) or "",
             "from": f"{name} <{message.sender}>" if name else message.sender,
             "to": [event.recipient] if event.recipient else list(message.to),
             "subject": message.subject,
