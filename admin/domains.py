@@ -69,7 +69,8 @@ def verify(
 ) -> None:
     """Check whether SES has found the DNS records. The exit code is 1 if it has not.
 
-    SES searches on its own for 72 hours after you add the domain.
+    SES searches on its own for 72 hours after you add the domain. If SES also mails bounces
+    and complaints to the senders (feedbackMail), the command switches that off.
 
     Example: `pillarbox domain verify shop.example --wait`
     """
@@ -89,6 +90,7 @@ def _show(connection: StackConnection, domain: Domain) -> None:
         "dkim": identity.dkim,
         "mailFrom": identity.mail_from,
         "mailFromStatus": identity.mail_from_status,
+        "feedbackMail": identity.mails_feedback,
     }
     records = [checked_record(check) for check in domain.records]
     connection.show({**summary, "records": [*records]} if connection.json else summary)

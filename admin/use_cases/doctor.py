@@ -175,7 +175,7 @@ class Doctor:
 
     def _check_domains(self) -> Iterator[Finding]:
         senders = {
-            address
+            address: account.account_id
             for account in self.accounts.all()
             for address, verified in account.senders.items()
             if verified
@@ -188,6 +188,11 @@ class Doctor:
                 yield from domain_checks.check_domain(name, domain, self._dmarc_tags(name))
             else:
                 yield domain_checks.unknown_domain(name)
+        for address, account_id in sorted(senders.items()):
+            own = self.domains.identities.get(address)
+            if own and own.mails_feedback:
+                remedy = f"pillarbox sender add --account {account_id} {address}"
+                yield domain_checks.feedback_mail(address, remedy)
 
     def _check_shards(self) -> Iterator[Finding]:
         now = self.clock()

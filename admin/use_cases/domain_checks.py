@@ -1,4 +1,4 @@
-"""The doctor's checks of a sender's domain: DKIM, SPF and DMARC."""
+"""The doctor's checks of a sender's domain: DKIM, SPF, DMARC and feedback."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -22,6 +22,12 @@ def unknown_domain(name: str) -> Finding:
     )
 
 
+def feedback_mail(identity: str, remedy: str) -> Finding:
+    """Return the finding for a domain or an address whose senders get each bounce by mail too."""
+    message = f"{identity}: SES also mails each bounce and complaint to the sender."
+    return Finding("domains", Verdict.WARN, message, remedy)
+
+
 def dmarc_tags(text: str) -> dict[str, str]:
     """Return the tags of a DMARC record in lower case (RFC 7489 section 6.3)."""
     pairs = (pair.partition("=") for pair in text.split(";"))
@@ -41,6 +47,9 @@ def check_domain(name: str, domain: Domain, dmarc: Mapping[str, str] | None) -> 
     yield _check_dkim(name, domain, tags)
     yield _check_spf(name, domain, tags)
     yield _check_dmarc(name, domain, dmarc)
+    if domain.identity.mails_feedback:
+        remedy = f"pillarbox domain verify {domain.identity.name}"
+        yield feedback_mail(domain.identity.name, remedy)
 
 
 def _check_dkim(name: str, domain: Domain, tags: Mapping[str, str]) -> Finding:

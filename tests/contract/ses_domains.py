@@ -29,6 +29,10 @@ class SesDomainIdentities:
     associated: list[str] = field(default_factory=list)
     #: The tenants that SES has paused.
     paused: set[str] = field(default_factory=set)
+    #: The identities that mail bounces and complaints to their senders: all new ones.
+    mailing: set[str] = field(default_factory=set)
+    #: The error code with which SES keeps that on.
+    kept_mailing: str | None = None
     #: How often each operation was called.
     calls: list[str] = field(default_factory=list)
 
@@ -38,6 +42,7 @@ class SesDomainIdentities:
             "CreateEmailIdentity": self._create,
             "DeleteEmailIdentity": self._delete,
             "GetEmailIdentity": self._get,
+            "PutEmailIdentityFeedbackAttributes": self._put_feedback,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
             "CreateTenantResourceAssociation": self._associate,
             "DeleteTenant": lambda **_: aws_response(200, {}),
@@ -56,6 +61,7 @@ class SesDomainIdentities:
         if name in self.known:
             return _error(400, "AlreadyExistsException")
         self.known[name] = False
+        self.mailing.add(name)
         return aws_response(200, {})
 
     def _delete(self, params: dict[str, Any], **_: object) -> Answer:
@@ -80,6 +86,7 @@ class SesDomainIdentities:
             200,
             {
                 "VerifiedForSendingStatus": self.known[name],
+                "FeedbackForwardingStatus": name in self.mailing,
                 "DkimAttributes": {"Status": self.dkim.get(name, status), "Tokens": [*_TOKENS]},
                 "MailFromAttributes": mail_from if name in self.mail_from else {},
             },
@@ -89,6 +96,14 @@ class SesDomainIdentities:
         self.calls.append("mail-from")
         name = unquote(params["url_path"].split("/")[-2])
         self.mail_from[name] = json.loads(params["body"])["MailFromDomain"]
+        return aws_response(200, {})
+
+    def _put_feedback(self, params: dict[str, Any], **_: object) -> Answer:
+        self.calls.append("feedback")
+        if self.kept_mailing:
+            return _error(400, self.kept_mailing)
+        assert json.loads(params["body"]) == {"EmailForwardingEnabled": False}
+        self.mailing.discard(unquote(params["url_path"].split("/")[-2]))
         return aws_response(200, {})
 
     def _associate(self, params: dict[str, Any], **_: object) -> Answer:

@@ -297,12 +297,49 @@ def test_a_domain_that_ses_gave_up_begins_again(
     assert (again.status, again.json["status"]) == (200, "pending")
     changes = [call for call in ses.calls if call != "get"]
     assert (changes, ses.mail_from[domain]) == (
-        ["delete", "create", "mail-from"],
+        ["delete", "create", "feedback", "mail-from"],
         f"bounce.{domain}",
     )
     service.ses.domains.known[domain] = True
     with service.at(wiring.utc_now() + timedelta(seconds=30)):
         assert api.raw("GET", path).json["status"] == "verified"
+
+
+@pytest.mark.parametrize("by", ["the account", "the operator"])
+def test_senders_of_a_proved_domain_get_no_bounces_by_mail(
+    service: Service, domain: str, by: str
+) -> None:
+    """SES forwards them for each new identity. Before the proof nothing changes."""
+    api, ses = member(service, service.account()), service.ses.domains
+    if by == "the operator":
+        ses.known[domain] = True
+        ses.mailing.add(domain)
+    records = add(api, domain).json["records"]
+    api.raw("GET", f"/domains/{domain}")
+    assert (domain in ses.mailing) == (domain in ses.known)
+    publish(records)
+    api.raw("GET", f"/domains/{domain}")
+    assert domain in ses.known
+    assert domain not in ses.mailing
+
+
+@pytest.mark.parametrize("code", ["TooManyRequestsException", "AccessDeniedException"])
+def test_a_domain_works_though_ses_forwards_bounces(
+    service: Service, domain: str, code: str
+) -> None:
+    """If SES does not switch that off, the domain sends all the same; a later look tries again."""
+    api, ses = member(service, service.account()), service.ses.domains
+    ses.kept_mailing = code
+    ses.mailing.add(domain)
+    try:
+        verified(service, api, domain)
+        assert add_sender(api, f"hello@{domain}").status == 201
+    finally:
+        ses.kept_mailing = None
+    assert domain in ses.mailing
+    with service.at(wiring.utc_now() + timedelta(minutes=11)):
+        assert api.raw("GET", "/domains").json["items"][0]["status"] == "verified"
+    assert domain not in ses.mailing
 
 
 @pytest.mark.parametrize("dkim", ["SUCCESS", "PENDING", "TEMPORARY_FAILURE"])

@@ -356,6 +356,7 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
     for action in (
         "CreateEmailIdentity",
         "DeleteEmailIdentity",
+        "PutEmailIdentityFeedbackAttributes",
         "PutEmailIdentityMailFromAttributes",
     ):
         allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "*"))

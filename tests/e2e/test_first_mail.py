@@ -62,6 +62,24 @@ def test_an_email_sent_by_curl_is_delivered(stack: dict[str, Any]) -> None:
     assert "Ada <3" in text.get_content()
 
 
+@pytest.mark.parametrize("by", ["address", "domain"])
+def test_a_sender_gets_no_bounces_by_mail(stack: dict[str, Any], by: str) -> None:
+    """Its status and events say that an email bounced; SES mails nothing to its address."""
+    account_id = operate("account", "create", "--name", by, "--plan", "standard")["id"]
+    made = operate("key", "create", "--account", account_id, "--name", "a", "--preset", "send")
+    sender, key = f"hello@{by}-of-bounces.example", made["key"]
+    if by == "domain":
+        assert operate("domain", "add", sender.partition("@")[2])["feedbackMail"] is False
+    operate("sender", "add", "--account", account_id, sender, "--default")
+    url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": key}
+    body = {"to": f"bounce+{by}@simulator.amazonses.com", "html": "<p>Hi</p>", "subject": "Hi"}
+    answer = httpx.post(url, json=body, headers=headers, timeout=PATIENCE).json()
+    assert answer["from"] == sender
+    wait_for(lambda: status(stack, key, answer["messageId"])["status"] == "bounced")
+    found = httpx.get(f"{stack['inbox_url']}/messages", params={"to": sender}, timeout=PATIENCE)
+    assert found.json()["items"] == []
+
+
 def test_an_operator_creates_an_account_that_sends(stack: dict[str, Any]) -> None:
     """A new account, sender and key work at once, and a revoked key stops working at once."""
     account = operate("account", "create", "--name", "Acme", "--plan", "standard")

@@ -33,6 +33,19 @@ def test_a_pending_domain_sets_the_exit_code(run: Operator) -> None:
     assert run.refused("domain", "add", "pаypal.example") == (1, "validation_failed")  # noqa: RUF001  a Cyrillic a is the point
 
 
+def test_identities_that_exist_stop_feedback_mail(run: Operator, mailbox: MailStore) -> None:
+    """`domain show` says that SES mails bounces; `domain verify` and `sender add` stop that."""
+    address = "hello@unverified.example"
+    for identity in ("shop.example", address):
+        mailbox.create_identity(identity)
+    assert run("domain", "show", "shop.example")["feedbackMail"] is True
+    shown = run.plain("--local", "--json", "domain", "verify", "shop.example")
+    assert json.loads(shown.stdout)["feedbackMail"] is False
+    account = run("account", "create", "--name", "Shop", "--plan", "free")["id"]
+    assert run("sender", "add", "--account", account, address)["verified"] is False
+    assert [mailbox.forwards_feedback(one) for one in ("shop.example", address)] == [False, False]
+
+
 def test_records_are_created_in_route_53(run: Operator) -> None:
     """With --route53 missing records are created; without a hosted zone it is an error."""
     assert run.refused("domain", "add", "shop.example", "--route53") == (1, "validation_failed")

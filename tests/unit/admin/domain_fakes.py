@@ -33,6 +33,10 @@ class FakeDomains:
             ),
         )
 
+    def ensure_no_feedback_mail(self, identity: DomainIdentity) -> DomainIdentity:
+        quiet = self.identities[identity.name] = replace(identity, mails_feedback=False)
+        return quiet
+
     def remove(self, name: str) -> None:
         self.identities.pop(name, None)
 

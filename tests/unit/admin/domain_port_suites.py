@@ -26,6 +26,7 @@ class DomainIdentitiesSuite:
         assert len(set(added.dkim_tokens)) == 3
         assert (added.mail_from, added.mail_from_status) == (None, None)
         assert added.feedback_host.startswith("feedback-smtp.")
+        assert not added.mails_feedback
 
     def test_adding_a_known_domain_changes_nothing(self, identities: DomainIdentities) -> None:
         """A known domain keeps its keys and its MAIL FROM domain."""

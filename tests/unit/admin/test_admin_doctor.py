@@ -275,6 +275,24 @@ def test_a_sender_in_a_domain_that_ses_does_not_know(stack: HealthyStack) -> Non
     assert finding.remedy == "pillarbox domain add mailbox.test"
 
 
+def test_senders_that_get_each_bounce_by_mail(stack: HealthyStack) -> None:
+    """A domain or an address of a sender for which SES forwards them gets a warning."""
+    identities, own = stack.domain_identities.identities, f"hello@{SHOP}"
+    identities[SHOP] = replace(identities[SHOP], mails_feedback=True)
+    identities[own] = replace(identities[SHOP], name=own)
+    found = [(f.message, f.remedy) for f in stack.findings() if f.verdict is Verdict.WARN]
+    assert found == [
+        (
+            "shop.example: SES also mails each bounce and complaint to the sender.",
+            "pillarbox domain verify shop.example",
+        ),
+        (
+            "hello@shop.example: SES also mails each bounce and complaint to the sender.",
+            f"pillarbox sender add --account {stack.shop} hello@shop.example",
+        ),
+    ]
+
+
 def test_a_dkim_key_that_is_missing_in_dns(stack: HealthyStack) -> None:
     """A DKIM record that is missing in DNS fails, even if SES still says SUCCESS."""
     del stack.dns.records[f"token2._domainkey.{SHOP}", "CNAME"]

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, operator_errors
-from pillarbox.adapters.ses.identities import PROVIDER, find_identity
+from pillarbox.adapters.ses.identities import (
+    PROVIDER,
+    ensure_no_feedback_mail,
+    find_identity,
+)
 from pillarbox.domain.accounts.account_domain import DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
@@ -53,10 +58,11 @@ class SesDomains:
             mail_from=mail_from.get("MailFromDomain") or None,
             mail_from_status=mail_from.get("MailFromDomainStatus"),
             feedback_host=f"feedback-smtp.{self.region}.amazonses.com",
+            mails_feedback=response.get("FeedbackForwardingStatus", False),
         )
 
     def add(self, name: str) -> DomainIdentity:
-        """Create the identity with keys of 2048 bits unless it exists."""
+        """Create the identity with keys of 2048 bits unless it exists; stop its feedback mail."""
         with self._errors(PROVIDER):
             try:
                 self._ses.create_email_identity(
@@ -72,6 +78,12 @@ class SesDomains:
         identity = self.get(name)
         if identity is None:
             raise AssertionError("an identity that was just created exists")
+        return self.ensure_no_feedback_mail(identity)
+
+    def ensure_no_feedback_mail(self, identity: DomainIdentity) -> DomainIdentity:
+        """Switch email feedback forwarding off, if it is on."""
+        if identity.mails_feedback and ensure_no_feedback_mail(self._ses, identity.name):
+            return replace(identity, mails_feedback=False)
         return identity
 
     def remove(self, name: str) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.adapters.aws import client_of, code_of, operator_errors, service_errors
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
+from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
@@ -48,9 +49,13 @@ class SesIdentities:
         return found
 
     def _verified(self, identity: str) -> bool | None:
-        """Return whether an identity is verified; None if SES does not know it."""
+        """Return whether an identity is verified, and stop its feedback mail; None if unknown."""
         response = find_identity(self._ses, identity)
-        return None if response is None else response["VerifiedForSendingStatus"]
+        if response is None:
+            return None
+        if response.get("FeedbackForwardingStatus"):
+            ensure_no_feedback_mail(self._ses, identity)
+        return response["VerifiedForSendingStatus"]
 
     def _create(self, address: str) -> bool:
         try:
@@ -60,6 +65,7 @@ class SesIdentities:
             if code_of(error) == "AlreadyExistsException":  # another request created it
                 return False
             raise
+        ensure_no_feedback_mail(self._ses, address)
         return response["VerifiedForSendingStatus"]
 
 
@@ -82,3 +88,20 @@ def find_identity(
             if code_of(error) == "NotFoundException":
                 return None
             raise
+
+
+def ensure_no_feedback_mail(ses: "SESV2Client", identity: str) -> bool:
+    """Switch off that SES also mails bounces and complaints to the sender.
+
+    This "email feedback forwarding" is on for each new identity. The event destination of the
+    configuration set is what lets SES do without it. Return whether that worked: without it
+    the identity can send too, and the doctor shows it.
+    """
+    try:
+        with operator_errors(PROVIDER):
+            ses.put_email_identity_feedback_attributes(
+                EmailIdentity=identity, EmailForwardingEnabled=False
+            )
+    except ServiceError:
+        return False
+    return True

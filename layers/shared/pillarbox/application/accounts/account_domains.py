@@ -307,6 +307,8 @@ class AccountDomains:
             identity = self.check.identities.get(domain.name)
             if identity is None:
                 identity = self._register(domain) if domain.proved_at else unregistered(domain.name)
+            elif domain.proved_at:
+                identity = self.check.identities.ensure_no_feedback_mail(identity)
         except ValidationFailed:
             # The page says that it failed, and "Check again" shows why.
             identity = replace(unregistered(domain.name), dkim=GIVEN_UP)

@@ -1,7 +1,7 @@
 """Set up sending domains: DKIM, MAIL FROM, SPF and DMARC."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -140,6 +140,8 @@ class Domains:
     def wait(self, name: str, at_most: timedelta) -> Domain:
         """Check a domain repeatedly until it is verified or the time is over.
 
+        The provider then mails no bounces and complaints to its senders.
+
         Raises:
             ValidationFailed: on `domain`, also if the provider does not know it.
         """
@@ -148,7 +150,8 @@ class Domains:
             domain = self.show(name)
             remaining = end - self.clock()
             if domain.verified or remaining <= timedelta(0):
-                return domain
+                identity = self.identities.ensure_no_feedback_mail(domain.identity)
+                return replace(domain, identity=identity)
             self.pause(min(remaining, _POLL_INTERVAL).total_seconds())
 
     @property

@@ -165,7 +165,7 @@ class SenderIdentities(Protocol):
         """Return whether an address is verified at the provider.
 
         Register the address if it is unknown. The provider then emails it a verification
-        link.
+        link. What verifies it no longer mails bounces and complaints to the sender.
         """
 
 
@@ -242,7 +242,16 @@ class DomainIdentities(Protocol):
         """Read a domain; return None if the provider does not know it."""
 
     def add(self, name: str) -> DomainIdentity:
-        """Register a domain with 2048-bit DKIM keys; a known domain stays unchanged."""
+        """Register a domain with 2048-bit DKIM keys, and mail no feedback to its senders.
+
+        A known domain stays as it is otherwise.
+        """
+
+    def ensure_no_feedback_mail(self, identity: DomainIdentity) -> DomainIdentity:
+        """Let the provider not mail bounces and complaints to senders; return what it is then.
+
+        It stays unchanged if the provider refuses: the domain can send all the same.
+        """
 
     def remove(self, name: str) -> None:
         """Delete a domain with its keys, if the provider knows it."""

@@ -29,6 +29,8 @@ class DomainIdentity:
     mail_from_status: str | None
     #: The host that accepts bounces to the MAIL FROM domain.
     feedback_host: str
+    #: Whether the provider also mails each bounce and complaint to the sender.
+    mails_feedback: bool = False
 
     @property
     def is_registered(self) -> bool:
