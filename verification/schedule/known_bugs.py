@@ -115,11 +115,13 @@ def sent_when_the_job_comes() -> Iterator[None]:
     """A worker does not look at the time in the record, nor whether it is held."""
 
     def run(self: DueDelivery, job: Job, sent_at: datetime, *, first_receipt: bool) -> Any:
-        del sent_at, first_receipt
+        del sent_at
         message = self.messages.get(job.account_id, job.message_id)
         if message is None:
             return DeliveryResult(Outcome.DROPPED)
-        return self._without_hand_over(job, message) or self._hand_over(job, message)
+        return self._without_hand_over(job, message) or self._hand_over(
+            job, message, first_receipt=first_receipt
+        )
 
     with mock.patch.object(DueDelivery, "_run", run):
         yield
