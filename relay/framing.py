@@ -139,13 +139,14 @@ class ContentBuffer:
         """Return the message with its dots unstuffed (RFC 5321 section 4.5.2), ending with CR LF.
 
         Raises:
-            LineTooLong: a line has more than 1,000 octets.
+            LineTooLong: a line has more than 1,000 octets. A removed dot does not count (RFC 5321
+                section 4.5.3.1.6).
         """
         self._memory.arriving = False
         octets, self._octets = self._octets, bytearray()
-        _check_lines(octets)
         if octets.find(b"\r\n.") >= 0:
             octets = octets.replace(b"\r\n.", _CRLF)
+        _check_lines(octets)
         del octets[: len(_CRLF)]
         return octets
 

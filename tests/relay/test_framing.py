@@ -56,11 +56,15 @@ def feed(content: ContentBuffer, octets: bytes, step: int) -> None:
 
 
 def message_of(octets: bytes) -> bytes:
-    """Return a message's lines without the final dot, their dots unstuffed."""
-    lines = octets.split(b"\r\n")[:-2]
+    """Return a message's lines without the final dot, their dots unstuffed.
+
+    RFC 5321 section 4.5.3.1.6: a line has at most 998 octets, not counting the dot that the client
+    added.
+    """
+    lines = [line.removeprefix(b".") for line in octets.split(b"\r\n")[:-2]]
     if any(len(line) > 998 for line in lines):
         raise LineTooLong
-    return b"".join(line.removeprefix(b".") + b"\r\n" for line in lines)
+    return b"".join(line + b"\r\n" for line in lines)
 
 
 @given(PIECES, st.integers(1, 7))

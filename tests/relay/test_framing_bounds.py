@@ -219,6 +219,20 @@ def test_lines_of_a_message(before: bytes, line: int) -> None:
                 content.finish()
 
 
+@pytest.mark.parametrize("line", [998, 999])
+def test_a_stuffed_dot_does_not_count(line: int) -> None:
+    """The dot that a client adds is not one of the 998 octets (RFC 5321 section 4.5.3.1.6)."""
+    message = b"." + b"x" * (line - 1) + b"\r\n"
+    for sent in (b"." + message, b"a\r\n." + message + b"..b\r\n"):
+        content, _ = content_of()
+        assert content.feed(sent + b".\r\n") == b""
+        if line == 998:
+            assert message in content.finish()
+        else:
+            with pytest.raises(LineTooLong):
+                content.finish()
+
+
 @pytest.mark.parametrize(
     ("sent", "accepted"),
     [
