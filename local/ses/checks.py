@@ -32,7 +32,7 @@ _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
 _SINGLE: Final = SINGLE_FIELDS | SINGLE_RECIPIENT_FIELDS
 _ADDRESS_FIELDS: Final = frozenset({"from", "sender", "reply-to", "to", "cc", "bcc"})
 #: Families of character sets that Python knows only in part.
-_OTHER_CHARSETS: Final = ("euc-", "iso-", "viscii", "windows-", "x-")
+_OTHER_CHARSETS: Final = ("euc-", "iso-", "unknown-8bit", "viscii", "windows-", "x-")
 _MALFORMED: Final = (
     InvalidMultipartContentTransferEncodingDefect,
     MultipartInvariantViolationDefect,
@@ -96,6 +96,6 @@ def _check_charset(value: object) -> None:
     if not isinstance(value, str) or value.lower().startswith(_OTHER_CHARSETS):
         return
     try:
-        codecs.lookup(value)
+        codecs.lookup(value.partition("(")[0].strip())  # without a comment
     except (LookupError, ValueError):
         raise bad_request(f"Unsupported encoding {value}.") from None

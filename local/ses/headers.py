@@ -1,9 +1,13 @@
 """Reads the header fields of an email. It is lenient, because a test email may be malformed."""
 
 from email.errors import HeaderParseError
-from email.header import decode_header, make_header
+from email.header import decode_header
 from email.parser import BytesHeaderParser
 from email.policy import compat32
+from typing import Final
+
+#: What senders mean by the name of a smaller set.
+_MEANT: Final = {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252"}
 
 
 def header_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
@@ -26,9 +30,25 @@ def unfolded(value: str) -> str:
 
 
 def decoded(value: str) -> str:
-    """Decode encoded words (RFC 2047); return a value that cannot be decoded unchanged."""
+    """Decode encoded words (RFC 2047) as mail programs do.
+
+    Wrong octets are replaced, and an unknown charset is read as UTF-8. The words are found by the
+    standard library, which would also add blanks.
+    """
     try:
-        text = str(make_header(decode_header(value)))
-    except (HeaderParseError, LookupError, ValueError):
+        pieces = decode_header(value)
+    except HeaderParseError:  # a word is not base64
         return value
+    return "".join(
+        piece if isinstance(piece, str) else _text(piece, charset or "raw-unicode-escape")
+        for piece, charset in pieces
+    )
+
+
+def _text(octets: bytes, charset: str) -> str:
+    name = charset.partition("*")[0].lower()  # without the language of RFC 2231
+    try:
+        text = octets.decode(_MEANT.get(name, name), "replace")
+    except (LookupError, ValueError):
+        text = octets.decode("utf-8", "replace")
     return text.encode("utf-8", "replace").decode("utf-8")
