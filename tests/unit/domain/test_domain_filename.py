@@ -29,11 +29,12 @@ def test_plain_names_are_safe(name: str) -> None:
         *("CON", "con", "Con.txt", "NUL.txt", "nul .pdf", "aux.tar.gz", "PRN", "COM1", "lpt9.pdf"),
         *("COM\u00b2.txt", "a\x00", "a\nb", "a\tb", "a\x7f", "a\x85b", "a\u2028b", "x" * 256),
         *("a\u202efdp.txt", "a\u2066b", "a\u200eb", "a\u061cb", "a\u200bb", "\ufeffa", "a\u00adb"),
+        *("=?utf-8?q?a?=", "=?.pdf", "a=?"),
         *("\u3164", "\u200d", "\u200c\ufe0f.", "\u2800", "\u00a0", "\u115f"),
     ],
 )
 def test_misleading_names_are_not_safe(name: str) -> None:
-    """Paths, devices, trailing dots and blanks, and what people cannot see are not safe."""
+    """Paths, devices, trailing dots and blanks, encoded-words, and the invisible are not safe."""
     assert not is_safe_filename(name)
 
 
@@ -41,7 +42,15 @@ def test_misleading_names_are_not_safe(name: str) -> None:
     "form",
     [
         *("a.{}", "a.pdf.{}", "a..{}", ".{}", "a.{}.", "a.{} ", "a.{}. . ", "a.{}\u00a0", "a. {}"),
-        *('"a.{}"', "'a.{}'", "a.{}\u200b", "\u202ea.{}", "a\uff0e{}", "a.{}\U000e0041"),
+        *(
+            "a.\ufffd{}",
+            '"a.{}"',
+            "'a.{}'",
+            "a.{}\u200b",
+            "\u202ea.{}",
+            "a\uff0e{}",
+            "a.{}\U000e0041",
+        ),
     ],
 )
 def test_extensions_that_ses_refuses_are_found(form: str) -> None:

@@ -1,43 +1,25 @@
 """Read the content of one part, as far as the checks need it (RFC 2045 section 6).
 
-The content is never decoded as a whole, except quoted-printable to measure it.
+To check it, the content is never decoded as a whole, except quoted-printable to measure it.
 """
 
 import binascii
 import re
 from dataclasses import dataclass
-from encodings.aliases import aliases
 from itertools import islice
 from typing import Final
 
 from pillarbox.domain.errors import cut
+from pillarbox.mime.charsets import is_charset
 from pillarbox.mime.fields import bad_message
 
 #: The content is as it stands. A multipart has no other encoding (RFC 2045 section 6.4).
 IDENTITY: Final = frozenset({b"7bit", b"8bit", b"binary"})
-_ENCODINGS: Final = IDENTITY | {b"quoted-printable", b"base64"}
-
-_PUNCTUATION: Final = re.compile(r"[^a-z0-9]+")
-#: What Python can decode: the codecs with other names, and those that have none.
-_CODECS: Final = frozenset(aliases.values()) | {
-    *("cp1006", "cp720", "cp737", "cp856", "cp874", "cp875", "koi8_t", "koi8_u", "mac_arabic"),
-    *("mac_croatian", "mac_farsi", "mac_romanian", "utf_8_sig"),
-}
-#: Registered names that it lacks and other programs know.
-_MORE_CHARSETS: Final = frozenset(
-    {
-        "euc-tw",
-        "iso-10646-ucs-2",
-        "iso-2022-cn",
-        "iso-8859-6-e",
-        "iso-8859-6-i",
-        "iso-8859-8-e",
-        "iso-8859-8-i",
-        "viscii",
-        "windows-874",
-        "windows-936",
-        "windows-949",
-    }
+#: Also as programs write them: "7-bit", "quoted-printable;" and "8bit (a comment)". One that
+#: searches for the name of an encoding must not find another in the comment.
+_WRITTEN: Final = re.compile(
+    rb"(7-?bit|8-?bit|binary|quoted-printable|base64)"
+    rb"[ \t]*(?:;|\((?!.*(?:base64|quoted))[ ,./0-9:a-z_-]*\))?"
 )
 #: In bytes, of a name that an error repeats.
 _MAX_SHOWN: Final = 40
@@ -64,6 +46,20 @@ class MimePart:
     encoding: bytes
     start: int
     end: int
+    #: Of a text, as it is written; empty if none is named.
+    charset: bytes = b""
+
+
+def read_encoding(value: bytes) -> bytes:
+    """Return the encoding that a field names, in lower case.
+
+    Raises:
+        ValidationFailed: `bad_mime`.
+    """
+    match = _WRITTEN.fullmatch(value.lower())
+    if match is None:
+        raise bad_message("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
+    return match[1].replace(b"-bit", b"bit")
 
 
 def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
@@ -75,8 +71,6 @@ def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
     Raises:
         ValidationFailed: `bad_mime`.
     """
-    if part.encoding not in _ENCODINGS:
-        raise bad_message("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
     if part.encoding != b"base64":
         return
     start, end = part.start, part.end
@@ -97,8 +91,7 @@ def check_charset(charset: bytes) -> None:
         ValidationFailed: `bad_mime`.
     """
     name = charset.decode("latin-1").lower()
-    normal = _PUNCTUATION.sub("_", name)
-    if normal in aliases or normal in _CODECS or name in _MORE_CHARSETS or name.startswith("x-"):
+    if is_charset(name):
         return
     shown = cut(name, _MAX_SHOWN)
     raise bad_message("Content-Type", f"charset {shown} is not the name of one", "bad_mime")
@@ -119,6 +112,14 @@ def decoded_size(octets: bytes | bytearray, part: MimePart) -> int:
     if part.encoding == b"quoted-printable":
         return len(binascii.a2b_qp(memoryview(octets)[part.start : part.end]))
     return part.end - part.start
+
+
+def decoded(octets: bytes, part: MimePart) -> bytes:
+    """Return the content of a part."""
+    content = octets[part.start : part.end]
+    if part.encoding == b"base64":
+        return binascii.a2b_base64(content)
+    return binascii.a2b_qp(content) if part.encoding == b"quoted-printable" else content
 
 
 def first_octets(octets: bytes | bytearray, part: MimePart) -> bytes:

@@ -1,5 +1,6 @@
 """Read header sections (RFC 5322 section 2.2), and check which fields occur."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -12,6 +13,9 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 #: email is far below these.
 MAX_HEADER: Final = 128 * 1024
 MAX_FIELDS: Final = 1_000
+
+#: In octets, of a line that an error repeats.
+_SHOWN: Final = 40
 
 #: The colon follows the name at once, and a folded line is not blank: some programs read either
 #: as the end of the header. The header of a part may end with the part, without a line end.
@@ -49,7 +53,10 @@ def read_header(octets: bytes | bytearray, start: int, end: int) -> tuple[list[F
             return fields, end  # only a header, without the empty line
         match = _FIELD.match(octets, position, limit)
         if match is None:
-            raise bad_message("", "the header has a line that is not a header field", "bad_header")
+            line = bytes(octets[position : min(position + _SHOWN, limit)]).partition(b"\r\n")[0]
+            shown = json.dumps(line.decode("utf-8", "replace"))
+            text = f"the header has a line that is not a header field: {shown}"
+            raise bad_message("", text, "bad_header")
         fields.append(
             Field(match[1].lower(), _UNFOLD.sub(b"", match[2]).strip(b" \t"), *match.span())
         )

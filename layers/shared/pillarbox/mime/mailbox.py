@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from email.errors import MessageError
-from email.header import decode_header, make_header
 from typing import Final
+
+from pillarbox.mime.encoded_words import decode_words, readings
 
 #: RFC 5322 section 3.4, only the unambiguous forms: no comment, no group, no list, and no "@"
 #: in an unquoted name. The dots of "John Q. Public" are allowed.
@@ -56,20 +56,16 @@ def read_mailbox(value: bytes) -> Mailbox | None:
 
 
 def read_text(value: bytes) -> str:
-    """Decode the value of an unstructured field; see `decode_words`."""
+    """Return the value of an unstructured field as most programs show it."""
     return decode_words(value.decode("utf-8", "replace").strip())
 
 
-def decode_words(text: str) -> str:
-    """Decode encoded-words (RFC 2047). Return the text undecoded if one of them is invalid."""
-    if "=?" not in text:
-        return text
-    try:
-        decoded = str(make_header(decode_header(text)))
-        # UTF-7 and some of Python's codecs produce lone surrogates, which no store accepts.
-        return decoded.encode("utf-8", "replace").decode()
-    except (MessageError, LookupError, ValueError):  # an unknown charset or a wrong encoding
-        return text
+def every_reading(value: bytes) -> tuple[str, ...]:
+    """Return the texts that mail programs may show for a value; some remove its escapes first."""
+    texts = [value.decode("utf-8", "replace")]
+    if b"\\" in value:
+        texts.append(_ESCAPE.sub(rb"\1", value).decode("utf-8", "replace"))
+    return tuple(reading for text in texts for reading in readings(text))
 
 
 def is_address_list(value: bytes) -> bool:

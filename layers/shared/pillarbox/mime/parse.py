@@ -15,8 +15,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
-from pillarbox.mime.content import IDENTITY, MimePart, check_charset, check_encoding
+from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.messages.header_fields import PART_FIELDS
+from pillarbox.mime.content import (
+    IDENTITY,
+    MimePart,
+    check_charset,
+    check_encoding,
+    read_encoding,
+)
 from pillarbox.mime.fields import Field, bad_message, check_repeats, read_header
 from pillarbox.mime.parameters import StructuredValue, read_disposition, read_type
 
@@ -58,10 +65,9 @@ def parse(octets: bytes | bytearray) -> MessageStructure:
     """Parse a message in which every line ends with CR LF.
 
     Raises:
-        ValidationFailed: the header is invalid or too large (`bad_header`), a field
-            occurs too often (`repeated_field`), the message is in a loop
-            (`mail_loop`), or its structure is ambiguous, too deep or too wide
-            (`bad_mime`).
+        ValidationFailed: the header is invalid or too large (`bad_header`), the
+            message is in a loop (`mail_loop`), or its structure is ambiguous, too
+            deep or too wide (`bad_mime`). A fault in a part names the part.
     """
     fields, body = read_header(octets, 0, len(octets))
     if sum(entry.name == b"received" for entry in fields) > MAX_RECEIVED:
@@ -70,15 +76,26 @@ def parse(octets: bytes | bytearray) -> MessageStructure:
             f"the message passed through over {MAX_RECEIVED} hosts",
             "mail_loop",
         )
-    check_repeats(fields, MESSAGE_FIELDS, "repeated_field")
     parser = _PartParser(octets)
-    parser.parse_part(fields, body, len(octets))
+    try:
+        parser.parse_part(fields, body, len(octets))
+    except ValidationFailed as error:
+        raise _located(error, parser.path) from None
     return MessageStructure(
         fields=tuple(fields),
         body=body,
         parts=tuple(parser.parts),
         boundaries=tuple(sorted(parser.boundaries)),
     )
+
+
+def _located(error: ValidationFailed, path: list[int]) -> ValidationFailed:
+    """Return the error with the number of the part that has it, such as 2.1."""
+    number = ".".join(str(each) for each in path if each)
+    if not number:
+        return error
+    (fault,) = error.errors
+    return ValidationFailed(FieldError(fault.field, f"{fault.message} (part {number})", fault.code))
 
 
 @dataclass(slots=True)
@@ -89,6 +106,8 @@ class _PartParser:
     parts: list[MimePart] = field(default_factory=list)
     boundaries: list[tuple[int, int]] = field(default_factory=list)
     delimiters: int = 0
+    #: Which part is parsed: its number in each multipart around it.
+    path: list[int] = field(default_factory=list)
 
     def parse_part(
         self,
@@ -100,12 +119,18 @@ class _PartParser:
     ) -> None:
         """Parse one part; `enclosing` are the boundaries of the multiparts around it."""
         check_repeats(fields, PART_FIELDS, "bad_mime")
-        values = {entry.name: entry.value for entry in fields if entry.name in PART_FIELDS}
+        # Folded as they are: in a boundary it matters.
+        values = {
+            entry.name: bytes(self.octets[entry.start + len(entry.name) + 1 : entry.end])
+            for entry in fields
+            if entry.name in PART_FIELDS
+        }
         content_type = read_type(values.get(b"content-type", default_type))
         disposition = StructuredValue()
         if b"content-disposition" in values:
             disposition = read_disposition(values[b"content-disposition"])
-        encoding = values.get(b"content-transfer-encoding", b"7bit").strip().lower()
+        written = values.get(b"content-transfer-encoding", b"7bit").strip()
+        encoding = read_encoding(written)
         # Some programs write or read each parameter in the other field.
         names = [
             name
@@ -114,7 +139,7 @@ class _PartParser:
             for name in value.names(parameter)
         ]
         if content_type.value.startswith("multipart/"):
-            if encoding not in IDENTITY:
+            if written.lower() not in IDENTITY:
                 raise bad_message(
                     "Content-Transfer-Encoding", "a multipart is not encoded", "bad_mime"
                 )
@@ -123,6 +148,7 @@ class _PartParser:
             (type_field,) = (entry for entry in fields if entry.name == b"content-type")
             self._parse_multipart(type_field, content_type, (start, end), enclosing)
             return
+        is_text = content_type.value.startswith("text/")
         part = MimePart(
             content_type.value,
             disposition.value,
@@ -130,10 +156,11 @@ class _PartParser:
             encoding,
             start,
             end,
+            content_type.text(b"charset") if is_text else b"",
         )
         check_encoding(self.octets, part)
-        if content_type.value.startswith("text/") and b"charset" in content_type.parameters:
-            check_charset(content_type.parameters[b"charset"])
+        if is_text and b"charset" in content_type.parameters:
+            check_charset(part.charset)
         self.parts.append(part)
         if len(self.parts) > MAX_PARTS:
             raise bad_message("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
@@ -156,12 +183,14 @@ class _PartParser:
                 "Content-Type", "nested multiparts have boundaries that start alike", "bad_mime"
             )
         position = self.octets.rfind(boundary, type_field.start, type_field.end)
-        if position >= 0:  # not found if the boundary is folded or escaped, which is rare
-            self.boundaries.append((position, position + len(boundary)))
+        self.boundaries.append((position, position + len(boundary)))
         default_type = _MESSAGE if content_type.value == "multipart/digest" else _TEXT
+        self.path.append(0)
         for part_start, part_end in self._part_positions(boundary, *body):
+            self.path[-1] += 1
             fields, part_body = read_header(self.octets, part_start, part_end)
             self.parse_part(fields, part_body, part_end, default_type, (*enclosing, boundary))
+        self.path.pop()
 
     def _part_positions(self, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the start and end of each part. The last delimiter may be missing."""

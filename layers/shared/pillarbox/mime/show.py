@@ -1,12 +1,12 @@
 """Take a message apart for people who look at it."""
 
 from dataclasses import dataclass
-from email import message_from_bytes
-from email.policy import default
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from email.message import Message
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.mime.charsets import decode
+from pillarbox.mime.content import decoded, decoded_size
+from pillarbox.mime.parse import parse
 
 #: In octets: a longer part is not shown. Both parts as JSON must fit into a response of 6 MB.
 MAX_SHOWN: Final = 512 * 1024
@@ -32,24 +32,23 @@ class ShownMail:
 
 
 def show(octets: bytes) -> ShownMail:
-    """Return the parts of a message. It was checked when it was accepted."""
+    """Return the parts of a message. It was checked when it was accepted.
+
+    An earlier version may have accepted what this one refuses: such a message shows no parts.
+    """
+    try:
+        parts = parse(octets).parts
+    except ValidationFailed:
+        parts = ()
     bodies: dict[str, str | None] = {}
     files = []
-    for part in message_from_bytes(octets, policy=default).walk():
-        if part.is_multipart():
-            continue
-        kind, payload = part.get_content_type(), part.get_payload(decode=True)
-        content = payload if isinstance(payload, bytes) else b""
-        is_file = part.get_content_disposition() == "attachment" or part.get_filename() is not None
+    for part in parts:
+        kind, name = part.content_type, next(iter(part.filenames), None)
+        is_file = part.disposition == "attachment" or name is not None
         if kind in {"text/html", "text/plain"} and not is_file and kind not in bodies:
-            bodies[kind] = _decoded(part, content) if len(content) <= MAX_SHOWN else None
+            content = decoded(octets, part)
+            charset = part.charset.decode("latin-1")
+            bodies[kind] = decode(content, charset) if len(content) <= MAX_SHOWN else None
         else:
-            files.append(ShownFile(part.get_filename(), kind, len(content)))
+            files.append(ShownFile(name, kind, decoded_size(octets, part)))
     return ShownMail(bodies.get("text/html"), bodies.get("text/plain"), tuple(files), len(octets))
-
-
-def _decoded(part: "Message[str, str]", content: bytes) -> str:
-    try:
-        return content.decode(part.get_content_charset("utf-8"), "replace")
-    except LookupError:  # an unknown charset
-        return content.decode("latin-1")

@@ -23,6 +23,7 @@ from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.messages.attachment import check_attachments
 from pillarbox.domain.messages.custom_headers import is_ours
 from pillarbox.domain.messages.filename import UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
 from pillarbox.domain.messages.header_text import (
     INVISIBLE,
     MAX_SUBJECT,
@@ -37,10 +38,11 @@ from pillarbox.domain.messages.message import SendRoute
 from pillarbox.domain.messages.tags import TagError, Tags, check_tags
 from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.mime.content import MimePart, decoded_size, first_octets
-from pillarbox.mime.fields import Field, bad_message
+from pillarbox.mime.fields import Field, bad_message, check_repeats
 from pillarbox.mime.mailbox import (
     Mailbox,
     addresses_in,
+    every_reading,
     first_bad_entry,
     is_address_list,
     read_mailbox,
@@ -139,6 +141,8 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
             if From is not one address, or an attachment's code.
     """
     structure = parse(octets)
+    delivered = [field for field in structure.fields if not _is_removed(field)]
+    check_repeats(delivered, MESSAGE_FIELDS, "repeated_field")
     files = _files(octets, structure.parts)
     check_attachments(files)
     _check_names(files)
@@ -189,7 +193,7 @@ def read_author(field: Field) -> Mailbox:
         address = parse_address(mailbox.address, to_a_label)
     except AddressSyntaxError as error:
         raise _bad_author(f"{name}: {mailbox.address}: {error}.") from error
-    _check_shown(name, mailbox.name or "")
+    _check_shown(field, mailbox.name or "")
     return Mailbox(mailbox.name, address)
 
 
@@ -215,8 +219,10 @@ def _culprit(value: bytes) -> str:
 
 def _subject(structure: MessageStructure) -> str:
     fields = structure.all(b"subject")
-    subject = read_text(fields[0].value) if fields else ""
-    _check_shown("Subject", subject)
+    if not fields:
+        return ""
+    subject = read_text(fields[0].value)
+    _check_shown(fields[0], subject)
     return subject
 
 
@@ -244,16 +250,16 @@ def _scheduled_at(structure: MessageStructure) -> datetime | None:
     return moment
 
 
-def _check_shown(name: str, text: str) -> None:
-    """Raise if a field shows nothing, or shows something else than its text.
+def _check_shown(field: Field, text: str) -> None:
+    """Raise if a field shows no text, or something else than its text in any mail program.
 
     A folded line may contain a tab. Older programs call windows-1252 iso-8859-1, and what they
     mean by its characters from 0x80 to 0x9f are quotation marks and dashes, not controls.
     """
-    if not is_header_safe(_LENIENT.sub("", text)):
-        raise bad_message(name, UNSAFE, "bad_header")
+    if not all(is_header_safe(_LENIENT.sub("", each)) for each in every_reading(field.value)):
+        raise bad_message(field.usual_name, UNSAFE, "bad_header")
     if not is_visible(text):
-        raise bad_message(name, INVISIBLE, "bad_header")
+        raise bad_message(field.usual_name, INVISIBLE, "bad_header")
 
 
 def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:

@@ -33,18 +33,19 @@ _DEVICE: Final = (
     r"(?:[cC][oO][nN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]"
     r"|(?:[cC][oO][mM]|[lL][pP][tT])[0-9\u00b9\u00b2\u00b3])"
 )
-#: Windows removes dots and blanks at the end. The syntax is also that of ECMA-262, because the
-#: OpenAPI document has this pattern.
+#: Windows removes dots and blanks at the end. In any form of a name, some mail programs decode what
+#: begins with "=?" (RFC 2047) and show another name. The syntax is also that of ECMA-262, because
+#: the OpenAPI document has this pattern.
 FILENAME_PATTERN: Final = (
-    rf"^(?!{_DEVICE} *(?:\.|$))(?=.*[^{_BLANK}])[^{_REFUSED}]*[^ .{_REFUSED}]$"
+    rf"^(?!{_DEVICE} *(?:\.|$))(?!.*=\?)(?=.*[^{_BLANK}])[^{_REFUSED}]*[^ .{_REFUSED}]$"
 )
 #: Compiled at its first use: most emails have no attachment.
 _FILENAME: Final = FILENAME_PATTERN.replace("$", r"\Z")
 
 #: What is wrong with a name that is not safe.
 UNSAFE_NAME: Final = (
-    "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
-    " at the end, and no name of a device"
+    'must be a plain file name: no path, no colon, no invisible character, no "=?", no dot or'
+    " blank at the end, and no name of a device"
 )
 
 #: What programs may cut off at the end of a name.
@@ -54,7 +55,8 @@ _TAIL: Final = r"[\s.'\"]+\Z"
 def is_safe_filename(name: str) -> bool:
     """Return whether a file can be saved under this name, and the name shows what it is.
 
-    Paths, devices of Windows, invisible characters, and dots or blanks at the end are not safe.
+    Paths, devices of Windows, invisible characters, encoded-words, and dots or blanks at the end
+    are not safe.
     """
     return len(name) <= MAX_FILENAME and re.match(_FILENAME, name) is not None
 
@@ -65,7 +67,8 @@ def unsupported_extension(name: str) -> str | None:
     Programs shorten and normalise names, so that neither "a.EXE. " nor a name with an invisible
     character hides its extension.
     """
-    visible = unicodedata.normalize("NFKC", without_invisible(name))
+    # A replaced octet is nothing to a program that drops what it cannot decode.
+    visible = unicodedata.normalize("NFKC", without_invisible(name).replace("\ufffd", ""))
     _, dot, extension = re.sub(_TAIL, "", visible).rpartition(".")
     extension = extension.strip().casefold()
     return f".{extension}" if dot and extension in UNSUPPORTED_EXTENSIONS else None
