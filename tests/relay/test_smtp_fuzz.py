@@ -6,6 +6,7 @@ from base64 import b64encode
 import pytest
 
 from pillarbox.application.sending import smtp_message
+from pillarbox.mime import parameters, parse
 from relay import framing
 from tests.fakes.builders import SENDER
 from verification.attacks.smtp_fuzz import Fuzzer, expected_octets
@@ -77,11 +78,30 @@ def end_at_a_bare_line_feed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framing.ContentBuffer, "feed", lax)
 
 
+def count_stuffed_dots(monkeypatch: pytest.MonkeyPatch) -> None:
+    finish = framing.ContentBuffer.finish
+
+    def strict(self: framing.ContentBuffer) -> bytearray:
+        framing._check_lines(self._octets)
+        return finish(self)
+
+    monkeypatch.setattr(framing.ContentBuffer, "finish", strict)
+
+
+def unfold_boundaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_type = parameters.read_type
+    monkeypatch.setattr(parse, "read_type", lambda value: read_type(value.replace(b"\r\n", b"")))
+
+
 @pytest.mark.parametrize(
-    "bug", [keep_bcc, keep_stuffed_dots, accept_bare_line_ends, end_at_a_bare_line_feed]
+    "bug",
+    [
+        *(keep_bcc, keep_stuffed_dots, accept_bare_line_ends, end_at_a_bare_line_feed),
+        *(count_stuffed_dots, unfold_boundaries),
+    ],
 )
 def test_fuzzer_notices(bug: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In 300 sessions it finds a relay that keeps Bcc or dots, or accepts other line ends."""
+    """In 300 sessions it finds a relay that breaks a rule of messages, lines or boundaries."""
     assert callable(bug)
     bug(monkeypatch)
     fuzzer = Fuzzer(seed=1)

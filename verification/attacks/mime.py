@@ -4,6 +4,7 @@ Then it changes messages of common mail programs at random. A changed message ma
 SES must accept it as well.
 """
 
+import re
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -20,6 +21,7 @@ from verification.attacks.tally import Options, Tally
 
 _SLOW: Final = 2.0  # seconds of CPU
 _MUTATIONS: Final = 20_000
+_BOUNDARY: Final = re.compile(rb'boundary="([^"\r\n ]{2,60})"', re.IGNORECASE)
 _OCTETS: Final = b'\x00\t "(),-.:;<=>?@B\\_bx\x80\xc3\xff'
 
 
@@ -101,13 +103,25 @@ def _altered(random: Random, lines: list[bytes]) -> Iterator[bytes]:
     yield from lines
 
 
+def _folded(random: Random, lines: list[bytes]) -> Iterator[bytes]:
+    """Give the boundaries of a message a blank, and maybe fold them there."""
+    blank = random.choice((b" ", b"\r\n "))
+    for name in set(_BOUNDARY.findall(b"\r\n".join(lines))):
+        with_blank = name[:-1] + b" " + name[-1:]
+        lines = [line.replace(name, with_blank) for line in lines]
+        declared = b'="' + with_blank
+        folded = b'="' + name[:-1] + blank + name[-1:]
+        lines = b"\r\n".join(lines).replace(declared, folded).split(b"\r\n")
+    yield from lines
+
+
 def _renamed(random: Random, lines: list[bytes]) -> Iterator[bytes]:
     new = random.choice((b".exe", b".js", b"\xe2\x80\xae", b"\xe2\x80\x8b", b".", b":", b"%2Eexe"))
     old = random.choice((b".pdf", b".docx", b".csv", b".xls", b".ics", b".png", b"Shop", b"Ann"))
     yield from (line.replace(old, new) for line in lines)
 
 
-_CHANGES: Final = (_doubled, _dropped, _moved, _swapped, _altered, _altered, _renamed)
+_CHANGES: Final = (_doubled, _dropped, _moved, _swapped, _altered, _altered, _folded, _renamed)
 
 
 def run(options: Options) -> Tally:

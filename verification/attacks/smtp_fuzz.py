@@ -4,7 +4,8 @@ A server runs in this process, with TLS, the real use case and fake stores. The 
 sent as RFC 5321 says: lines end with CR LF, each command gets one reply, and a message ends at a
 line with one dot. From that and the replies follows what must be stored: for each 250 after a
 message one email, with the recipients that got a 250 and the content as sent, apart from the
-documented changes. Nothing else may be stored, and nothing without a login.
+documented changes. Nothing else may be stored, and nothing without a login. SES must accept what
+is sent on: a 250 for an email that fails later is a mismatch too.
 """
 
 import contextlib
@@ -17,6 +18,8 @@ from email.utils import format_datetime
 from typing import Final
 from uuid import UUID
 
+from local.ses.checks import check_message
+from local.ses.errors import SesError
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.domain.accounts.account import Plan
 from relay.service import ThreadedService
@@ -36,9 +39,11 @@ _REMOVED: Final = re.compile(
 _IDEMPOTENCY: Final = re.compile(rb"^idempotency-key:", re.IGNORECASE | re.MULTILINE)
 #: Replies after which the server closes the connection.
 _LAST: Final = re.compile(rb"421 |221 |500 5\.5\.2 A line|550 5\.5\.2 A line|552 5\.3\.4 ")
+_LONG_LINE: Final = re.compile(rb"500 5\.5\.2 A line of the message")
 _ONLY_WITH_A_KEY: Final = re.compile(rb"235 |250 2\.1|3|250 2\.0\.0 Ok: queued")
 _SIZE: Final = 40_000
 _LONGEST_COMMAND: Final = 512
+_LONGEST_LINE: Final = 998
 
 
 class Mismatch(Exception):
@@ -126,8 +131,13 @@ class Fuzzer:
         if set(recipients) != accepted.recipients:
             raise Mismatch(f"recipients {recipients} instead of {sorted(accepted.recipients)}")
         message = self._world.store.messages[builders.ACCOUNT, accepted.message_id]
-        if build_raw(mail, message) != expected_octets(accepted.content):
+        raw = build_raw(mail, message)
+        if raw != expected_octets(accepted.content):
             raise Mismatch(f"the content of {accepted.message_id} is not what was sent")
+        try:
+            check_message(raw)
+        except SesError as error:
+            raise Mismatch(f"250 for {accepted.message_id}, and then {error}") from error
 
 
 def converse(relay: RunningRelay, script: Script) -> list[bytes]:
@@ -184,6 +194,7 @@ def understand(octets: bytes, replies: list[bytes]) -> Iterator[Accepted]:
                     raise Mismatch("250 for no message, a bare CR, LF or NUL, nobody, or no login")
                 addresses = frozenset(path.decode().lower() for path in recipients)
                 yield Accepted(UUID(queued[1].decode()), addresses, unstuffed(content))
+            _check_length(reply, content)
             recipients = []
         else:
             end = octets.find(b"\r\n", position)
@@ -197,6 +208,13 @@ def understand(octets: bytes, replies: list[bytes]) -> Iterator[Accepted]:
             in_message, in_exchange = reply.startswith(b"354"), reply.startswith(b"334")
     if not _LAST.match(replies[-1]):
         raise Mismatch(f"the last reply is {replies[-1:]}")
+
+
+def _check_length(reply: bytes, content: bytes) -> None:
+    """Raise if a line is called too long although it has 998 octets (RFC 5321 4.5.3.1.6)."""
+    longest = max(map(len, unstuffed(content).split(b"\r\n")))
+    if _LONG_LINE.match(reply) and longest <= _LONGEST_LINE:
+        raise Mismatch(f"{reply!r} to a line of {longest} octets")
 
 
 def _check_command(line: bytes, reply: bytes, *, in_exchange: bool) -> None:

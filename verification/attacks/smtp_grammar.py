@@ -86,6 +86,7 @@ _FIELDS: Final = (
     b"To: ann@example.com",
     b"Cc: Bob <bob+tag@example.org>,\r\n ann@example.com",
     b"Bcc: eve@example.com",
+    b"Bcc: mallory@example.com",
     b"bCC:\r\n eve@example.com,\r\n\tmallory@example.com",
     b"Resent-Bcc: eve@example.com",
     b"Return-Path: <eve@example.com>",
@@ -104,6 +105,10 @@ _FIELDS: Final = (
     b"MIME-Version: 1.0",
     b"Content-Type: text/plain; charset=utf-8",
     b"Content-Transfer-Encoding: 8bit",
+    b"Content-Transfer-Encoding: 7bit (plain)",
+    b"Content-Type: text/plain; charset=us-ascii (Plain text)",
+    b'Content-Type: multipart/mixed; boundary="b"; boundary=b',
+    b'Content-Type: multipart/mixed; boundary="b\r\n b"',
 )
 _HOSTILE_FIELDS: Final = (
     b"From: eve@example.com",
@@ -125,6 +130,8 @@ _LINES: Final = (
     b".hidden",
     b"--b",
     b"--b--",
+    b"--b b",
+    b"--b b--",
     b"Content-Type: text/plain",
     b"Content-Disposition: attachment; filename=a.pdf",
     b"Content-Transfer-Encoding: base64",
@@ -136,6 +143,7 @@ _LINES: Final = (
     b"Bcc: not a field",
     b"h\xc3\xa9llo \xff",
     b"z" * 998,
+    b"." + b"z" * 997,
 )
 
 
