@@ -9,6 +9,7 @@ from urllib.parse import quote
 from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
 from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
 from tests.fakes.builders import SENDER
+from tests.fakes.hidden_words import HIDDEN_DIRECTIONS, HIDDEN_EXTENSIONS
 
 _FROM: Final = f"From: {SENDER}\r\n"
 _MIXED: Final = _FROM + "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -87,6 +88,8 @@ def _names() -> Iterator[tuple[str, str]]:
     for name in _NAMES:
         for form in _forms(name):
             yield f"name {name!a}", _file(form)
+    for hidden in HIDDEN_EXTENSIONS:
+        yield "hidden name", _file(f"Content-Type: text/plain; {hidden}")
     for form in (
         "Content-Disposition: attachment; filename*1=exe",
         "Content-Disposition: attachment; filename*1=exe; filename=a.pdf",
@@ -170,7 +173,7 @@ def _programs() -> Iterator[tuple[str, str]]:
 
 
 def _fields() -> Iterator[tuple[str, str]]:
-    for name in sorted(MESSAGE_FIELDS | PART_FIELDS):
+    for name in sorted((MESSAGE_FIELDS | PART_FIELDS) - {b"bcc", b"return-path"}):
         value = "text/plain" if name == b"content-type" else "a@b.example"
         field = name.decode()
         yield f"{field} twice", f"{_FROM}{field}: {value}\r\n{field.upper()}: {value}\r\n\r\nx\r\n"
@@ -178,6 +181,8 @@ def _fields() -> Iterator[tuple[str, str]]:
         for field in ("To", "Cc", "Reply-To"):
             for value in (address, f"ok@x.example, {address}"):
                 yield f"address in {field}", f"{_FROM}{field}: {value}\r\n\r\nx\r\n"
+    for words in HIDDEN_DIRECTIONS:
+        yield "hidden direction", f"{_FROM}Subject: {words}\r\n\r\nx\r\n"
     for header in _HEADERS:
         yield "header", f"{_FROM}{header}\r\nx\r\n"
     for header in _AUTHORS:
@@ -189,8 +194,9 @@ def _structures() -> Iterator[tuple[str, str]]:
     ok = "--b\r\n\r\nHello\r\n"
     for multipart in ("mixed", "digest", "alternative", "signed", "x-unknown"):
         for parameters in (
-            *("", "boundary=", 'boundary=""', "boundary=b; boundary=c", "boundary=b; Boundary=b"),
+            *("", "boundary=", 'boundary=""', "boundary=b; boundary=c", "boundary=b; Boundary=B"),
             *("boundary*=utf-8''b", "boundary*0=b", "boundary*0=; boundary*1=b"),
+            *('boundary="b\r\n b"', 'boundary="b\r\n b"; x="b b"', "boundary=b b"),
             *("boundary=c; boundary*0=b", "boundary*0*=us-ascii''%62", 'boundary="b '),
             *(
                 "boundary=b (x)",

@@ -86,6 +86,7 @@ def test_words_that_only_some_programs_decode(text: str) -> None:
     assert not is_clear(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -32,8 +32,22 @@ _MEANT: Final = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-#: Registered names that Python lacks and other programs know.
-_MORE: Final = frozenset({"euc_tw", "iso_10646_ucs_2", "iso_2022_cn", "viscii"})
+#: Registered names that Python lacks and SES knows.
+_MORE: Final = frozenset(
+    {
+        "euc-tw",
+        "iso-10646-ucs-2",
+        "iso-2022-cn",
+        "iso-8859-6-e",
+        "iso-8859-6-i",
+        "iso-8859-8-e",
+        "iso-8859-8-i",
+        "viscii",
+        "windows-874",
+        "windows-936",
+        "windows-949",
+    }
+)
 
 
 def codec_of(charset: str) -> str | None:
@@ -60,10 +74,10 @@ def is_like_ascii(charset: str) -> bool:
 
 
 def is_charset(charset: str) -> bool:
-    """Return whether something can decode this: a registered name, or one for the unknown."""
-    is_unknown = charset.lower().startswith(("x-", "unknown-8bit"))
-    name = _normal(charset)
-    return is_unknown or name in aliases or name in _CODECS or name in _MORE
+    """Return whether SES knows a charset in lower case, or it stands for an unknown one."""
+    name = _PUNCTUATION.sub("_", charset)
+    is_unknown = charset.startswith(("x-", "unknown-8bit"))
+    return is_unknown or name in aliases or name in _CODECS or charset in _MORE
 
 
 def _normal(charset: str) -> str:

@@ -19,23 +19,14 @@ _COMMENT: Final = rb'\([^\0-\x1f"();<=>\\\x7f]*+\)'
 _END: Final = _BLANKS + rb"(?P<comment>" + _COMMENT + rb")?+" + _BLANKS + rb"(?=;|\Z)"
 _TYPE: Final = re.compile(_BLANKS + rb"(" + _TOKEN + rb"/" + _TOKEN + rb")" + _END)
 _DISPOSITION: Final = re.compile(_BLANKS + rb"(" + _TOKEN + rb")" + _END)
-_IS: Final = _BLANKS + rb"=" + _BLANKS
-_QUOTED: Final = re.compile(
-    rb";" + _BLANKS + rb"(" + _TOKEN + rb")" + _IS + rb'"((?:[^"\\]|\\.)*+)"' + _END, re.DOTALL
-)
+_NAME: Final = rb";" + _BLANKS + rb"(%s)" + _BLANKS + rb"=" + _BLANKS
+_QUOTED: Final = re.compile(_NAME % _TOKEN + rb'"((?:[^"\\]|\\.)*+)"' + _END, re.DOTALL)
 #: Programs write names with blanks and parentheses without quotes.
 _UNQUOTED_NAME: Final = re.compile(
-    rb";"
-    + _BLANKS
-    + rb"((?:file)?name)"
-    + _IS
-    + rb'([^\0- ";\\\x7f](?:[^\0-\x1f";\\\x7f]|[\t\r\n])*+)',
-    re.IGNORECASE,
+    _NAME % rb"(?i:file)?(?i:name)" + rb'([^\0- ";\\\x7f](?:[^\0-\x1f";\\\x7f]|[\t\r\n])*+)'
 )
 #: Another unquoted value may be more than a token: "=" and "/" are common in boundaries.
-_UNQUOTED: Final = re.compile(
-    rb";" + _BLANKS + rb"(" + _TOKEN + rb")" + _IS + rb'([^\0- "(),;<>\\\x7f]++)' + _END
-)
+_UNQUOTED: Final = re.compile(_NAME % _TOKEN + rb'([^\0- "(),;<>\\\x7f]++)' + _END)
 _PARAMETERS_END: Final = re.compile(rb"[; \t\r\n]*+\Z")
 #: RFC 2046 section 5.1.1.
 _BOUNDARY: Final = re.compile(rb"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
