@@ -137,6 +137,8 @@ def test_hidden_directions_are_refused(words: str) -> None:
         assert faults(sent, f"From: {name} <{SENDER}>\r\n\r\n")[0][0] == "From"
         sender = f"{FROM}Sender: {name} <{SENDER}>\r\n\r\n"
         assert faults(sent, sender)[0][0] == "Sender"
+    file = f'{FROM}Content-Type: application/pdf; name="{words}.pdf"\r\n\r\nx\r\n'
+    assert faults(sent, file)[0][0] == "filename"
 
 
 @pytest.mark.parametrize("name", HIDDEN_EXTENSIONS)

@@ -166,8 +166,7 @@ def _unquoted_texts(text: bytes) -> tuple[bytes, ...]:
     """Return what programs read without quotes: all of it, or less if it has a blank or comment."""
     whole, joined = _UNFOLD.sub(b"", text), _FOLD.sub(b"", text)
     texts = (
-        # A parenthesis within a word begins no comment, for most programs.
-        re.sub(rb"[ \t]" + _COMMENT, b"", whole),
+        re.sub(rb"[ \t]" + _COMMENT + rb"\Z", b"", whole),
         *(whole, joined, re.sub(_COMMENT, b"", whole), whole.partition(b"(")[0]),
         whole.split(maxsplit=1)[0],
     )

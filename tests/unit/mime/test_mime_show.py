@@ -1,0 +1,44 @@
+"""What people see of a kept message."""
+
+import pytest
+
+from pillarbox.mime.show import MAX_SHOWN, ShownFile, ShownMail, show
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "text"),
+    [
+        ("", b"a\xc3\xbc", "aü"),
+        ("Content-Type: text/plain; charset=iso-8859-1\r\n", b"\x93a\xfc\x94", "“aü”"),
+        ("Content-Type: text/plain; charset=x-unknown\r\n", b"\xc3\xbc\xff", "ü\ufffd"),
+        ("Content-Type: text/plain; charset=gb2312 (x)\r\n", b"\xd6\xd0\xce\xc4", "中文"),
+        ("Content-Transfer-Encoding: BASE64\r\n", b"YcO8\r\n", "aü"),
+        ("Content-Transfer-Encoding: quoted-printable;\r\n", b"a=C3=BC=\r\n", "aü"),
+        ("", b"x" * MAX_SHOWN, "x" * MAX_SHOWN),
+        ("", b"x" * (MAX_SHOWN + 1), None),
+    ],
+)
+def test_the_text(header: str, body: bytes, text: str | None) -> None:
+    """A text is decoded as mail programs do it; one that is too long is not shown."""
+    octets = header.encode() + b"\r\n" + body
+    assert show(octets) == ShownMail(None, text, (), len(octets))
+
+
+def test_files() -> None:
+    """A file has the name that most programs show, its type and its decoded size."""
+    octets = (
+        b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHi\r\n"
+        b'--b\r\nContent-Type: text/html; name="=?utf-8?q?=C3=BC?=.html"\r\n\r\n<p>\r\n'
+        b"--b\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment;"
+        b" filename=my (1).pdf\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERg==\r\n--b--\r\n"
+    )
+    files = (ShownFile("ü.html", "text/html", 3), ShownFile("my (1).pdf", "application/pdf", 4))
+    assert show(octets) == ShownMail(None, "Hi", files, len(octets))
+
+
+def test_a_message_that_is_refused_by_now() -> None:
+    """A message that an earlier version accepted shows its size, and no part."""
+    octets = (
+        b'Content-Type: multipart/mixed; boundary="a\r\n b"\r\n\r\n--a b\r\n\r\nHi\r\n--a b--\r\n'
+    )
+    assert show(octets) == ShownMail(None, None, (), len(octets))
