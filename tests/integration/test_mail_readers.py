@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
@@ -265,7 +266,7 @@ def test_programs_show_what_we_write(readers: MailReaders, text: str) -> None:
     name = "a.pdf" if "=?" in text else f"{text}.pdf"
     file = Attachment(filename=name, content_type="application/pdf", content="eA==")
     mail = OutgoingMail(
-        message_id="<a@b.example>",
+        message_id=UUID(int=1),
         date=datetime(2026, 3, 14, tzinfo=UTC),
         sender=SENDER,
         from_name=text,
