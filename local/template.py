@@ -106,7 +106,8 @@ def routes(template: Template) -> dict[tuple[str, str], str]:
     return {
         (path, "ANY" if method == _ANY_METHOD else method.upper()): _owner(operation)
         for path, methods in paths.items()
-        for method, operation in methods.items()
+        # The literal reading of a path exists without an edge.
+        for method, operation in (methods["Fn::If"][2] if "Fn::If" in methods else methods).items()
     }
 
 

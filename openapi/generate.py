@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -98,25 +98,26 @@ def _api(_: str) -> str:
     """Return the `paths` of the API, which the template includes.
 
     API Gateway takes a wrong method for an unknown path, and knows no second reading of a path. So
-    each path takes any method, and its function answers 405; the literal reading of the contract's
-    `{base_url}/api/v1` and `/v1/…` has paths of its own. The include knows only the long form of
-    CloudFormation's functions, and no anchors.
+    each path takes any method, and its function answers 405. Without an edge, which rewrites it,
+    the literal reading of the contract's `{base_url}/api/v1` and `/v1/…` has paths of its own. The
+    include knows only the long form of CloudFormation's functions, and no anchors.
     """
-    owners = {
-        path: {method.lower(): _owner(path, method) for method in methods}
-        for path, methods in METHODS_BY_PATH.items()
-    }
     lines = ["# Generated from openapi/operations.py by `make openapi`: the `paths` of the API."]
-    for path, methods in sorted(owners.items()):
-        first = next(iter(methods.values()))
-        everything = {"x-amazon-apigateway-any-method": first}
-        lines += _integrations(path, methods | everything)
-        of_literal = methods if len(set(methods.values())) > 1 else {}
-        lines += _integrations(f"/v1{path}", of_literal | everything)
+    literal = ["# The literal reading, which the edge rewrites."]
+    for path, methods in sorted(METHODS_BY_PATH.items()):
+        owners = {method.lower(): _owner(path, method) for method in methods}
+        everything = {"x-amazon-apigateway-any-method": next(iter(owners.values()))}
+        lines.append(f'"{path}": {_integrations(owners | everything)}')
+        of_literal = owners if len(set(owners.values())) > 1 else {}
+        without_edge = _integrations(of_literal | everything)
+        literal.append(
+            f'"/v1{path}": {{"Fn::If": [WithEdge, {{Ref: "AWS::NoValue"}}, {without_edge}]}}'
+        )
     for path, taken in DIALECT_ROUTES.items():
-        owner = {method.lower(): _dialect_owner(path, method) for method in taken}
-        lines += _integrations(path, owner | {"x-amazon-apigateway-any-method": "Resend"})
-    return "\n".join(lines) + "\n"
+        owners = {method.lower(): _dialect_owner(path, method) for method in taken}
+        everything = {"x-amazon-apigateway-any-method": "Resend"}
+        lines.append(f'"{path}": {_integrations(owners | everything)}')
+    return "\n".join([*lines, *literal]) + "\n"
 
 
 def _owner(path: str, method: str) -> str:
@@ -140,17 +141,17 @@ def _dialect_owner(path: str, method: str) -> str:
     return _MANAGING.get(resource, "Resend")
 
 
-def _integrations(path: str, methods: Mapping[str, str]) -> Iterator[str]:
-    yield f'"{path}":'
+def _integrations(methods: Mapping[str, str]) -> str:
+    """Return the methods of a path, with a line for each."""
+    start = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/"
+    lines = []
     for method, function in methods.items():
-        uri = (
-            "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/"
-            f"${{{function}Aliaslive}}/invocations"
+        uri = f'{{"Fn::Sub": "{start}${{{function}Aliaslive}}/invocations"}}'
+        integration = f"{{type: aws_proxy, httpMethod: POST, uri: {uri}}}"
+        lines.append(
+            f"  {method}: {{responses: {{}}, x-amazon-apigateway-integration: {integration}}}"
         )
-        yield f"  {method}:"
-        yield "    responses: {}"
-        yield "    x-amazon-apigateway-integration:"
-        yield f'      {{type: aws_proxy, httpMethod: POST, uri: {{"Fn::Sub": "{uri}"}}}}'
+    return "{\n" + ",\n".join(lines) + "}"
 
 
 def _edge(source: str) -> str:

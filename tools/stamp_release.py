@@ -4,16 +4,18 @@ SAM publishes a new version of a function only when its properties change, as th
 them. A change of the layer, which contains most of the code, does not change them, and neither does
 another value of a parameter that they refer to. The alias `live` would keep the old version, with
 the old settings. The release is a setting of every function, so a new release changes every
-function.
+function. It is the version of the API too: whether the API has some of its paths depends on a
+parameter, and a stage shows another API only after a new deployment.
 """
 
 import hashlib
+import re
 import sys
 from pathlib import Path
 from typing import Final
 
 _LAYER: Final = Path(__file__).resolve().parents[1] / "layers" / "shared"
-_UNBUILT: Final = "RELEASE: unbuilt"
+_UNBUILT: Final = re.compile(r"\b(RELEASE|version): unbuilt\b")
 
 
 def release(template: str, parameters: str = "", layer: Path = _LAYER) -> str:
@@ -36,13 +38,15 @@ def stamp(template: Path, parameters: str = "", layer: Path = _LAYER) -> None:
     """Write the release into a template.
 
     Raises:
-        ValueError: the template does not contain the placeholder exactly once.
+        ValueError: the template does not contain each placeholder exactly once.
     """
     text = template.read_text()
-    if text.count(_UNBUILT) != 1:
-        raise ValueError(f"{template} does not contain {_UNBUILT!r} exactly once")
-    stamped = f"RELEASE: r-{release(text, parameters, layer)}"
-    template.write_text(text.replace(_UNBUILT, stamped))
+    stamped, count = _UNBUILT.subn(rf"\1: r-{release(text, parameters, layer)}", text)
+    if count != 2:  # noqa: PLR2004  the setting and the version
+        raise ValueError(
+            f"{template} does not contain RELEASE and version with 'unbuilt' once each"
+        )
+    template.write_text(stamped)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
 from tests.conditions import all_met
-from tests.deployed import of_type
+from tests.deployed import of_type, properties
 from tests.loops import for_each
 
 _SOURCE = template.inlined(template.load())
@@ -59,16 +59,19 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def test_without_an_edge_both_readings_and_wrong_methods_reach_a_function() -> None:
-    """Every path and its literal reading take any method; the right one leads to its function."""
+@for_each(("chosen", "readings"), [("no-edge", ("", "/v1")), ("prod", ("",))])
+def test_every_path_leads_to_its_function(chosen: str, readings: tuple[str, ...]) -> None:
+    """A path takes any method; without an edge, which rewrites it, also in its literal reading."""
+    paths = properties("Api", chosen)["DefinitionBody"]["paths"]
     owners = template.routes(_SOURCE)
+    expected = {f"{reading}{path}" for path in ROUTES for reading in readings}
+    assert paths.keys() == {*expected, *DIALECT_ROUTES}
     for path, methods in ROUTES.items():
-        for reading in (path, f"/v1{path}"):
+        for reading in readings:
+            found = paths[f"{reading}{path}"]
             for method in methods:
-                owner = owners.get((reading, method), owners[reading, "ANY"])
-                assert owner == owners[path, method]
-    literal = (f"/v1{path}" for path in ROUTES)
-    assert {path for path, _ in owners} == {*ROUTES, *DIALECT_ROUTES, *literal}
+                integration = found.get(method.lower(), found["x-amazon-apigateway-any-method"])
+                assert f"${{{owners[path, method]}Aliaslive}}" in str(integration)
 
 
 def test_the_gateway_may_call_the_functions_of_its_routes() -> None:

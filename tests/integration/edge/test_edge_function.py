@@ -56,10 +56,12 @@ def test_a_wrong_method_is_answered_at_the_edge(subtests: pytest.Subtests) -> No
     methods = ("GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE")
     for path, stage in product(ROUTES, ("/api", "/api/v1")):
         with subtests.test(path, stage=stage):
+            segments = re.sub(r"\{\w+\}", "%22x", path)
             for method in methods:
-                answer = route(2, method=method, uri=stage + re.sub(r"\{\w+\}", "%22x", path))
+                answer = route(2, method=method, uri=stage + segments)
                 if method in ROUTES[path]:
                     assert answer["origin"] == "api"
+                    assert answer["uri"] == ROUTE.canonical(stage + segments) == f"/api{segments}"
                     assert "statusCode" not in answer
                 else:
                     assert error_of(answer)["code"] == "method_not_allowed"
