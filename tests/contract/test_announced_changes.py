@@ -1,12 +1,11 @@
 """Which changes of records invoke announce_events, by the filter of the template."""
 
 import json
-from typing import Any, Final
+from typing import Any
 from unittest import mock
 
 import boto3
 
-from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
@@ -17,39 +16,12 @@ from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookType
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import HOOK_URL, Service
-
-_FUNCTION: Final = template.load()["Resources"]["AnnounceEvents"]["Properties"]
-_PATTERNS: Final = [
-    json.loads(each["Pattern"])
-    for each in _FUNCTION["Events"]["Changes"]["Properties"]["FilterCriteria"]["Filters"]
-]
-
-
-def _matches(pattern: Any, value: Any) -> bool:
-    """Compare as Lambda does, for the kinds of patterns that the template uses."""
-    if isinstance(pattern, dict):
-        inner = value if isinstance(value, dict) else {}
-        return all(_matches(pattern[name], inner.get(name)) for name in pattern)
-    return any(_meets(rule, value) for rule in pattern)
-
-
-def _meets(rule: Any, value: Any) -> bool:
-    match rule:
-        case {"exists": True}:
-            return value is not None
-        case {"prefix": prefix}:
-            return isinstance(value, str) and value.startswith(prefix)
-        case str():
-            return bool(value == rule)
-    raise NotImplementedError(rule)
+from tests.stream_filters import change, invokes
 
 
 def _invokes(image: Item, event: str = "MODIFY") -> bool:
     """Return whether a change to this image passes the filter."""
-    key = {name: image[name] for name in ("pk", "sk")}
-    images = {} if event == "REMOVE" else {"NewImage": image}
-    record = {"eventName": event, "dynamodb": {"Keys": key} | images}
-    return any(_matches(pattern, record) for pattern in _PATTERNS)
+    return invokes("AnnounceEvents", change(image, event))
 
 
 def _send(service: Service, account: str) -> Item:

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from tools.templates import api, arns, limits, names, parameters, references, services, workers
+from tools.templates import (
+    api,
+    arns,
+    known,
+    limits,
+    names,
+    order,
+    parameters,
+    references,
+    services,
+    workers,
+)
 from tools.templates.defects import Defect
 from tools.templates.lint import check_lint
 from tools.templates.sets import ParameterSet
@@ -12,7 +23,6 @@ from tools.templates.translate import Sources
 
 #: Each looks at one stack, without the stacks that are nested in it.
 _OF_A_STACK: Final[Sequence[Callable[[Stack], Iterator[Defect]]]] = (
-    references.check_circles,
     references.check_references,
     parameters.check_outputs,
     parameters.check_nested,
@@ -27,6 +37,8 @@ _OF_A_STACK: Final[Sequence[Callable[[Stack], Iterator[Defect]]]] = (
     api.check_variables,
     api.check_permissions,
     services.check_policies,
+    known.check_known,
+    order.check_order,
     workers.check_visibility,
     workers.check_streams,
     workers.check_rights,

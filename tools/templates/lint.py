@@ -19,8 +19,6 @@ from tools.templates.translate import Json
 cheaper_lint.install()
 
 _REGIONS: Final = ["us-east-1", "eu-west-1"]
-#: `references.check_circles` names the shortest circle, for each set. This rule takes a second.
-_CIRCLES: Final = "E3004"
 _IGNORED: Final = (
     "E3010",  # resources in a template: limits.py allows fewer, and counts them for each stack
     "W2001",  # SAM reads the parameter Rollout, and writes its value into the template
@@ -53,5 +51,4 @@ def _lint(file: str, template: Json, regions: Sequence[str]) -> Iterator[Defect]
 @cache
 def _rules() -> Rules:
     """Load the rules once: cfn-lint would do it for each template."""
-    loaded = Runner(ConfigMixIn([])).rules
-    return Rules({name: rule for name, rule in loaded.items() if name != _CIRCLES})
+    return Runner(ConfigMixIn([])).rules

@@ -1,7 +1,6 @@
-"""Checks what resources and outputs name: it exists, and leads into no circle."""
+"""Checks what resources and outputs name: it exists."""
 
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from tools.templates.defects import Defect
@@ -51,38 +50,6 @@ def edges(stack: Stack) -> dict[str, set[str]]:
         | {other for other in depends_on(resource) if other in stack.resources}
         for name, resource in stack.resources.items()
     }
-
-
-def check_circles(stack: Stack) -> Iterator[Defect]:
-    """CloudFormation refuses resources that need each other; name the shortest circle."""
-    needed = edges(stack)
-    circles = [circle for name in needed if (circle := shortest_circle(needed, name))]
-    if circles:
-        circle = min(circles, key=lambda names: (len(names), names))
-        path = " -> ".join([*circle, circle[0]])
-        message = f"{len(circles)} resources need each other; the shortest circle is {path}."
-        remedy = (
-            "Take one of these references out: pass the value after the deployment, or by name."
-        )
-        yield Defect(stack.file, circle[0], message, remedy)
-
-
-def shortest_circle(needed: Mapping[str, set[str]], start: str) -> list[str] | None:
-    """Return the shortest way from a resource back to itself, or None."""
-    before: dict[str, str] = {}
-    waiting = deque([start])
-    while waiting:
-        name = waiting.popleft()
-        for other in sorted(needed[name]):
-            if other == start:
-                way = [name]
-                while way[-1] != start:
-                    way.append(before[way[-1]])
-                return way[::-1]
-            if other not in before:
-                before[other] = name
-                waiting.append(other)
-    return None
 
 
 def check_references(stack: Stack) -> Iterator[Defect]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tools.templates.defects import Defect
+from tools.templates.known import is_metric
 from tools.templates.references import references
 from tools.templates.stack import Stack
 from tools.templates.translate import Json
@@ -56,19 +57,33 @@ def check_alarms(stack: Stack) -> Iterator[Defect]:
 
 
 def check_metrics(root: Stack, stack: Stack) -> Iterator[Defect]:
-    """Each metric of ours in an alarm or dashboard is the stack's own."""
+    """Each metric in an alarm or dashboard exists, and each of ours is the stack's own.
+
+    CloudWatch takes an alarm on a metric that does not exist, and it never fires.
+    """
     shown = {
         key: list(measured(alarm)) for key, alarm in stack.of_type("AWS::CloudWatch::Alarm").items()
     }
     for key, board in stack.of_type("AWS::CloudWatch::Dashboard").items():
         shown[key] = [
-            (words[1], dict(zip(words[2::2], words[3::2], strict=True)))
+            (*words[:2], dict(zip(words[2::2], words[3::2], strict=True)))
             for words in listed(board["DashboardBody"])
         ]
     names = [root.name, *_parameters_with(stack, root.name)]
     for key, metrics in shown.items():
+        unknown = {
+            " ".join((space, metric, *dimensions))
+            for space, metric, dimensions in metrics
+            if space != _NAMESPACE and not is_metric(space, metric, dimensions)
+        }
+        if unknown:
+            message = f"AWS has no metric {' and no '.join(sorted(unknown))}."
+            remedy = "Correct it, or add it to tools/templates/known.py with its source."
+            yield Defect(stack.file, key, message, remedy)
         mixed = {
-            metric for metric, dimensions in metrics if dimensions.get(_DIMENSION) not in names
+            metric
+            for space, metric, dimensions in metrics
+            if space == _NAMESPACE and dimensions.get(_DIMENSION) not in names
         }
         if mixed:
             message = f"The dimension {_DIMENSION} of {', '.join(sorted(mixed))} is not the stack."
@@ -76,17 +91,17 @@ def check_metrics(root: Stack, stack: Stack) -> Iterator[Defect]:
             yield Defect(stack.file, key, message, remedy)
 
 
-def measured(alarm: Json) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Yield the name and the dimensions of each metric of ours in an alarm."""
+def measured(alarm: Json) -> Iterator[tuple[str, str, dict[str, Json]]]:
+    """Yield the namespace, name and dimensions of each metric in an alarm."""
     queries = alarm.get("Metrics", [])
     for metric in [alarm, *(query.get("MetricStat", {}).get("Metric", {}) for query in queries)]:
-        if metric.get("Namespace") == _NAMESPACE:
+        if "MetricName" in metric:
             dimensions = {item["Name"]: item["Value"] for item in metric.get("Dimensions", [])}
-            yield metric["MetricName"], dimensions
+            yield metric.get("Namespace", ""), metric["MetricName"], dimensions
 
 
 def listed(body: Json) -> Iterator[list[Json]]:
-    """Yield the metrics of ours in a dashboard, with the words that it repeats by a dot."""
+    """Yield the metrics in a dashboard, with the words that it repeats by a dot."""
     text = body["Fn::Sub"] if isinstance(body, dict) else body
     for widget in json.loads(text[0] if isinstance(text, list) else text)["widgets"]:
         before: list[Json] = []
@@ -95,8 +110,7 @@ def listed(body: Json) -> Iterator[list[Json]]:
             if words[:1] == ["..."]:
                 words = [*before[: len(before) - len(words) + 1], *words[1:]]
             before = [before[number] if word == "." else word for number, word in enumerate(words)]
-            if before[:1] == [_NAMESPACE]:
-                yield before
+            yield before
 
 
 def _parameters_with(stack: Stack, value: str) -> list[str]:

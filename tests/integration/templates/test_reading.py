@@ -160,7 +160,7 @@ def test_functions_are_evaluated(part: object, resolved: object) -> None:
     ("resources", "message"),
     [
         ("Topic: {Type: AWS::SNS::Topic}", None),
-        ("Topic: {Type: AWS::SNS::Topic, DependsOn: Topic}", "shortest circle is Topic -> Topic"),
+        ("Topic: {Type: AWS::SNS::Topic, DependsOn: Topic}", "Circular Dependencies"),
         ("Topic: {Type: AWS::Serverless::Function}", "Topic"),
     ],
     ids=["sound", "circle", "unreadable"],

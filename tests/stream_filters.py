@@ -1,0 +1,35 @@
+"""Which changes of the table's stream invoke a function, by the filters of the template."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from moto.events.models import EventPattern
+
+from local import template
+from pillarbox.adapters.dynamodb.attributes import Item
+
+_RESOURCES = template.load()["Resources"]
+
+
+def patterns(function: str) -> list[str]:
+    """Return the patterns of a function; one of them is enough."""
+    changes = _RESOURCES[function]["Properties"]["Events"]["Changes"]["Properties"]
+    return [each["Pattern"] for each in changes["FilterCriteria"]["Filters"]]
+
+
+def change(image: Item, event: str = "MODIFY") -> dict[str, Any]:
+    """Return the record of a change to an image."""
+    images = {} if event == "REMOVE" else {"NewImage": image}
+    keys = {name: image[name] for name in ("pk", "sk")}
+    return {"eventName": event, "dynamodb": {"Keys": keys} | images}
+
+
+def matches(pattern: str, record: Mapping[str, Any]) -> bool:
+    """Compare as EventBridge does, whose patterns Lambda takes."""
+    return EventPattern(pattern, json.loads(pattern)).matches_event(dict(record))  # type: ignore[typeddict-item]
+
+
+def invokes(function: str, record: Mapping[str, Any]) -> bool:
+    """Return whether a record passes the filters."""
+    return any(matches(pattern, record) for pattern in patterns(function))
