@@ -147,7 +147,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     account = _read_account()
     own = {**config.overrides, **arguments.overrides}
     chosen = preflight.choose_workers(account, chosen, own)
-    _check_account(account, chosen)
+    _check_account(account, stack_name, chosen)
     connection = StackConnection(stack_name=stack_name, json=json)
     stack = failed_stack.make_way(connection, yes=yes)
     deployed = stack.parameters if stack else {}
@@ -240,10 +240,11 @@ def _read_account() -> AwsAccount:
         raise ServiceError("service_unavailable", message) from None
 
 
-def _check_account(account: AwsAccount, chosen: parameters.Parameters) -> None:
+def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Parameters) -> None:
     """Show what the preflight finds; a failed check raises as in `_show`."""
     findings = [
         *preflight.check_account(account),
+        *preflight.check_stack_name(stack_name, account.region),
         *preflight.check_concurrency(account, chosen),
         *preflight.check_cloudfront(account, chosen),
     ]

@@ -24,6 +24,10 @@ _BLOCKING: Final = frozenset({"basic", "managed"})
 _ARCHITECTURE: Final = "arm64"
 #: The parameters of the queues' maximums.
 _CONCURRENCIES: Final = ("DeliveryConcurrency", "WebhookConcurrency")
+#: The longest name of a function that CloudFront keeps for a stack, and the characters that it
+#: allows (API_CreateFunction of its reference). `python -m tools.templates` compares every name.
+_LONGEST_NAME: Final = "{stack}-{region}-edge-dashboard"
+_MAX_NAME: Final = 64
 #: The regions that lack a service; a rule in template.yaml has the same list, and
 #: docs/operations.md the reasons.
 REFUSED_REGIONS: Final = frozenset(
@@ -88,6 +92,26 @@ def check_account(account: AwsAccount) -> Iterator[Finding]:
         yield Finding("region", Verdict.FAIL, message, remedy)
     else:
         yield Finding("region", Verdict.PASS, f"SES is in {account.region}.")
+
+
+def longest_stack_name(region: str) -> int:
+    """Return how many characters the name of a stack may have."""
+    return _MAX_NAME - len(_LONGEST_NAME.format(stack="", region=region))
+
+
+def check_stack_name(name: str, region: str) -> Iterator[Finding]:
+    """Check that CloudFront takes the names that begin with the stack's.
+
+    A stack without an edge may get one later, and cannot be renamed.
+    """
+    if len(name) > (most := longest_stack_name(region)):
+        longest = _LONGEST_NAME.format(stack=name, region=region)
+        message = (
+            f"The stack's name has {len(name)} characters, and may have {most} in {region}:"
+            f" CloudFront allows {_MAX_NAME} for {longest}, which has {len(longest)}."
+        )
+        remedy = "Write a shorter stack_name in samconfig.toml."
+        yield Finding("name", Verdict.FAIL, message, remedy)
 
 
 def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:

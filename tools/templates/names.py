@@ -1,11 +1,11 @@
-"""Checks that no two resources of an account have the same name."""
+"""Checks that names are short enough, and differ from each other in an account."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from tools.templates.defects import Defect
-from tools.templates.schemas import fixed_properties, identifying_properties
+from tools.templates.schemas import fixed_properties, identifying_properties, longest_text
 from tools.templates.sets import ParameterSet
 from tools.templates.stack import Stack
 from tools.templates.translate import Json
@@ -24,6 +24,15 @@ _CLOUDFRONT: Final = {
     "AWS::CloudFront::OriginAccessControl": ("OriginAccessControlConfig", "Name"),
     "AWS::CloudFront::OriginRequestPolicy": ("OriginRequestPolicyConfig", "Name"),
     "AWS::CloudFront::ResponseHeadersPolicy": ("ResponseHeadersPolicyConfig", "Name"),
+    "AWS::CloudFront::VpcOrigin": ("VpcOriginEndpointConfig", "Name"),
+}
+#: The characters of a name that its schema does not limit. The documents limit the first and the
+#: last one: API_OriginAccessControlConfig, API_PutDashboard.
+_MAX_NAMES: Final = {
+    "AWS::CloudFront::OriginAccessControl": 64,
+    "AWS::CloudFront::ResponseHeadersPolicy": 128,
+    "AWS::CloudFront::VpcOrigin": 64,
+    "AWS::CloudWatch::Dashboard": 255,
 }
 
 
@@ -77,8 +86,12 @@ def names(root: Stack) -> dict[Name, list[tuple[str, str]]]:
 
 
 def check_names(root: Stack) -> Iterator[Defect]:
-    """No two resources of a deployment have the same type and name."""
+    """No two resources of a deployment have the same type and name, and no name is too long."""
     for name, places in names(root).items():
+        most = _MAX_NAMES.get(name.kind) or longest_text(name.kind, "Name", root.region)
+        if len(name.text) > most:
+            message = f"Its name {name.text} has {len(name.text)} characters, more than {most}."
+            yield Defect(*places[0], message, "Shorten it, or `longest_stack_name` of the command.")
         for file, key in places[1:]:
             message = f"It has the name {name.text}, and so has {places[0][1]}."
             yield Defect(file, key, message, "Give it another name, or none.")

@@ -50,6 +50,12 @@ def identifying_properties(kind: str, region: str) -> list[tuple[str, ...]]:
     return _paths(schema(kind, region).get("primaryIdentifier", ()))
 
 
+def longest_text(kind: str, name: str, region: str) -> int:
+    """Return how many characters a property may have; 64 if the schema has no limit."""
+    declared: Json = schema(kind, region).get("properties", {}).get(name, {})
+    return int(declared.get("maxLength", 64))
+
+
 def _paths(pointers: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(pointer.removeprefix("/properties/").split("/")) for pointer in pointers]
 

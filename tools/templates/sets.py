@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from admin.use_cases.capacity import parameters_for
+from admin.use_cases.preflight import longest_stack_name
 from admin.use_cases.workers import choose_webhook_workers
 from local.template import ROOT
 
@@ -60,6 +61,10 @@ _EVERYTHING: Final = {
 }
 
 
+#: One of the regions with the longest names.
+_LONG: Final = "ap-southeast-2"
+
+
 def _dev() -> dict[str, str]:
     """Return the parameters of samconfig.toml, and what `deploy` adds in a new account."""
     config = tomllib.loads((ROOT / "samconfig.toml").read_text())
@@ -89,5 +94,6 @@ SETS: Final = (
     ParameterSet("second-stack", {"AlarmSet": "all"}, "pillarbox-two"),
     ParameterSet("europe", {"Firewall": "managed"}, region="eu-west-1"),
     ParameterSet("a-thousand-a-second", parameters_for(1000)),
+    ParameterSet("long-name", _EVERYTHING, "x" * longest_stack_name(_LONG), region=_LONG),
     ParameterSet("everything", _EVERYTHING),
 )

@@ -427,6 +427,18 @@ def test_webhook_workers_follow_the_accounts_limit(
     assert f"WebhookConcurrency={workers}" in script.ran[1].split()
 
 
+def test_a_long_name_is_refused_before_the_build(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AWS would refuse it in the middle of the deployment."""
+    long = deploy.Config("default", "pillarbox-of-the-department-of-the-north", {})
+    monkeypatch.setattr(deploy, "_read_config", lambda _: long)
+    with pytest.raises(ServiceError, match="not ready: name"):
+        roll_out(script, Environment.DEV, json=True)
+    assert "CloudFront allows 64" in capsys.readouterr().err
+    assert script.ran == []
+
+
 @pytest.mark.parametrize(
     ("role", "words"),
     [

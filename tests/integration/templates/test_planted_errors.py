@@ -1,13 +1,14 @@
 """Each error that the checks of the templates are for, planted in the project's own templates."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
 import pytest
 from cfnlint.rules import Rules
 
-from tests.integration.templates.planting import GONE, Templates, texts
+from tests.integration.templates.planting import ALL, GONE, Templates, texts
 from tools.templates import lint
 
 _ALL_RULES: Final = lint._rules
@@ -256,6 +257,15 @@ def test_a_planted_error_is_found(message: str, changes: dict[str, Any]) -> None
     templates.plant(changes)
     found = texts(templates.problems())
     assert [text for text in found - _found_without() if re.search(message, text)]
+
+
+def test_a_longer_name_of_the_stack_is_found() -> None:
+    """The longest name that the command allows is the longest that AWS takes."""
+    for characters, found in ((34, False), (35, True)):
+        templates = Templates()
+        templates.chosen = replace(ALL, stack="x" * characters, region="ap-southeast-2")
+        too_long = [text for text in texts(templates.problems()) if "characters, more than" in text]
+        assert bool(too_long) is found
 
 
 #: What cfn-lint must say, which knows conditions, parameters and nested stacks by itself.

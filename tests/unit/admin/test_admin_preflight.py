@@ -52,6 +52,18 @@ def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
 
 
 @pytest.mark.parametrize(
+    ("region", "characters"), [("ap-southeast-2", 34), ("eu-west-1", 39), ("us-east-1", 39)]
+)
+def test_a_long_name_of_a_stack_fails(region: str, characters: int) -> None:
+    """CloudFront allows the longest name that contains it 64 characters, and the error says so."""
+    assert list(preflight.check_stack_name("x" * characters, region)) == []
+    (finding,) = preflight.check_stack_name("x" * (characters + 1), region)
+    assert verdicts([finding]) == ["fail"]
+    for part in (f"may have {characters} in {region}", "allows 64", "which has 65"):
+        assert part in finding.message
+
+
+@pytest.mark.parametrize(
     ("chosen", "concurrency", "limits"),
     [("auto", 10, "on"), ("auto", 999, "on"), ("auto", 1000, "off"), ("on", 1000, "on")],
 )
