@@ -20,6 +20,10 @@ _KEYS_MATCH: Final = "ForAllValues:StringLike"
 _LEADING_KEYS: Final = "dynamodb:LeadingKeys"
 _ATTRIBUTES: Final = "dynamodb:Attributes"
 _OWN_ROLES: Final = ":iam::${AWS::AccountId}:role/*"
+_OF_SES: Final = re.compile(
+    r"arn:\$\{AWS::Partition\}:ses:\$\{AWS::Region\}:\$\{AWS::AccountId\}:"
+    r"((identity|tenant)/\*|configuration-set/\$\{ConfigurationSet\})"
+)
 _REFERENCE: Final = re.compile(r'"Fn::GetAtt": \["(\w+)", "(\w+)"\]|\$\{(\w+)\.(\w+)\}')
 
 
@@ -92,12 +96,17 @@ def is_allowed(policy: Iterable[Statement], request: AwsRequest) -> bool:
 
 
 def named(resource: object) -> set[str]:
-    """Return the logical ids in an ARN of the template; `*` if there is none, as for SES.
+    """Return the logical ids in an ARN of the template; `*` if there is none.
 
-    `OwnRole` stands for the roles of the stack's AWS account.
+    `OwnRole` stands for the roles of the stack's AWS account. What SES has is named by the end of
+    its ARN, such as `identity/*`; the text stands for an ARN that SES does not have.
     """
-    if _OWN_ROLES in json.dumps(resource):
+    text = json.dumps(resource)
+    if _OWN_ROLES in text:
         return {"OwnRole"}
+    if ":ses:" in text:
+        found_at_ses = _OF_SES.search(text)
+        return {found_at_ses[1] if found_at_ses else text}
     found = (filter(None, match.groups()) for match in _REFERENCE.finditer(json.dumps(resource)))
     return {name if attribute == "Arn" else f"{name}.{attribute}" for name, attribute in found} or {
         "*"

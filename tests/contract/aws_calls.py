@@ -16,6 +16,13 @@ _ACTIONS: Final = {
     "sqs:SendMessageBatch": {"sqs:SendMessage"},
     "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # SES requires both for raw content
 }
+#: The parameter of a call to SES -> the kind of resource that SES authorizes it on, by the same.
+_OF_SES: Final = {
+    "ConfigurationSetName": "configuration-set",
+    "EmailIdentity": "identity",
+    "FromEmailAddress": "identity",
+    "TenantName": "tenant",
+}
 #: The logical ids of the tables, by their names in the tests.
 _TABLES: Final = {"pillarbox": "Table", "pillarbox-credentials": "Credentials"}
 
@@ -49,7 +56,7 @@ class Calls:
             return
         action = f"{'ses' if of == 'sesv2' else of}:{operation}"
         for needed in _ACTIONS.get(action, {action}):
-            made.add(AwsRequest(needed, _resource(of, parameters)))
+            made.update(AwsRequest(needed, one) for one in _resources(of, parameters))
 
 
 def rights_used(requests: Iterable[AwsRequest]) -> set[str]:
@@ -153,12 +160,19 @@ def _attributes_of(parameters: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(item) | {names.get(word, word) for word in words}
 
 
-def _resource(of: str, parameters: Mapping[str, Any]) -> str:
-    """Return the logical id of the resource that a call uses."""
+def _resources(of: str, parameters: Mapping[str, Any]) -> set[str]:
+    """Return what a call uses: logical ids, or how ARNs of SES end."""
     if of == "sqs":
-        return str(parameters["QueueUrl"]).rpartition("/")[
-            2
-        ]  # the service under test names them so
+        # the service under test names them so
+        return {str(parameters["QueueUrl"]).rpartition("/")[2]}
     if of == "lambda":
-        return str(parameters["FunctionName"])
-    return "SpoolBucket" if of == "s3" else "*"
+        return {str(parameters["FunctionName"])}
+    if of == "sesv2":
+        kinds = {kind for name, kind in _OF_SES.items() if name in parameters}
+        _, _, associated = str(parameters.get("ResourceArn", "")).rpartition(":")
+        kinds |= {associated.partition("/")[0]} - {""}
+        return {
+            f"{kind}/{'${ConfigurationSet}' if kind == 'configuration-set' else '*'}"
+            for kind in kinds
+        } or {"*"}
+    return {"SpoolBucket" if of == "s3" else "*"}

@@ -359,7 +359,7 @@ def test_only_the_routes_of_domains_create_identities_at_ses(role: str) -> None:
         "PutEmailIdentityFeedbackAttributes",
         "PutEmailIdentityMailFromAttributes",
     ):
-        allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "*"))
+        allowed = iam.is_allowed(policy, AwsRequest(f"ses:{action}", "identity/*"))
         assert allowed is (role == "ManageDomainsRole")
 
 

@@ -736,6 +736,7 @@ def _pause_a_tenant(service: Service, recorded: Calls) -> None:
         invocation = Invocation(seconds_left=300)
         recorded.handler("sweep_account")({"Records": [task]}, invocation)
     assert api.send(otp()).status == 200
+    service.consume("deliver_message", _job_of(service, account)["body"])
 
 
 def _sweep(service: Service, recorded: Calls) -> None:

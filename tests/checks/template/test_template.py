@@ -349,29 +349,6 @@ def test_events_of_tenants_reach_the_same_queue_as_a_whole() -> None:
     assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
 
 
-@for_each("queue", ["EventsQueue", "EventsDeadLetters"])
-def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
-    """The rule may queue an event, and may set it aside if the queue cannot be reached."""
-    allowed = [
-        statement
-        for policy in _of_type("AWS::SQS::QueuePolicy").values()
-        if {"Ref": queue} in policy["Queues"]
-        for statement in policy["PolicyDocument"]["Statement"]
-        if statement["Effect"] == "Allow"
-    ]
-    (statement,) = allowed
-    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
-    assert statement["Action"] == "sqs:SendMessage"
-    assert statement["Resource"] == {"Fn::GetAtt": [queue, "Arn"]}
-    assert statement["Condition"] == {
-        "ArnEquals": {
-            "aws:SourceArn": [
-                {"Fn::GetAtt": [name, "Arn"]} for name in ("EventsRule", "TenantsRule")
-            ]
-        }
-    }
-
-
 def test_lambda_does_not_stop_chains_of_tasks() -> None:
     """A function that may queue into its own queue may do so more than 16 times in a row.
 
