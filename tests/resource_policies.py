@@ -62,9 +62,9 @@ def _is_of(principals: Any, principal: str) -> bool:
 def _is_met(operator: str, value: str | None, expected: Any) -> bool:
     match operator:
         case "Bool" | "StringEquals" | "ArnEquals":
-            return value is not None and value in map(_text, _listed(expected))
+            return value in {_text(one) for one in _listed(expected)}
         case "ArnNotEquals":
-            return value not in map(_text, _listed(expected))
+            return value not in {_text(one) for one in _listed(expected)}
     raise NotImplementedError(operator)
 
 

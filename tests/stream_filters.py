@@ -1,7 +1,6 @@
 """Which changes of the table's stream invoke a function, by the filters of the template."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from moto.events.models import EventPattern
@@ -25,11 +24,11 @@ def change(image: Item, event: str = "MODIFY") -> dict[str, Any]:
     return {"eventName": event, "dynamodb": {"Keys": keys} | images}
 
 
-def matches(pattern: str, record: Mapping[str, Any]) -> bool:
+def matches(pattern: str, record: Any) -> bool:
     """Compare as EventBridge does, whose patterns Lambda takes."""
-    return EventPattern(pattern, json.loads(pattern)).matches_event(dict(record))  # type: ignore[typeddict-item]
+    return EventPattern(pattern, json.loads(pattern)).matches_event(record)
 
 
-def invokes(function: str, record: Mapping[str, Any]) -> bool:
+def invokes(function: str, record: Any) -> bool:
     """Return whether a record passes the filters."""
     return any(matches(pattern, record) for pattern in patterns(function))

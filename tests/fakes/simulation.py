@@ -9,12 +9,12 @@ Processes are greenlets: one runs at a time, and continues until it waits.
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
-from math import ceil
+from math import ceil, exp
 from random import Random
 from typing import Any
 
@@ -132,15 +132,49 @@ class Queued:
     receipts: int = 0
 
 
-class FairQueue:
-    """A standard queue of SQS with message groups.
+class Fairness:
+    """How SQS orders the message groups of a queue.
 
-    A group is noisy if it has at least 30 messages in flight, and more than a tenth of all. SQS
-    then serves the others first.
+    A group is noisy if it has at least 30 messages in flight and more than a tenth of all, or if it
+    took more than a tenth of the consumers' recent time. The others come first, and of noisy ones
+    that with the fewest in flight. A group whose backlog is empty is quiet again
+    (docs.aws.amazon.com/AWSSimpleQueueService, sqs-fair-queues-detailed.html, 2026-11). What is
+    recent AWS does not say.
     """
+
+    def __init__(self, clock: Callable[[], datetime], recent: float = 60.0) -> None:
+        self._clock, self._recent = clock, recent
+        self._noted = clock()
+        self._total = 0.0
+        self._seconds: dict[str, float] = {}
+
+    def note(self, in_flight: Mapping[str, int]) -> None:
+        """Count the time since the last note, before what is in flight changes."""
+        elapsed = (self._clock() - self._noted).total_seconds()
+        self._noted += timedelta(seconds=elapsed)
+        kept = exp(-elapsed / self._recent)
+        self._total = self._total * kept + elapsed * sum(in_flight.values())
+        for group in {*in_flight, *self._seconds}:
+            taken = elapsed * in_flight.get(group, 0)
+            self._seconds[group] = self._seconds.get(group, 0.0) * kept + taken
+
+    def order(
+        self, backlog: Container[str], in_flight: Mapping[str, int]
+    ) -> Callable[[str], tuple[bool, int]]:
+        """Return the key by which groups with a backlog are served."""
+        self._seconds = {g: s for g, s in self._seconds.items() if g in backlog}
+        total = sum(in_flight.values())
+        noisy = {group for group, number in in_flight.items() if 30 <= number > total / 10}
+        noisy |= {group for group, taken in self._seconds.items() if taken > self._total / 10}
+        return lambda group: (group in noisy, in_flight.get(group, 0) if group in noisy else 0)
+
+
+class FairQueue:
+    """A standard queue of SQS with message groups, served by `Fairness`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
+        self._fairness = Fairness(clock)
         self.messages: list[Queued] = []
 
     def next_in(self) -> float:
@@ -154,9 +188,10 @@ class FairQueue:
         in_flight = Counter(
             m.job.account_id for m in self.messages if m.receipts and m.visible_at > now
         )
-        noisy = {g for g, n in in_flight.items() if n >= 30 and n > in_flight.total() / 10}
         visible = [m for m in self.messages if m.visible_at <= now]
-        visible.sort(key=lambda m: (m.job.account_id in noisy, m.visible_at))
+        self._fairness.note(in_flight)
+        rank = self._fairness.order({m.job.account_id for m in visible}, in_flight)
+        visible.sort(key=lambda m: (rank(m.job.account_id), m.visible_at))
         for message in visible[:at_most]:
             message.receipts += 1
             message.visible_at = now + visibility

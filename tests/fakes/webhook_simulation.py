@@ -1,9 +1,8 @@
 """The worker of webhooks on a simulated clock: how long one endpoint waits because of another.
 
 What is modelled: SQS hides a message for a time, and serves messages in the order in which they
-appear and fair queues: a group with at least 30 messages in flight, and more than a tenth of all,
-comes after the others. Lambda begins with five
-pollers and adds one each second, up to a maximum. A poller takes a batch at once if there is a
+appear and fair queues (`simulation.Fairness`). Lambda begins with five pollers and adds one each
+second, up to a maximum. A poller takes a batch at once if there is a
 message, and waits for the end of its invocation. An invocation posts its events at the same time.
 Not modelled: cold starts, and that a real queue may return fewer messages than it has.
 """
@@ -35,7 +34,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import account_paused
 from pillarbox.domain.webhooks.signature import new_secret
 from tests.fakes import builders, stores, webhooks
-from tests.fakes.simulation import Simulation
+from tests.fakes.simulation import Fairness, Simulation
 from tests.fakes.webhook_world import VISIBILITY
 
 #: In seconds: from queueing until a waiting poller has the message, and for a call of the table.
@@ -56,6 +55,7 @@ class FairTaskQueue:
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
+        self._fairness = Fairness(clock)
         self._hidden: list[tuple[datetime, int, WebhookTask]] = []
         self._visible: dict[str, deque[tuple[int, WebhookTask]]] = {}
         self._in_flight: Counter[str] = Counter()
@@ -77,20 +77,21 @@ class FairTaskQueue:
         while self._hidden and self._hidden[0][0] <= self._clock():
             _, _, task = heapq.heappop(self._hidden)
             self._visible.setdefault(group_of(task), deque()).append((next(self._order), task))
-        total = self._in_flight.total()
-        noisy = {g for g, n in self._in_flight.items() if n >= 30 and n > total / 10}
+        self._fairness.note(self._in_flight)
         received: list[WebhookTask] = []
         while len(received) < at_most:
             groups = [group for group, waiting in self._visible.items() if waiting]
             if not groups:
                 break
-            first = min(groups, key=lambda group: (group in noisy, self._visible[group][0][0]))
+            rank = self._fairness.order(groups, self._in_flight)
+            first = min(groups, key=lambda group: (rank(group), self._visible[group][0][0]))
             received.append(self._visible[first].popleft()[1])
         self._in_flight.update(map(group_of, received))
         return received
 
     def finish(self, tasks: Sequence[WebhookTask], results: Sequence[Any]) -> None:
         """Delete the messages that were handled; the others appear again later."""
+        self._fairness.note(self._in_flight)
         self._in_flight.subtract(map(group_of, tasks))
         failed = [t for t, r in zip(tasks, results, strict=True) if isinstance(r, Exception)]
         self.put_all(failed, VISIBILITY)

@@ -1,7 +1,7 @@
 """Checks that what CloudFormation creates waits for what it needs and does not refer to."""
 
 from collections.abc import Iterator
-from ipaddress import ip_network
+from ipaddress import IPv4Network
 from typing import Final
 
 from tools.templates.defects import Defect
@@ -62,8 +62,10 @@ def _names(part: Json) -> set[str]:
 
 
 def _contains(block: Json, subnet: Json) -> bool:
-    addresses = ip_network(subnet["CidrBlock"])
-    return block["VpcId"] == subnet["VpcId"] and addresses.subnet_of(ip_network(block["CidrBlock"]))
+    addresses = IPv4Network(subnet["CidrBlock"])
+    return block["VpcId"] == subnet["VpcId"] and addresses.subnet_of(
+        IPv4Network(block["CidrBlock"])
+    )
 
 
 def _before(needed: dict[str, set[str]], key: str) -> set[str]:
