@@ -58,6 +58,24 @@ _CLOUDFRONT_POLICIES: Final = {
     "ResponseHeadersPolicyId": set[str](),
 }
 
+#: AWS's rule groups -> rules that a firewall may only count:
+#: docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
+_RULE_GROUPS: Final = {
+    "AWSManagedRulesAmazonIpReputationList": set[str](),
+    "AWSManagedRulesCommonRuleSet": {
+        "CrossSiteScripting_BODY",
+        "EC2MetaDataSSRF_BODY",
+        "GenericLFI_BODY",
+        "GenericRFI_BODY",
+        "SizeRestrictions_BODY",
+    },
+    "AWSManagedRulesKnownBadInputsRuleSet": {
+        "JavaDeserializationRCE_BODY",
+        "Log4JRCE_BODY",
+        "ReactJSRCE_BODY",
+    },
+}
+
 #: AWS::SES::ConfigurationSetEventDestination, MatchingEventTypes.
 _EVENT_TYPES: Final = {
     *("send", "reject", "bounce", "complaint", "delivery", "open", "click"),
@@ -101,6 +119,10 @@ def _unknown(name: str, value: Json) -> list[str]:
         case "Condition", dict():
             keys = [key for each in value.values() if isinstance(each, dict) for key in each]
             return [key for key in keys if key not in _CONDITION_KEYS]
+        case "ManagedRuleGroupStatement", {"Name": group}:
+            rules = [rule["Name"] for rule in value.get("RuleActionOverrides", [])]
+            known = _RULE_GROUPS.get(group)
+            return [group] if known is None else [rule for rule in rules if rule not in known]
         case "MatchingEventTypes", list():
             return [kind for kind in value if kind not in _EVENT_TYPES]
         case _, str() if name in _CLOUDFRONT_POLICIES:

@@ -23,6 +23,13 @@ def _topic(**properties: Any) -> dict[str, Any]:
     return _of("SNS::Topic", **properties)
 
 
+def _firewall(group: str, *counted: str) -> list[Any]:
+    """Return the rules of a firewall: a group of AWS, of which some rules only count."""
+    overrides = [{"Name": rule, "ActionToUse": {"Count": {}}} for rule in counted]
+    statement = {"VendorName": "AWS", "Name": group, "RuleActionOverrides": overrides}
+    return [{"Name": "group", "Statement": {"ManagedRuleGroupStatement": statement}}]
+
+
 def _many(path: str, count: int, value: Any) -> dict[str, Any]:
     return {f"{path}{number}": value for number in range(count)}
 
@@ -190,6 +197,14 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
     "Edge: ResponseHeadersPolicyId has x, which AWS": {f"{_BEHAVIOR} ResponseHeadersPolicyId": "x"},
     "EventDestination: MatchingEventTypes has rendering_failure, which AWS": {
         "EventDestination EventDestination MatchingEventTypes": ["send", "rendering_failure"]
+    },
+    "ApiFirewall: ManagedRuleGroupStatement has GenericLFI_BODIES, which AWS": {
+        "stacks/edge.yaml:ApiFirewall Rules": _firewall(
+            "AWSManagedRulesCommonRuleSet", "GenericLFI_BODY", "GenericLFI_BODIES"
+        )
+    },
+    "ApiFirewall: ManagedRuleGroupStatement has AWSManagedRulesCommon, which AWS": {
+        "stacks/edge.yaml:ApiFirewall Rules": _firewall("AWSManagedRulesCommon")
     },
     "BounceRateAlarm: AWS has no metric AWS/SES Reputation.BounceRates": {
         "stacks/alarms.yaml:BounceRateAlarm MetricName": "Reputation.BounceRates"
