@@ -23,28 +23,15 @@ _CONDITION_KEYS: Final = {
 
 #: Namespace and dimensions -> metrics: the page "metrics" of each service's guide.
 _METRICS: Final = {
-    ("AWS/ApiGateway", "ApiName"): {"4XXError", "5XXError", "Count", "Latency"},
-    ("AWS/ApplicationELB", "LoadBalancer"): {
-        "HTTPCode_ELB_5XX_Count",
-        "HTTPCode_Target_5XX_Count",
-    },
-    ("AWS/DynamoDB", "TableName"): {"ReadThrottleEvents", "WriteThrottleEvents"},
-    ("AWS/Lambda", ""): {"ConcurrentExecutions", "Errors", "Throttles"},
-    ("AWS/Lambda", "FunctionName"): {
-        "Errors",
-        "IteratorAge",
-        "Throttles",
-        "Url4xxCount",
-        "Url5xxCount",
-        "UrlRequestCount",
-    },
-    ("AWS/NetworkELB", "LoadBalancer"): {"ActiveFlowCount", "NewFlowCount"},
-    ("AWS/NetworkELB", "LoadBalancer TargetGroup"): {"HealthyHostCount", "UnHealthyHostCount"},
-    ("AWS/SES", ""): {"Reputation.BounceRate", "Reputation.ComplaintRate"},
-    ("AWS/SQS", "QueueName"): {
-        "ApproximateAgeOfOldestMessage",
-        "ApproximateNumberOfMessagesVisible",
-    },
+    ("AWS/ApiGateway", "ApiName"): "4XXError 5XXError Count",
+    ("AWS/ApplicationELB", "LoadBalancer"): "HTTPCode_ELB_5XX_Count HTTPCode_Target_5XX_Count",
+    ("AWS/DynamoDB", "TableName"): "ReadThrottleEvents WriteThrottleEvents",
+    ("AWS/Lambda", ""): "Throttles",
+    ("AWS/Lambda", "FunctionName"): "Errors IteratorAge Url4xxCount Url5xxCount UrlRequestCount",
+    ("AWS/NetworkELB", "LoadBalancer"): "ActiveFlowCount",
+    ("AWS/NetworkELB", "LoadBalancer TargetGroup"): "HealthyHostCount",
+    ("AWS/SES", ""): "Reputation.BounceRate Reputation.ComplaintRate",
+    ("AWS/SQS", "QueueName"): "ApproximateAgeOfOldestMessage ApproximateNumberOfMessagesVisible",
 }
 
 #: The property of a cache behaviour -> ids of CloudFront's own policies: using-managed-cache-
@@ -61,19 +48,11 @@ _CLOUDFRONT_POLICIES: Final = {
 #: AWS's rule groups -> rules that a firewall may only count:
 #: docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
 _RULE_GROUPS: Final = {
-    "AWSManagedRulesAmazonIpReputationList": set[str](),
-    "AWSManagedRulesCommonRuleSet": {
-        "CrossSiteScripting_BODY",
-        "EC2MetaDataSSRF_BODY",
-        "GenericLFI_BODY",
-        "GenericRFI_BODY",
-        "SizeRestrictions_BODY",
-    },
-    "AWSManagedRulesKnownBadInputsRuleSet": {
-        "JavaDeserializationRCE_BODY",
-        "Log4JRCE_BODY",
-        "ReactJSRCE_BODY",
-    },
+    "AWSManagedRulesAmazonIpReputationList": "",
+    "AWSManagedRulesCommonRuleSet": "CrossSiteScripting_BODY EC2MetaDataSSRF_BODY GenericLFI_BODY"
+    " GenericRFI_BODY SizeRestrictions_BODY",
+    "AWSManagedRulesKnownBadInputsRuleSet": "JavaDeserializationRCE_BODY Log4JRCE_BODY"
+    " ReactJSRCE_BODY",
 }
 
 #: AWS::SES::ConfigurationSetEventDestination, MatchingEventTypes.
@@ -102,7 +81,7 @@ def check_known(stack: Stack) -> Iterator[Defect]:
 
 def is_metric(namespace: str, name: str, dimensions: Json) -> bool:
     """Return whether a service of AWS has a metric with these dimensions."""
-    return name in _METRICS.get((namespace, " ".join(sorted(dimensions))), ())
+    return name in _METRICS.get((namespace, " ".join(sorted(dimensions))), "").split()
 
 
 def _named(part: Json) -> Iterator[tuple[str, Json]]:
@@ -121,8 +100,8 @@ def _unknown(name: str, value: Json) -> list[str]:
             return [key for key in keys if key not in _CONDITION_KEYS]
         case "ManagedRuleGroupStatement", {"Name": group}:
             rules = [rule["Name"] for rule in value.get("RuleActionOverrides", [])]
-            known = _RULE_GROUPS.get(group)
-            return [group] if known is None else [rule for rule in rules if rule not in known]
+            known = _RULE_GROUPS.get(group, "").split()
+            return [word for word in (group, *rules) if word not in (*_RULE_GROUPS, *known)]
         case "MatchingEventTypes", list():
             return [kind for kind in value if kind not in _EVENT_TYPES]
         case _, str() if name in _CLOUDFRONT_POLICIES:
