@@ -190,8 +190,9 @@ def test_a_phone_shows_the_list_or_the_mail(page: Open, send: Send) -> None:
     expect(mails).to_be_visible()
 
 
-def test_a_row_says_what_became_of_the_mail(page: Open, send: Send) -> None:
+def test_a_row_says_what_became_of_the_mail(page: Open, send: Send, local_ses: LocalSes) -> None:
     """A row shows sender, outcome, attachments and the text, or the reason of a failure."""
+    local_ses.mailbox.set_feedback_forwarding("sender.example", enabled=False)
     send(raw=colourful_mail())
     send("ada@example.com", "bounce@simulator.amazonses.com")
     inbox = page()
