@@ -1,7 +1,7 @@
 """The use cases of the operator's command, each made on its first use."""
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from time import monotonic, sleep
 
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
@@ -31,6 +31,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
+from pillarbox.adapters.ses.suppressions import SesSuppressions
 from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
@@ -77,6 +78,10 @@ class OperatorWiring(Wiring):
         return SesTenants(self.settings.configuration_set, operator_errors)
 
     @cached_property
+    def provider_suppressions(self) -> SesSuppressions:
+        return SesSuppressions(operator_errors)
+
+    @cached_property
     def account_isolation(self) -> AccountIsolation:
         return AccountIsolation(
             accounts=self.account_store,
@@ -120,6 +125,7 @@ class OperatorWiring(Wiring):
             index=self.search_index,
             indexed_until=self.record_search.indexed_until,
             suppressions=self.suppression_store,
+            free=cache(self.provider_suppressions.remove_spellings),
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
             remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             remove_content=DynamoWaitingContents(self.table, bucket="").remove,

@@ -57,6 +57,8 @@ class RecipientErasure:
     #: Returns the time before which all messages of an account are in the index.
     indexed_until: Callable[[str], int]
     suppressions: SuppressionRecords
+    #: Takes a mailbox off the provider's list of the AWS account, and of a tenant if one is given.
+    free: Callable[[str, str | None], object]
     announced: AnnouncedAddresses
     #: Deletes the content of a message that waits, by account, message and template.
     remove_content: Callable[[str, UUID, str | None], None]
@@ -118,6 +120,8 @@ class RecipientErasure:
         account_id = erasure.account.account_id
         found, recent = self._find(erasure, mailbox)
         if found:
+            # Before what an interrupted erasure finds again.
+            self.free(mailbox, erasure.account.tenant)
             # First, because a late bounce of an erased message suppresses a hash.
             self.accounts.set_hashed_suppressions(account_id)
             self._hash_suppression(erasure, mailbox, add=suppress)
@@ -190,6 +194,7 @@ class RecipientErasure:
         stored = self.suppressions.get(account_id, mailbox)
         if stored is None and not add:
             return
+        self.free(mailbox, erasure.account.tenant)
         self.accounts.set_hashed_suppressions(account_id)
         suppression = stored or Suppression(address=mailbox, reason=MANUAL, at=self.clock())
         hashed = hashed_mailbox(account_id, mailbox)

@@ -1,6 +1,7 @@
 """Events queue: turn the events of SES into statuses and suppressions."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
@@ -29,7 +30,11 @@ def _record_result(result: FeedbackResult) -> RecordResult:
     unknown = tuple(name for name in event.unknown if name not in _LOGGED) if event else ()
     _LOGGED.update(unknown)
     counts = ("sending_paused",) if result.strangers_paused else ()
-    return RecordResult(outcome=result.outcome, ids=ids, unknown=unknown, counts=counts)
+    # The queue hides the event for a minute from its receipt on.
+    again = timedelta(minutes=1) if result.again else None
+    return RecordResult(
+        outcome=result.outcome, ids=ids, unknown=unknown, counts=counts, retry_after=again
+    )
 
 
 # What an event changed is in the record of its message.

@@ -531,7 +531,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             tenants: Any = wiring.services().senders.tenants
             pauses: Any = wiring.services().tenant_pauses
             deleted: Any = wiring.services().account_deletion.tenants
-            for adapter in (identities, tenants, pauses.may_send.__self__, deleted):
+            lists: Any = wiring.services().provider_suppressions
+            for adapter in (identities, tenants, pauses.may_send.__self__, deleted, lists):
                 ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()

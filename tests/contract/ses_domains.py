@@ -33,6 +33,9 @@ class SesDomainIdentities:
     mailing: set[str] = field(default_factory=set)
     #: The error code with which SES keeps that on.
     kept_mailing: str | None = None
+    #: What was taken off a suppression list: the tenant (None: the AWS account), and the address.
+    #: Each address is on each list.
+    freed: list[tuple[str | None, str]] = field(default_factory=list)
     #: How often each operation was called.
     calls: list[str] = field(default_factory=list)
 
@@ -41,6 +44,7 @@ class SesDomainIdentities:
         for operation, answer in {
             "CreateEmailIdentity": self._create,
             "DeleteEmailIdentity": self._delete,
+            "DeleteSuppressedDestination": self._free,
             "GetEmailIdentity": self._get,
             "PutEmailIdentityFeedbackAttributes": self._put_feedback,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
@@ -71,6 +75,14 @@ class SesDomainIdentities:
             return _error(404, "NotFoundException")
         self.mail_from.pop(name, None)
         self.dkim.pop(name, None)
+        return aws_response(200, {})
+
+    def _free(self, params: dict[str, Any], **_: object) -> Answer:
+        self.calls.append("free")
+        if self.failure:
+            return _error(*self.failure)
+        address = unquote(params["url_path"].rpartition("/")[2])
+        self.freed.append((params["query_string"].get("TenantName"), address))
         return aws_response(200, {})
 
     def _get(self, params: dict[str, Any], **_: object) -> Answer:

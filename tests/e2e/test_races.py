@@ -33,6 +33,7 @@ from pillarbox.domain.messages.message import Event, EventKind
 from tests.aws import forget_sessions
 from tests.claims import acquire_or_replay
 from tests.fakes import builders
+from tests.fakes.stores import FakeProviderSuppressions
 from tests.stack import AGENT, PATIENCE, operate
 
 pytestmark = pytest.mark.stack
@@ -169,6 +170,8 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             find_message=lambda _: None,
             messages=DynamoMessages(table),
             suppressions=DynamoSuppressions(table),
+            provider_suppressions=FakeProviderSuppressions(),
+            tenant_of=lambda _: None,
             suspend_preview=lambda *_: None,
             strangers=DynamoStrangerMail(table),
             apply_tenant_change=lambda _: False,

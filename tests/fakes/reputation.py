@@ -49,7 +49,7 @@ _FATES: Final = {
     "bounced": (EventKind.BOUNCED, "general"),
     "complained": (EventKind.COMPLAINED, "abuse"),
     "away": (EventKind.BOUNCED_TRANSIENT, "general"),
-    "listed": (EventKind.BOUNCED, "on_account_suppression_list"),
+    "listed": (EventKind.FAILED, "suppressed_by_ses"),
     "simulated": (EventKind.BOUNCED, "general"),
     "refused": (EventKind.FAILED, "suppressed_by_ses"),
 }

@@ -444,6 +444,18 @@ class FakeSuppressions:
         )
 
 
+class FakeProviderSuppressions:
+    """Implements `ports.ProviderSuppressions`: entries by tenant (None: the AWS account)."""
+
+    def __init__(self, *listed: tuple[str | None, str]) -> None:
+        self.listed = {*listed}
+
+    def remove(self, address: str, tenant: str | None) -> bool:
+        found = self.listed & {(tenant, address), (None, address)}
+        self.listed -= found
+        return bool(found)
+
+
 class FakeSeenEvents:
     """Implements `delivery.ports.SeenEvents`."""
 

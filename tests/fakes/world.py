@@ -123,6 +123,9 @@ class World:
         self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
         self.strangers = FakeStrangerMail()
+        self.provider_suppressions = stores.FakeProviderSuppressions()
+        #: The tenants of accounts at the provider.
+        self.tenants: dict[str, str] = {}
         #: The accounts whose mail a recipient complained about.
         self.complaints: list[str] = []
         #: The messages that are kept, with their octets.
@@ -270,6 +273,8 @@ class World:
             find_message=lambda text: _message_of(read(text)),
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
+            provider_suppressions=self._port("provider_suppressions", self.provider_suppressions),
+            tenant_of=self.tenants.get,
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
             strangers=self.strangers,
             apply_tenant_change=lambda _: False,

@@ -106,10 +106,18 @@ DELAY = {
     "delayedRecipients": [{"emailAddress": ANN, "status": "4.4.1"}],
 }
 HARD, SOFT, COMPLAINED = EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT, EventKind.COMPLAINED
-#: Lists of SES, and the codes of what it refuses because of them.
+FREED = (
+    "Amazon SES did not send the email because the address was on its own suppression list. The"
+    " address is free now: send the email again. If that fails too, the operator finds the address"
+    " with `pillarbox suppression ses list`."
+)
+#: Lists of SES, and what an account is told of an email that SES did not send because of them.
 LISTS = {
-    "OnAccountSuppressionList": "on_account_suppression_list",
-    "OnTenantSuppressionList": "on_tenant_suppression_list",
+    "OnAccountSuppressionList": FREED,
+    "OnTenantSuppressionList": FREED,
+    "Suppressed": "Amazon SES did not send the email because the address is on its list of all"
+    " customers. Only Amazon SES clears that list, at most 14 days after the last bounce. The"
+    " operator can make it not count: `pillarbox doctor` says how.",
 }
 UNWANTED = event(COMPLAINED, "complaint", "The recipient reported the mail as unwanted.")
 #: A record, its event, and why the recipient is suppressed.
@@ -123,8 +131,8 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     ),
     (bounce("Permanent", "NoEmail"), event(HARD, "no_email", "Bounce: NoEmail"), "bounced"),
     *(
-        (bounce("Permanent", subtype), event(HARD, code, f"Bounce: {subtype}"), None)
-        for subtype, code in LISTS.items()
+        (bounce("Permanent", subtype), event(EventKind.FAILED, "suppressed_by_ses", reason), None)
+        for subtype, reason in LISTS.items()
     ),
     (
         bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
@@ -139,8 +147,12 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     (complaint(complaintFeedbackType="abuse"), replace(UNWANTED, code="abuse"), "complained"),
     (complaint(), UNWANTED, "complained"),
     *(
-        (complaint(complaintSubType=subtype), replace(UNWANTED, code=code), None)
-        for subtype, code in LISTS.items()
+        (
+            complaint(complaintSubType=subtype),
+            event(EventKind.FAILED, "suppressed_by_ses", reason),
+            None,
+        )
+        for subtype, reason in LISTS.items()
     ),
     (
         record("Reject", reject={"reason": "Bad content"}),
@@ -373,7 +385,7 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
 @for_each(
     ("destination", "named", "suppressed"),
     [
-        ([ANN, "bob@example.com"], "BOB@example.com", ["BOB@example.com"]),
+        ([ANN, "Bob@example.com"], "BOB@example.com", ["Bob@example.com"]),
         ([ANN, "bob@example.com"], "victim@example.net", []),
         ([ANN], "victim@example.net", [ANN]),
         (None, "victim@example.net", ["victim@example.net"]),
@@ -382,7 +394,10 @@ def test_each_bounced_recipient_has_its_own_event() -> None:
 def test_a_report_suppresses_recipients_that_ses_names(
     destination: list[str] | None, named: str, suppressed: list[str]
 ) -> None:
-    """The recipient's server can name anybody, also after the message lost an erased recipient."""
+    """The recipient's server can name anybody, also after the message lost an erased recipient.
+
+    SES's own list has an address as the email had it.
+    """
     reports = [
         bounce("Permanent", "General", emailAddress=named),
         complaint(complainedRecipients=[{"emailAddress": named}]),

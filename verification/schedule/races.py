@@ -234,6 +234,7 @@ class Race:
             index=Index(),  # type: ignore[arg-type]
             indexed_until=nothing,
             suppressions=nothing,
+            free=nothing,
             announced=nothing,
             remove_content=contents.remove,
             remove_kept=nothing,

@@ -136,6 +136,7 @@ _OWN: Final[dict[str, tuple[str, Record]]] = {
         diagnosticCode="Amazon SES did not send the message to this address because it is on the"
         " suppression list for your account.",
     ),
+    "bounce_permanent_on_tenant_suppression_list": _refused("Permanent", "OnTenantSuppressionList"),
     "bounce_permanent_unsubscribed_recipient": _refused("Permanent", "UnsubscribedRecipient"),
     "bounce_transient_general": _bounce("Transient", "General"),
     "bounce_transient_mailbox_full": _refused(

@@ -20,6 +20,7 @@ def _permanent(code: str, *, suppressed: bool = True) -> Effect:
     return "bounced", "bounced", code, suppressed
 
 
+_UNSENT: Effect = ("failed", "failed", "suppressed_by_ses", False)
 #: By record: the status it leads to from `sent`, the event's type and code, and whether the
 #: address is suppressed after it.
 EXPECTED: dict[str, Effect] = {
@@ -29,10 +30,9 @@ EXPECTED: dict[str, Effect] = {
     "rendering_failure": ("failed", "failed", "rendering_failed", False),
     "bounce_permanent_general": _permanent("mailbox_unknown"),
     "bounce_permanent_no_email": _permanent("mailbox_unknown"),
-    "bounce_permanent_suppressed": _permanent("suppressed"),
-    "bounce_permanent_on_account_suppression_list": _permanent(
-        "on_account_suppression_list", suppressed=False
-    ),
+    "bounce_permanent_suppressed": _UNSENT,
+    "bounce_permanent_on_account_suppression_list": _UNSENT,
+    "bounce_permanent_on_tenant_suppression_list": _UNSENT,
     "bounce_permanent_unsubscribed_recipient": _permanent("unsubscribed_recipient"),
     "bounce_transient_general": _transient("general"),
     "bounce_transient_mailbox_full": _transient("mailbox_full"),
@@ -45,12 +45,7 @@ EXPECTED: dict[str, Effect] = {
     "complaint_not_spam": ("sent", None, None, False),
     "complaint_auth_failure": ("complained", "complained", "auth_failure", True),
     "complaint_without_feedback": ("complained", "complained", "complaint", True),
-    "complaint_on_account_suppression_list": (
-        "complained",
-        "complained",
-        "on_account_suppression_list",
-        False,
-    ),
+    "complaint_on_account_suppression_list": _UNSENT,
     "delivery_delay": ("sent", "delayed", "transient_communication_failure", False),
     "open": ("sent", None, None, False),
     "click": ("sent", None, None, False),

@@ -124,7 +124,11 @@ class StreamingRewrite(DynamoMessageRewrite):
                 self._world.stream.append(images)
 
 
-def erasure(world: SearchWorld, removed: list[KeptContent] | None = None) -> RecipientErasure:
+def erasure(
+    world: SearchWorld,
+    removed: list[KeptContent] | None = None,
+    freed: list[tuple[str, str | None]] | None = None,
+) -> RecipientErasure:
     return RecipientErasure(
         accounts=DynamoAccounts(world.table),
         log=world.log,
@@ -132,6 +136,7 @@ def erasure(world: SearchWorld, removed: list[KeptContent] | None = None) -> Rec
         index=world.index,
         indexed_until=world.queries.search.indexed_until,
         suppressions=DynamoSuppressions(world.table),
+        free=lambda *of: None if freed is None else freed.append(of),
         announced=DynamoAnnouncedAddresses(world.table, world.table),
         remove_content=DynamoWaitingContents(world.table, bucket="").remove,
         remove_kept=(lambda _: None) if removed is None else removed.append,

@@ -28,6 +28,7 @@ from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
 from tests.fakes.slow_requests import slow_requests
+from tests.fakes.stores import FakeProviderSuppressions
 from tests.fakes.tenants import FakeTenants
 
 
@@ -90,6 +91,7 @@ class UseCases:
         )
         self.suppressions = SuppressionList(
             records=DynamoSuppressions(self.table),
+            provider_suppressions=FakeProviderSuppressions(),
             accounts=self.account_records,
             slow_requests=slow_requests(),
             clock=clock,

@@ -1,6 +1,7 @@
 """Feedback: provider events change the message and suppress addresses."""
 
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -55,11 +56,14 @@ def test_an_event_changes_the_message_and_suppresses(world: World) -> None:
     assert world.message().revision == 1
 
 
-def test_a_known_event_still_suppresses(world: World) -> None:
-    """If the suppression failed after the message was saved, the repeated event adds it."""
-    world.record(replace(BOUNCE, suppress=()))
-    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.KNOWN
-    assert world.store.suppressed
+def test_a_repeated_event_leaves_a_removed_suppression_alone(world: World) -> None:
+    """SES and the queue may repeat a bounce after somebody has removed its suppression."""
+    world.record(BOUNCE)
+    world.store.suppressed.clear()
+    later = replace(BOUNCE, events=(event(EventKind.DELAYED, 6, ANN),), suppress=())
+    assert [one.outcome for one in world.record(BOUNCE, later)] == [FeedbackOutcome.CHANGED] * 2
+    assert world.record(BOUNCE, receives=2)[0].outcome is FeedbackOutcome.KNOWN
+    assert not world.store.suppressed
 
 
 def test_only_a_complaint_suspends_a_preview_account(world: World) -> None:
@@ -164,7 +168,7 @@ def test_a_record_that_is_not_visible_yet_is_read_again(world: World) -> None:
 
 
 def test_endless_contention_returns_the_event_to_the_queue(world: World) -> None:
-    """After ten lost races the event goes back to the queue and has suppressed no address."""
+    """After ten lost races the event goes back to the queue."""
 
     def save_another(call: str) -> None:
         if call == "messages.save":
@@ -176,7 +180,6 @@ def test_endless_contention_returns_the_event_to_the_queue(world: World) -> None
     with pytest.raises(MessageContention):
         world.record(BOUNCE)
     assert world.gate.calls.count("messages.save") == 10
-    assert not world.store.suppressed
 
 
 def test_events_of_one_message_are_saved_together(world: World) -> None:
@@ -335,3 +338,85 @@ def test_workers_that_contend_pause_before_the_next_try(
     assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert limits == [(0, 0.01), (0, 0.02), (0, 0.04)]
     assert world.pauses == [0.01, 0.02, 0.04]
+
+
+#: SES did not send, because of a list of its own.
+UNSENT = replace(
+    BOUNCE,
+    events=(replace(event(EventKind.FAILED, 5, "Ann@example.com"), code="suppressed_by_ses"),),
+    suppress=(),
+)
+TENANT = "pillarbox-acct00000001"
+
+
+@pytest.mark.parametrize("tenant", [None, TENANT])
+@pytest.mark.parametrize("reported", [BOUNCE, UNSENT], ids=["bounce", "unsent"])
+def test_the_providers_own_list_is_emptied(
+    world: World, reported: ProviderEvent, tenant: str | None
+) -> None:
+    """A bounce is on our list alone, and what SES's list stopped may be sent again."""
+    if tenant:
+        world.tenants[ACCOUNT] = tenant
+    others = {(None, BOB), ("pillarbox-acct00000002", "Ann@example.com")}
+    world.provider_suppressions.listed = {(tenant, "Ann@example.com"), *others}
+    (result,) = world.record(reported)
+    assert (result.outcome, result.again) == (FeedbackOutcome.CHANGED, False)
+    assert world.provider_suppressions.listed == others
+    assert set(world.store.suppressed) == ({(ACCOUNT, ANN)} if reported is BOUNCE else set())
+    assert world.complaints == []
+
+
+def test_the_provider_may_list_an_address_after_its_event(world: World) -> None:
+    """An event whose address is not listed yet comes once more, and then no more."""
+    (first,) = world.record(BOUNCE)
+    assert first.again
+    world.provider_suppressions.listed = {(None, "Ann@example.com")}
+    (second,) = world.record(BOUNCE, receives=2)
+    assert (second.outcome, second.again) == (FeedbackOutcome.KNOWN, False)
+    assert not world.provider_suppressions.listed
+    assert not world.record(BOUNCE, receives=2)[0].again
+
+
+@pytest.mark.parametrize("seconds", [0, 9])
+def test_a_throttled_provider_costs_no_event(world: World, seconds: int) -> None:
+    """All events are merged first; the addresses wait for later receipts, four times at most."""
+    other = replace(BOUNCE, message_id=OTHER)
+    world.accept(replace(MESSAGE, message_id=OTHER))
+
+    def throttle(call: str) -> None:
+        if call == "provider_suppressions.remove":
+            world.now += timedelta(seconds=seconds)
+            if not seconds:
+                raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = throttle
+    results = world.record(BOUNCE, other)
+    assert [one.outcome for one in results] == [FeedbackOutcome.CHANGED] * 2
+    assert results[1].again
+    assert world.gate.calls.count("provider_suppressions.remove") == 1
+    repeated = [world.record(BOUNCE, other, receives=n)[1].again for n in (2, 3, 4, 5, 6)]
+    assert repeated == [True, True, True, False, False]
+
+
+def test_a_refused_call_is_an_error_until_the_fifth_receipt(world: World) -> None:
+    """A missing right shows in the log, and leaves no dead letter."""
+
+    def refuse(call: str) -> None:
+        if call == "provider_suppressions.remove":
+            raise PermissionError
+
+    world.gate.watch = refuse
+    for receives in (1, 4):
+        with pytest.raises(PermissionError):
+            world.record(BOUNCE, receives=receives)
+    assert not world.record(BOUNCE, receives=5)[0].again
+    assert world.message().status == "bounced"
+
+
+def test_addresses_of_the_simulator_and_of_unknown_mail_are_left_alone(world: World) -> None:
+    """SES lists no address of its simulator; an event of an unknown message shows nothing."""
+    simulated = "bounce@simulator.amazonses.com"
+    world.record(
+        replace(BOUNCE, suppress=((simulated, "bounced"),)), replace(BOUNCE, message_id=OTHER)
+    )
+    assert "provider_suppressions.remove" not in world.gate.calls

@@ -12,6 +12,7 @@ from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
 from tests.fakes.slow_requests import slow_requests
+from tests.fakes.stores import FakeProviderSuppressions
 
 
 def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
@@ -23,6 +24,7 @@ def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
     records = DynamoSuppressions(table)
     suppressions = SuppressionList(
         records=records,
+        provider_suppressions=FakeProviderSuppressions(),
         accounts=DynamoAccounts(table),
         slow_requests=slow_requests(),
         clock=lambda: NOW,

@@ -82,6 +82,7 @@ class AccountWiring(ServiceMailWiring):
 
         return SuppressionList(
             records=self.suppression_store,
+            provider_suppressions=self.provider_suppressions,
             accounts=self.account_store,
             slow_requests=self.slow_requests,
             clock=utc_now,

@@ -137,6 +137,8 @@ class DeliveryWiring(HistoryWiring):
             find_message=find_message,
             messages=self.message_store,
             suppressions=self.suppression_store,
+            provider_suppressions=self.provider_suppressions,
+            tenant_of=self._tenant_of,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
             strangers=self.stranger_mail,
             apply_tenant_change=lambda change: self.tenant_pauses.apply(change),  # noqa: PLW0108  made at first use
@@ -145,6 +147,10 @@ class DeliveryWiring(HistoryWiring):
             clock=utc_now,
             pause=sleep,
         )
+
+    def _tenant_of(self, account_id: str) -> str | None:
+        account = self.account_store.get(account_id)
+        return account.tenant if account else None
 
     @cached_property
     def tenant_pauses(self) -> "TenantPauses":

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_kept import S3KeptContents
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
+    from pillarbox.adapters.ses.suppressions import SesSuppressions
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.alerts.raising import Alerts
     from pillarbox.application.change_log import ChangeLog
@@ -120,6 +121,12 @@ class Stores:
     def __init__(self, settings: Settings) -> None:
         """Store the settings; nothing is read yet."""
         self.settings = settings
+
+    @cached_property
+    def provider_suppressions(self) -> "SesSuppressions":
+        from pillarbox.adapters.ses.suppressions import SesSuppressions
+
+        return SesSuppressions()
 
     @cached_property
     def table(self) -> Table:

@@ -17,7 +17,8 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.bounce_codes import bounce_code
 from pillarbox.domain.messages.message import (
-    SUPPRESSED_BY_PROVIDER,
+    MEANINGS,
+    SUPPRESSED_BY_SES,
     Event,
     EventKind,
     Message,
@@ -30,7 +31,17 @@ _SENDING_STATUSES: Final = frozenset({"Sending Status Disabled", "Sending Status
 _TENANT_CHANGE: Final = re.compile(r'"detail-type"\s*:\s*"Sending Status (Dis|En)abled"')
 _TENANT: Final = re.compile(r":tenant/([^/]+)/")
 #: Subtypes of bounces that SES decides without asking the recipient's server, beside its lists.
-_SES_DECIDES: Final = frozenset({"Suppressed", "UnsubscribedRecipient", "CustomTimeoutExceeded"})
+_SES_DECIDES: Final = frozenset({"UnsubscribedRecipient", "CustomTimeoutExceeded"})
+#: Subtypes of bounces and complaints by which SES says that it sent nothing, because the address is
+#: on its list of the AWS account, of the tenant, or of all its customers (developer guide,
+#: "Contents of event data").
+_LISTS: Final = {
+    "OnAccountSuppressionList": MEANINGS[SUPPRESSED_BY_SES],
+    "OnTenantSuppressionList": MEANINGS[SUPPRESSED_BY_SES],
+    "Suppressed": "Amazon SES did not send the email because the address is on its list of all"
+    " customers. Only Amazon SES clears that list, at most 14 days after the last bounce. The"
+    " operator can make it not count: `pillarbox doctor` says how.",
+}
 _PROVIDER_ID: Final = re.compile(r'"messageId"\s*:\s*"([^"\\]+)"')
 #: Types of events that say nothing about delivery. The configuration set publishes none of them.
 _DROPPED: Final = frozenset({"Click", "Open", "Subscription"})
@@ -135,12 +146,12 @@ def _of_recipients(
     The recipient's server writes the addresses of a report, and SES those of `destination`. The
     message's own record no longer has a recipient who was erased.
     """
-    recipients = {*map(mailbox_key, map(_address_of, destination or ()))}
+    recipients = {mailbox_key(one): one for one in map(_address_of, destination or ())}
     for address, reason in suppress:
         if not recipients or mailbox_key(address) in recipients:
-            yield address, reason
+            yield recipients.get(mailbox_key(address), address), reason
         elif len(recipients) == 1:
-            yield from ((recipient, reason) for recipient in recipients)
+            yield from ((recipient, reason) for recipient in recipients.values())
 
 
 def _only(record: Mapping[str, Any]) -> str | None:
@@ -168,6 +179,9 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
     bounce = record["bounce"]
     permanent = bounce["bounceType"] == "Permanent"
     subtype = bounce.get("bounceSubType") or ""
+    recipients = bounce.get("bouncedRecipients") or [{"emailAddress": _only(record)}]
+    if subtype in _LISTS:
+        return _unsent(bounce, subtype, recipients)
     events = [
         Event(
             kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
@@ -176,36 +190,51 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
             code=_bounce_code(subtype, recipient),
             reason=_reason(recipient.get("diagnosticCode")) or f"Bounce: {subtype}",
         )
-        for recipient in bounce.get("bouncedRecipients") or [{"emailAddress": _only(record)}]
+        for recipient in recipients
     ]
-    # If SES refuses an address because of its own list, it says nothing new about the address.
-    suppresses = permanent and snake_case(subtype) not in SUPPRESSED_BY_PROVIDER
-    return events, [(event.recipient or "", "bounced") for event in events if suppresses]
+    return events, [(event.recipient or "", "bounced") for event in events if permanent]
 
 
 def _bounce_code(subtype: str, recipient: Mapping[str, Any]) -> str:
     code = bounce_code(recipient.get("status"), recipient.get("diagnosticCode"))
     own = snake_case(subtype) or "bounced"
-    is_own = subtype in _SES_DECIDES or own in SUPPRESSED_BY_PROVIDER
-    return own if is_own else code or own
+    return own if subtype in _SES_DECIDES else code or own
+
+
+def _unsent(
+    report: Mapping[str, Any], subtype: str, recipients: Iterable[Mapping[str, Any]]
+) -> _Events:
+    """Read that SES sent nothing to recipients on a list of its own: no bounce, no complaint."""
+    return [
+        Event(
+            kind=EventKind.FAILED,
+            at=_time(report),
+            recipient=_address_of(recipient["emailAddress"]) or None,
+            code=SUPPRESSED_BY_SES,
+            reason=_LISTS[subtype],
+        )
+        for recipient in recipients
+    ], []
 
 
 def _complaint(record: Mapping[str, Any]) -> _Events:
     complaint = record["complaint"]
-    listed = snake_case(complaint.get("complaintSubType") or "")
-    by_list = listed in SUPPRESSED_BY_PROVIDER
+    subtype = complaint.get("complaintSubType")
+    recipients = complaint.get("complainedRecipients") or [{"emailAddress": _only(record)}]
+    if subtype in _LISTS:
+        return _unsent(complaint, subtype, recipients)
     kind = complaint.get("complaintFeedbackType") or "complaint"
     events = [
         Event(
             kind=EventKind.COMPLAINED,
             at=_time(complaint),
             recipient=_address_of(recipient["emailAddress"]) or None,
-            code=listed if by_list else snake_case(kind.replace("-", "_")),
+            code=snake_case(kind.replace("-", "_")),
             reason="The recipient reported the mail as unwanted.",
         )
-        for recipient in complaint.get("complainedRecipients") or [{"emailAddress": _only(record)}]
+        for recipient in recipients
     ]
-    return events, [(event.recipient or "", "complained") for event in events if not by_list]
+    return events, [(event.recipient or "", "complained") for event in events]
 
 
 def _is_not_spam_report(record: Mapping[str, Any]) -> bool:

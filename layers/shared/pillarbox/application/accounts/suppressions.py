@@ -7,9 +7,10 @@ from typing import Final
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, ProviderSuppressions
 from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_address
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox, is_hashed
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -46,6 +47,7 @@ class SuppressionList:
     """
 
     records: SuppressionRecords
+    provider_suppressions: ProviderSuppressions
     accounts: AccountRecords
     slow_requests: SlowRequests
     clock: Clock
@@ -130,26 +132,31 @@ class SuppressionList:
         return self.records.of_account(account_id)
 
     def remove(self, account_id: str, address: str) -> str:
-        """Remove a suppression and return its address as it was stored.
+        """Remove a suppression, also at the provider, and return its address as it was stored.
 
         Raises:
             ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `suppression_not_found`.
+            ServiceError: `account_not_found`, `suppression_not_found`; `service_unavailable`, if
+                the provider is out of reach: then the suppression stays.
         """
-        mailbox = mailbox_key(normalize_address(address))
-        self._check(account_id)
-        is_removed = self.records.remove(account_id, mailbox)
+        named = normalize_address(address)
+        mailbox = mailbox_key(named)
+        account = self._check(account_id)
         # The address may have been erased, so that only its hash is stored.
-        is_removed |= self.records.remove(account_id, hashed_mailbox(account_id, mailbox))
+        entries = [(account_id, mailbox), (account_id, hashed_mailbox(account_id, mailbox))]
         if account_id == SERVICE_ACCOUNT_ID:
-            is_removed |= self.records.remove(PREVIEW_LIST, stopped_mailbox(mailbox))
-        if not is_removed:
+            entries.append((PREVIEW_LIST, stopped_mailbox(mailbox)))
+        if not any(self.records.get(*entry) for entry in entries):
             raise _not_suppressed()
+        # The provider's first, so that a caller who gets an error finds the suppression again.
+        self.provider_suppressions.remove(named, account.tenant if account else None)
+        for entry in entries:
+            self.records.remove(*entry)
         return mailbox
 
-    def _check(self, account_id: str) -> None:
-        if account_id != SERVICE_ACCOUNT_ID:  # which has no record
-            find_account(self.accounts, account_id)
+    def _check(self, account_id: str) -> Account | None:
+        """Return the account. That of the service's own mail has no record."""
+        return None if account_id == SERVICE_ACCOUNT_ID else find_account(self.accounts, account_id)
 
 
 def listed_mailbox(text: str) -> str:

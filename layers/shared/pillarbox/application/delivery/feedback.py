@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -17,10 +18,17 @@ from pillarbox.application.delivery.ports import (
     TenantChange,
     UnreadableEvent,
 )
-from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
+from pillarbox.application.ports import (
+    Clock,
+    Messages,
+    ProviderSuppressions,
+    StrangerMail,
+    Suppressions,
+)
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
@@ -35,6 +43,12 @@ if TYPE_CHECKING:
 #: these seconds, which double. More tries than this are a bug.
 _TRIES: Final = 10
 _FIRST_PAUSE: Final = 0.01
+#: SES takes about one call a second that is no send. What this time does not suffice for waits
+#: for the next receipt of its event, so that the function's 30 seconds suffice.
+_FREEING_TIME: Final = timedelta(seconds=8)
+#: The last receipt of an event, each a minute after the one before, that still frees its addresses.
+#: After that SES refuses the next email, whose event frees the address.
+_LAST_FREEING: Final = 5
 
 
 class FeedbackOutcome(StrEnum):
@@ -58,6 +72,8 @@ class FeedbackResult:
     provider_event: ProviderEvent | None = None
     #: The service's own mail to strangers pauses, because of this event or an earlier one.
     strangers_paused: bool = False
+    #: The event is recorded, and must come again: the provider's list may yet get its address.
+    again: bool = False
 
 
 class MessageContention(Exception):
@@ -73,6 +89,9 @@ class Feedback:
     find_message: Callable[[str], TaggedMessage | None]
     messages: Messages
     suppressions: Suppressions
+    provider_suppressions: ProviderSuppressions
+    #: Returns the tenant of an account at the provider, if it has one.
+    tenant_of: Callable[[str], str | None]
     #: Suspends an account, if it is one of the preview widget.
     suspend_preview: Callable[[str, Suspension], None]
     strangers: StrangerMail
@@ -119,7 +138,40 @@ class Feedback:
                 results[position] = (
                     done if isinstance(done, Exception) else replace(done, provider_event=event)
                 )
+        self._free_all(records, results)
         return results
+
+    def _free_all(
+        self, records: Sequence[EventRecord], results: list[FeedbackResult | Exception]
+    ) -> None:
+        """Take the addresses of recorded events off the provider's own lists, as time allows.
+
+        Our list is the truth: it refuses the address for the account whose mail bounced, and for
+        no other. The provider may list the address some time after its event.
+        """
+        ends_at = self.clock() + _FREEING_TIME
+        for position, (record, result) in enumerate(zip(records, results, strict=True)):
+            event = result.provider_event if isinstance(result, FeedbackResult) else None
+            if isinstance(result, Exception) or event is None or not event.listed:
+                continue
+            if result.outcome is FeedbackOutcome.UNKNOWN:
+                continue
+            again = record.receives < _LAST_FREEING
+            try:
+                if self.clock() < ends_at:
+                    again = not self._free(event) and record.receives == 1
+            except ServiceError:  # the provider wants fewer calls, or is out of reach
+                ends_at = self.clock()
+            except Exception as error:  # noqa: BLE001  the caller logs it
+                if again:
+                    results[position] = error
+                continue
+            results[position] = replace(result, again=again)
+
+    def _free(self, event: ProviderEvent) -> bool:
+        """Return whether the provider had listed one of an event's addresses."""
+        tenant = self.tenant_of(event.account_id)
+        return True in [self.provider_suppressions.remove(one, tenant) for one in event.listed]
 
     def _leave_marks(self, records: Sequence[EventRecord]) -> None:
         """Mark the messages of events that were received before and not merged.
@@ -157,7 +209,6 @@ class Feedback:
         try:
             outcome, message = self._merge(events)
             if message is not None:
-                self._suppress(events, message)
                 strangers_paused = self._note_stranger(events, message)
             # Only now, because it tells workers that events of this time are recorded. A mailbox
             # provider dates its complaints itself, perhaps in the future.
@@ -177,7 +228,12 @@ class Feedback:
                 return FeedbackOutcome.UNKNOWN, None
             changed = message
             for event in events:
+                before = changed
                 changed = changed.with_events(event.events, event.provider_message_id)
+                # Before the message says so: what it says already has suppressed, and perhaps
+                # somebody has removed the suppression since. Erased recipients share an event.
+                if changed is not before or message.is_erased:
+                    self._suppress(event, message)
             if changed is message:
                 return FeedbackOutcome.KNOWN, message
             if self.messages.save(changed):
@@ -186,24 +242,23 @@ class Feedback:
             message = None
         raise MessageContention(str(message_id))
 
-    def _suppress(self, events: Sequence[ProviderEvent], message: "Message") -> None:
+    def _suppress(self, event: ProviderEvent, message: "Message") -> None:
         """Suppress recipients of the message; of an erased one only a hash is stored."""
-        for event in events:
-            for address, reason in event.suppress:
-                recipient = message.recipient_of(address)
-                if recipient is not None:
-                    mailbox = mailbox_key(recipient)
-                    if recipient == ERASED_ADDRESS:
-                        mailbox = hashed_mailbox(event.account_id, mailbox_key(address))
-                    list_id = event.account_id
-                    if (list_id, reason) == (SERVICE_ACCOUNT_ID, "complained"):
-                        # A stranger may have asked for the code; its owner may need the next one.
-                        named = address if recipient == ERASED_ADDRESS else recipient
-                        list_id, mailbox = PREVIEW_LIST, stopped_mailbox(named)
-                    self.suppressions.put(list_id, mailbox, reason, event.at, event.message_id)
-                if reason == "complained":
-                    suspension = Suspension(self.clock(), "a recipient complained")
-                    self.suspend_preview(event.account_id, suspension)
+        for address, reason in event.suppress:
+            recipient = message.recipient_of(address)
+            if recipient is not None:
+                mailbox = mailbox_key(recipient)
+                if recipient == ERASED_ADDRESS:
+                    mailbox = hashed_mailbox(event.account_id, mailbox_key(address))
+                list_id = event.account_id
+                if (list_id, reason) == (SERVICE_ACCOUNT_ID, "complained"):
+                    # A stranger may have asked for the code; its owner may need the next one.
+                    named = address if recipient == ERASED_ADDRESS else recipient
+                    list_id, mailbox = PREVIEW_LIST, stopped_mailbox(named)
+                self.suppressions.put(list_id, mailbox, reason, event.at, event.message_id)
+            if reason == "complained":
+                suspension = Suspension(self.clock(), "a recipient complained")
+                self.suspend_preview(event.account_id, suspension)
 
     def _note_stranger(self, events: Sequence[ProviderEvent], message: "Message") -> bool:
         """Note a permanent bounce of the service's own mail to somebody who has not agreed.

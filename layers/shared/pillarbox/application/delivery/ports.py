@@ -1,6 +1,6 @@
 """The ports of delivery and the sweep, as Protocols. `application/ports.py` names their errors."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -9,7 +9,8 @@ from uuid import UUID
 
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.message_log import ScanPage
-from pillarbox.domain.messages.message import Event, Message
+from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of
+from pillarbox.domain.messages.message import SUPPRESSED_BY_SES, Event, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,16 @@ class ProviderEvent:
     suppress: tuple[tuple[str, str], ...] = ()
     provider_message_id: str | None = None
     unknown: tuple[str, ...] = ()
+
+    @property
+    def listed(self) -> Sequence[str]:
+        """The addresses that the provider has on a list of its own, or will have there soon.
+
+        It lists none of its simulator.
+        """
+        unsent = (one.recipient for one in self.events if one.code == SUPPRESSED_BY_SES)
+        addresses = {*unsent, *(address for address, _ in self.suppress)}
+        return sorted(one for one in addresses if one and domain_of(one) != SIMULATOR_DOMAIN)
 
 
 class UnreadableEvent(ValueError):

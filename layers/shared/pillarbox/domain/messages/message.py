@@ -102,7 +102,9 @@ MEANINGS: Final = {
     "rendering_failed": "The email could not be rendered from its template.",
     "sender_not_verified": "The sender was no longer verified when the email was due.",
     "sending_paused": "Sending was paused while the email was queued, and it waited for too long.",
-    "suppressed": "The address is on the suppression list of Amazon SES, so it was not tried.",
+    "suppressed_by_ses": "Amazon SES did not send the email because the address was on its own"
+    " suppression list. The address is free now: send the email again. If that fails too, the"
+    " operator finds the address with `pillarbox suppression ses list`.",
     "unreadable_job": "The email could not be read from the queue.",
 }
 
@@ -117,11 +119,8 @@ CALLED_OFF: Final = frozenset({CANCELED, "key_revoked", "not_released"})
 #: section 6.4).
 ERASED_ADDRESS: Final = "erased@recipient.invalid"
 
-#: The code of an event if SES refused an address because of its list of the AWS account, or of a
-#: tenant.
-SUPPRESSED_BY_PROVIDER: Final = frozenset(
-    {"on_account_suppression_list", "on_tenant_suppression_list"}
-)
+#: The code of an event if SES did not send the email because of a suppression list of its own.
+SUPPRESSED_BY_SES: Final = "suppressed_by_ses"
 
 #: What is kept of a provider's code and of its reason, in octets of UTF-8.
 MAX_CODE: Final = 100

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of
-from pillarbox.domain.messages.message import (
-    SUPPRESSED_BY_PROVIDER,
-    EventKind,
-    Message,
-    SendRoute,
-    Status,
-)
+from pillarbox.domain.messages.message import EventKind, Message, SendRoute, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +60,7 @@ def count_recipients(message: Message, statuses: frozenset[Status]) -> Recipient
     by_kind: defaultdict[EventKind, set[str | None]] = defaultdict(set)
     refused: set[str | None] = set()
     for event in message.events:
-        if event.code in SUPPRESSED_BY_PROVIDER or event.kind is EventKind.FAILED:
+        if event.kind is EventKind.FAILED:
             refused.add(event.recipient)
         else:
             by_kind[event.kind].add(event.recipient)
