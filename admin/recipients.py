@@ -49,8 +49,8 @@ def erase(
     run it again.
 
     These stay: backups of the table for 35 days, the queues for up to 14 days, large emails in the
-    spool and uploaded attachments for 3 days, idempotency keys for 24 hours, lists of recipients of
-    agents' keys, and the suppression list of SES itself.
+    spool and uploaded attachments for 3 days, idempotency keys for 24 hours, and lists of
+    recipients of agents' keys. The address leaves the suppression lists of SES.
 
     Example: `pillarbox recipient erase ann@example.com --suppress`
     """

@@ -12,12 +12,21 @@ from admin.connection import connected
 from admin.progress import progress
 from admin.use_cases.suppression_files import SuppressionFile
 from admin.use_cases.suppression_rows import text_of
-from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.application.validation import normalize_address
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.http.accounts.replies import suppression_item
+from pillarbox.http.messages.replies import timestamp
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
+ses_app = typer.Typer(no_args_is_help=True, help="The addresses that SES itself does not send to.")
+app.add_typer(ses_app, name="ses")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
+Tenant = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The tenant at SES, which `account show` names."),
+]
 Address = Annotated[
     str, typer.Argument(metavar="ADDRESS", help="One bare address, in upper or lower case.")
 ]
@@ -140,9 +149,9 @@ def export_file(
 
 @app.command("remove")
 def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Remove a suppression. The output shows who removed it: keep it for your records.
+    """Remove a suppression, also from SES's own lists: of the AWS account and of the tenant.
 
-    SES has its own suppression list, which this command does not change.
+    The output shows who removed it: keep it for your records.
 
     Example: `pillarbox suppression remove --account qh4ybvcvbqzk ann@example.com`
     """
@@ -157,3 +166,41 @@ def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
             "removedAt": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
     )
+
+
+@ses_app.command("list")
+def list_at_ses(ctx: typer.Context, *, tenant: Tenant = None) -> None:
+    """List the addresses on SES's own list of the AWS account, or of a tenant.
+
+    Pillarbox takes addresses off this list when their emails bounce, and when SES did not send
+    because of it. So those that stay were listed before, or because of another system's emails.
+
+    Example: `pillarbox suppression ses list --tenant pillarbox-qh4ybvcvbqzk`
+    """
+    connection = connected(ctx)
+    with progress("Reading SES's list"):
+        entries = [*connection.wiring.provider_suppressions.all(tenant)]
+    connection.show_list(
+        [
+            {"address": one.address, "reason": one.reason, "createdAt": timestamp(one.at)}
+            for one in entries
+        ],
+        ("address", "reason", "createdAt"),
+    )
+
+
+@ses_app.command("remove")
+def remove_at_ses(ctx: typer.Context, address: Address, *, tenant: Tenant = None) -> None:
+    """Take an address off SES's list of the AWS account, and off the list of a tenant.
+
+    The suppressions of accounts stay: `suppression remove` removes those.
+
+    Example: `pillarbox suppression ses remove ann@example.com`
+    """
+    connection = connected(ctx)
+    mailbox = mailbox_key(normalize_address(address))
+    with progress("Reading SES's list"):
+        removed = connection.wiring.provider_suppressions.remove_spellings(mailbox, tenant)
+    if not removed:
+        raise ServiceError("suppression_not_found", "SES does not list this address.")
+    connection.show({"address": mailbox, "tenant": tenant, "removed": True})

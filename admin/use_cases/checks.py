@@ -11,10 +11,16 @@ from typing import Final
 from admin.use_cases.ports import TableProtectionState
 from admin.use_cases.workers import WORKER_RATE, WorkerMaximums
 from pillarbox.application.operator.checks import Finding, Verdict
-from pillarbox.application.operator.ports import SendingStatus
+from pillarbox.application.operator.ports import ConfigurationSet, SendingStatus
 from pillarbox.domain.accounts.account import SHARD_COUNTS, SHARD_RATE, Account
 from pillarbox.domain.errors import Json
 
+_REDEPLOY: Final = (
+    "Deploy again: somebody changed the configuration set by hand (see CloudFormation, Detect"
+    " drift)."
+)
+#: Why SES must list an address.
+_SUPPRESSED: Final = frozenset({"BOUNCE", "COMPLAINT"})
 #: The fewest concurrent functions to leave for requests, events and statistics.
 _FREE_FUNCTIONS: Final = 50
 #: What Lambda leaves unreserved in each AWS account.
@@ -88,6 +94,30 @@ def check_rate(status: SendingStatus, workers: int, share: int) -> Iterator[Find
         yield Finding("rate", Verdict.WARN, message, remedy)
     else:
         yield Finding("rate", Verdict.PASS, message)
+
+
+def check_suppression(
+    configuration_set: ConfigurationSet | None, status: SendingStatus
+) -> Iterator[Finding]:
+    """Check that SES uses its lists of the AWS account and of tenants, which follow ours.
+
+    For a reason that the configuration set leaves out, SES uses its list of all customers, which
+    nobody can clear (developer guide, "Using configuration set-level suppression").
+    """
+    name = "suppression"
+    if configuration_set is None:
+        yield Finding(name, Verdict.SKIPPED, "SES does not know the configuration set.")
+        return
+    own = configuration_set.suppresses
+    reasons = status.suppresses if own is None else own
+    if missing := " and ".join(sorted(_SUPPRESSED - reasons)):
+        message = f"SES uses its list of all customers for {missing}. Nobody can clear that list."
+        yield Finding(name, Verdict.FAIL, message, _REDEPLOY)
+    elif own is None:
+        message = "The configuration set has lost its suppression options: the account's apply."
+        yield Finding(name, Verdict.WARN, message, _REDEPLOY)
+    else:
+        yield Finding(name, Verdict.PASS, "SES's suppression lists follow ours.")
 
 
 def check_shares(shares: Mapping[str, int]) -> Finding:

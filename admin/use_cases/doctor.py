@@ -108,6 +108,7 @@ class Doctor:
             "plan": lambda: check_plan(self.plans.read()),
             "functions": self._check_functions,
             "events": service["events"],
+            "suppression": self._check_suppression,
             "domains": self._check_domains,
             "tenants": self.isolation.check,
             "policies": lambda: check_policies(self.queue_policies.read()),
@@ -142,6 +143,10 @@ class Doctor:
                 # `check_rate` says whether the workers can use the rate.
                 if finding.verdict is Verdict.FAIL and finding.check != "workers":
                     yield replace(finding, check="rate", verdict=Verdict.WARN)
+
+    def _check_suppression(self) -> Iterator[Finding]:
+        configuration_set = self.provider.configuration_set(self.configuration_set)
+        yield from checks.check_suppression(configuration_set, self.provider.sending_status())
 
     def _check_tables(self) -> Iterator[Finding]:
         tables = {"The table": self.table, "The table Credentials": self.credentials}

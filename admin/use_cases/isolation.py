@@ -149,6 +149,8 @@ class AccountIsolation:
         elif self.tenants.missing(name, [self.preview_sender]):
             text = f"The tenant {name} lacks what preview keys send from: their email waits."
             yield Finding("tenants", Verdict.FAIL, text, _DEPLOY)
+        elif not self.tenants.suppresses_apart(name):
+            yield Finding("tenants", Verdict.WARN, _no_list(name), _DEPLOY)
 
     def _check(self, account: Account, tenant: str, known: Mapping[str, bool]) -> Iterator[Finding]:
         repair = f"pillarbox account isolation {account.isolation.value} {account.account_id}"
@@ -171,6 +173,8 @@ class AccountIsolation:
         if missing:
             text = f"The tenant {tenant} lacks {len(missing)} of its identities: email waits."
             yield Finding("tenants", Verdict.FAIL, text, f"Run `{repair}`.")
+        if tenant != self._shared and not self.tenants.suppresses_apart(tenant):
+            yield Finding("tenants", Verdict.WARN, _no_list(tenant), f"Run `{repair}`.")
 
     def _change(
         self,
@@ -246,6 +250,10 @@ class AccountIsolation:
         """Return what an account sends from; the shared tenant has the preview sender before."""
         verified = [address for address, is_verified in account.senders.items() if is_verified]
         return verified if tenant == self._shared else [*verified, self.preview_sender]
+
+
+def _no_list(tenant: str) -> str:
+    return f"The tenant {tenant} has no suppression list of its own: it shares that of others."
 
 
 def _is_of_widget(account: Account) -> bool:

@@ -17,6 +17,7 @@ class FakeTenants:
         paused: the tenants that may not send.
         calls_left: after so many calls all others fail; None for no limit.
         lost: addresses that the provider forgets to associate.
+        sharing: the tenants without a suppression list of their own.
     """
 
     def __init__(self) -> None:
@@ -25,12 +26,14 @@ class FakeTenants:
         self.paused: set[str] = set()
         self.calls_left: int | None = None
         self.lost: set[str] = set()
+        self.sharing: set[str] = set()
         self.calls = 0
 
     def create(self, name: str, isolation: Isolation) -> None:
         self._call()
         self.associated.setdefault(name, set())
         self.policies[name] = isolation
+        self.sharing.discard(name)
 
     def associate(self, name: str, addresses: Iterable[str]) -> None:
         self._call()
@@ -42,6 +45,10 @@ class FakeTenants:
     def missing(self, name: str, addresses: Iterable[str]) -> Sequence[str]:
         self._call()
         return sorted({*addresses} - self._of(name))
+
+    def suppresses_apart(self, name: str) -> bool:
+        self._call()
+        return name not in self.sharing
 
     def delete(self, name: str) -> None:
         self._call()

@@ -31,6 +31,7 @@ def sending_status(**changes: Any) -> SendingStatus:
         "max_rate": 14.0,
         "provider_time": NOW,
         "local_time": NOW,
+        "suppresses": frozenset({"BOUNCE", "COMPLAINT"}),
     }
     return SendingStatus(**healthy | changes)
 
@@ -38,14 +39,18 @@ def sending_status(**changes: Any) -> SendingStatus:
 ALL_EVENTS = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY"})
 
 
+def configuration_set(**changes: Any) -> ConfigurationSet:
+    reasons = frozenset({"BOUNCE", "COMPLAINT"})
+    healthy: dict[str, Any] = {"sending": True, "published": ALL_EVENTS, "suppresses": reasons}
+    return ConfigurationSet(**healthy | changes)
+
+
 @dataclass
 class FakeProvider:
     """Implements `ProviderAccount`."""
 
     status: SendingStatus = field(default_factory=sending_status)
-    sets: dict[str, ConfigurationSet] = field(
-        default_factory=lambda: {"set": ConfigurationSet(sending=True, published=ALL_EVENTS)}
-    )
+    sets: dict[str, ConfigurationSet] = field(default_factory=lambda: {"set": configuration_set()})
     failing: bool = False
 
     def sending_status(self) -> SendingStatus:

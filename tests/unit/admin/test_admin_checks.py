@@ -23,7 +23,12 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.strangers import StrangerDay
 from tests.fakes import builders
 from tests.fakes.builders import NOW
-from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status, verdicts
+from tests.unit.admin.doctor_fakes import (
+    ALL_EVENTS,
+    configuration_set,
+    sending_status,
+    verdicts,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +46,30 @@ def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, messag
     findings = list(check_sending(sending_status(**changes)))
     assert verdicts(findings) == [verdict]
     assert message in findings[0].message
+
+
+BOTH = frozenset({"BOUNCE", "COMPLAINT"})
+
+
+@pytest.mark.parametrize(
+    ("of_set", "of_account", "verdict", "message"),
+    [
+        (BOTH, frozenset(), "pass", "follow ours"),
+        (None, BOTH, "warn", "has lost"),
+        (None, frozenset(), "fail", "for BOUNCE and COMPLAINT"),
+        (frozenset(), BOTH, "fail", "for BOUNCE and COMPLAINT"),
+        (frozenset({"BOUNCE"}), BOTH, "fail", "for COMPLAINT."),
+    ],
+)
+def test_the_suppression_lists_that_ses_uses(
+    of_set: frozenset[str] | None, of_account: frozenset[str], verdict: str, message: str
+) -> None:
+    """What the set leaves out lets SES's list of all customers in; a bare set has the account's."""
+    found = configuration_set(suppresses=of_set)
+    findings = [*checks.check_suppression(found, sending_status(suppresses=of_account))]
+    assert verdicts(findings) == [verdict]
+    assert message in findings[0].message
+    assert verdicts([*checks.check_suppression(None, sending_status())]) == ["skipped"]
 
 
 def test_mail_to_strangers_that_bounces() -> None:

@@ -148,6 +148,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
         "domains",
+        "suppression",
         "tenants",
         *("strangers", "queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
         "policies",
@@ -247,7 +248,8 @@ def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -
 def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
     """If AWS refuses a call, its checks fail with AWS's message, and the other checks run."""
     stack.provider.failing = True
-    assert stack.problems() == [(name, "fail") for name in ("clock", "sending", "rate", "limits")]
+    failing = ("clock", "sending", "rate", "suppression", "limits")
+    assert stack.problems() == [(name, "fail") for name in failing]
     assert any("AccessDenied" in finding.message for finding in stack.findings())
 
 

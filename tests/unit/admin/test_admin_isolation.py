@@ -219,6 +219,15 @@ def test_the_doctor_compares_records_and_ses() -> None:
     Pauses(stack.account_records).remove(shop, PROVIDER.key)
     stack.tenants.associated[tenant].remove("hello@shop.example")
     assert [one.verdict for one in stack.isolation.check()] == [Verdict.FAIL]
+    stack.tenants.associated[tenant].add("hello@shop.example")
+    stack.tenants.sharing = {tenant}
+    (finding,) = stack.isolation.check()
+    assert (finding.verdict, finding.message) == (
+        Verdict.WARN,
+        f"The tenant {tenant} has no suppression list of its own: it shares that of others.",
+    )
+    stack.isolation.change(shop, Isolation.STANDARD)
+    assert [one.verdict for one in stack.isolation.check()] == [Verdict.PASS]
     gone, others = f"pillarbox-{WIDGETS[0]}", ["pillarbox-dev-shared", f"pillarbox-dev-{shop}"]
     stack.tenants.associated = {name: set() for name in (gone, *others)}
     verdicts = [(one.verdict, one.message) for one in stack.isolation.check()]
@@ -235,6 +244,8 @@ def test_the_doctor_looks_at_the_shared_tenant() -> None:
     assert [one.verdict for one in begins.check()] == [Verdict.FAIL]
     begins.prepare_shared()
     assert [one.verdict for one in begins.check()] == [Verdict.PASS]
+    stack.tenants.sharing = {"pillarbox-shared"}
+    assert [one.verdict for one in begins.check()] == [Verdict.WARN]
     stack.tenants.associated["pillarbox-shared"].clear()
     assert [one.verdict for one in begins.check()] == [Verdict.FAIL]
     stack.tenants.associated.clear()

@@ -1,10 +1,14 @@
 """Feedback: provider events change the message and suppress addresses."""
 
+from collections import deque
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count, cycle
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pillarbox.application.delivery.feedback import (
     FeedbackOutcome,
@@ -420,3 +424,39 @@ def test_addresses_of_the_simulator_and_of_unknown_mail_are_left_alone(world: Wo
         replace(BOUNCE, suppress=((simulated, "bounced"),)), replace(BOUNCE, message_id=OTHER)
     )
     assert "provider_suppressions.remove" not in world.gate.calls
+
+
+SENT = replace(BOUNCE, events=(event(EventKind.SENT, 1),), suppress=())
+DELAYED = replace(BOUNCE, events=(event(EventKind.DELAYED, 2, ANN),), suppress=())
+
+
+@given(
+    st.permutations([SENT, DELAYED, UNSENT, BOUNCE] * 2),
+    st.integers(0, 8),
+    st.lists(st.integers(1, 3), min_size=1),
+)
+def test_each_order_of_events_ends_alike(
+    events: list[ProviderEvent], listed_after: int, batches: list[int]
+) -> None:
+    """Late, repeated and reordered events leave one message, one suppression and an empty list.
+
+    SES lists the address some events after the start, and before an event comes again (promise 5).
+    """
+    world = World()
+    world.accept(MESSAGE)
+    world.now = at(60)
+    waiting, again, sizes = deque(events), list[ProviderEvent](), cycle(batches)
+    for position in count():
+        if position == listed_after or not waiting:
+            world.provider_suppressions.listed.add((None, "Ann@example.com"))
+        if not waiting:
+            break
+        batch = [waiting.popleft() for _ in range(min(next(sizes), len(waiting)))]
+        results = world.record(*batch)
+        again += [one for one, result in zip(batch, results, strict=True) if result.again]
+    world.record(*again, BOUNCE, receives=2)
+    kinds = {EventKind.SENT, EventKind.DELAYED, EventKind.BOUNCED, EventKind.FAILED}
+    assert {one.kind for one in world.message().events} == kinds
+    assert world.message().status == "bounced"
+    assert world.store.suppressed == {(ACCOUNT, ANN): "bounced"}
+    assert not world.provider_suppressions.listed

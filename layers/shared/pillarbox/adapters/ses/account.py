@@ -39,6 +39,9 @@ class SesAccount:
             max_rate=quota.get("MaxSendRate", 0.0),
             provider_time=parsedate_to_datetime(date) if date else None,
             local_time=self._clock(),
+            suppresses=frozenset(
+                response.get("SuppressionAttributes", {}).get("SuppressedReasons", ())
+            ),
         )
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
@@ -59,7 +62,9 @@ class SesAccount:
             if destination.get("Enabled") and destination.get("EventBridgeDestination")
             for event_type in destination["MatchingEventTypes"]
         }
+        reasons = options.get("SuppressionOptions", {}).get("SuppressedReasons")
         return ConfigurationSet(
             sending=options.get("SendingOptions", {}).get("SendingEnabled", True),
             published=frozenset(map(str, published)),
+            suppresses=None if reasons is None else frozenset(reasons),
         )

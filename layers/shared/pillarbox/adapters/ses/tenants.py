@@ -58,6 +58,7 @@ class SesTenants:
             except ClientError as error:
                 if code_of(error) != "AlreadyExistsException":
                     raise
+                self._ses.put_tenant_suppression_attributes(TenantName=name, **_SUPPRESSION)
         arn = self._get(name)["TenantArn"]
         partition, region = arn.split(":")[1], arn.split(":")[3]
         with self._errors(PROVIDER):
@@ -86,6 +87,12 @@ class SesTenants:
         """Compare what the tenant needs with its associations; return the ends of the ARNs."""
         missing = self._wanted(name, addresses) - self._associated(name)
         return sorted(arn.partition("/")[2] for arn in missing)
+
+    def suppresses_apart(self, name: str) -> bool:
+        """Read one tenant."""
+        found = self._get(name).get("SuppressionAttributes", {})
+        reasons = {*found.get("SuppressedReasons", ())}
+        return found.get("SuppressionScope") == "TENANT" and reasons >= {"BOUNCE", "COMPLAINT"}
 
     def delete(self, name: str) -> None:
         """Delete the tenant; SES ends its associations with it."""

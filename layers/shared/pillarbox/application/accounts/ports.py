@@ -173,7 +173,10 @@ class Tenants(Protocol):
     """The tenants of the provider, each with its own reputation. Every method may be repeated."""
 
     def create(self, name: str, isolation: Isolation) -> None:
-        """Create a tenant unless it exists, and set by which policy the provider pauses it."""
+        """Create a tenant unless it exists, and set by which policy the provider pauses it.
+
+        It suppresses by a list of its own.
+        """
 
     def associate(self, name: str, addresses: Iterable[str]) -> None:
         """Let a tenant send from addresses, and read back that it may.
@@ -184,6 +187,13 @@ class Tenants(Protocol):
 
     def missing(self, name: str, addresses: Iterable[str]) -> Sequence[str]:
         """Return what a tenant needs to send from addresses and does not have.
+
+        Raises:
+            ServiceError: `service_unavailable`, also if there is no such tenant.
+        """
+
+    def suppresses_apart(self, name: str) -> bool:
+        """Return whether a tenant has a suppression list of its own, for bounces and complaints.
 
         Raises:
             ServiceError: `service_unavailable`, also if there is no such tenant.

@@ -77,6 +77,8 @@ class SendingStatus:
     #: The time of the response by the provider's clock, and by this machine's clock.
     provider_time: datetime | None
     local_time: datetime
+    #: For which reasons the provider lists addresses on its own suppression list.
+    suppresses: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,8 @@ class ConfigurationSet:
 
     sending: bool
     published: frozenset[str]
+    #: In place of those of the AWS account; None without a choice.
+    suppresses: frozenset[str] | None = None
 
 
 class ProviderAccount(Protocol):
