@@ -216,9 +216,10 @@ SUPPRESSIONS: Final = (
         route="DELETE /v1/suppressions/{address}",
         id="remove_suppression",
         summary="Remove a suppression",
-        description="The account can send to the address again.",
+        description="The account can send to the address again. It also leaves Amazon SES's own"
+        " list.",
         scope=SUPPRESSIONS_WRITE,
-        errors=("suppression_not_found",),
+        errors=("suppression_not_found", "rate_limit_exceeded"),
     ),
 )
 

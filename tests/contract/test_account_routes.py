@@ -17,7 +17,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.application.sign_in.authentication import CallerRequest
 from pillarbox.application.webhooks.ports import PostResult
-from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.accounts.key import MEMBERS_WRITE, KeyType
 from pillarbox.domain.accounts.suppression import hashed_mailbox
@@ -161,6 +161,28 @@ def test_suppressions_are_added_searched_and_removed(owner: Owner) -> None:
     assert owner.api.raw("DELETE", path).status == 204
     assert owner.api.raw("DELETE", path).code == "suppression_not_found"
     assert Api(key).send(otp(to="ann+x@customer.example")).status == 200
+
+
+def test_a_suppression_leaves_ses_first(service: Service, owner: Owner) -> None:
+    """While SES is out of reach the suppression stays. Both of its lists lose the address."""
+    owner.post("/suppressions", {"address": "ann@customer.example"})
+    services().account_store.set_isolation(owner.account, Isolation.STRICT, "shop")
+    path, ses = "/suppressions/Ann%40customer.example", service.ses.domains
+    ses.freed.clear()
+    ses.failure = (429, "TooManyRequestsException")
+    try:
+        assert owner.api.raw("DELETE", path).code == "service_unavailable"
+    finally:
+        ses.failure = None
+    assert [one["address"] for one in owner.items("/suppressions")] == ["ann@customer.example"]
+    assert owner.api.raw("DELETE", path).status == 204
+    assert ses.freed == [
+        (of, address)
+        for of in ("shop", None)
+        for address in ("Ann@customer.example", "ann@customer.example")
+    ]
+    assert owner.api.raw("DELETE", path).code == "suppression_not_found"
+    assert len(ses.freed) == 4
 
 
 @pytest.mark.parametrize("local", ["a/b", "a%40b", "a?b", "a#b", "a&b", "o'neil", "a+b", "ü"])

@@ -534,7 +534,7 @@ def test_a_fast_viewer_of_a_slow_domain_costs_others_nothing(service: Service) -
 
 
 def test_slow_requests_count_in_the_same_budget(service: Service) -> None:
-    """Beyond it nobody asks for a host, SES associates nothing, and no list is added."""
+    """Beyond it nobody asks for a host, SES is asked for nothing, and no list is added."""
     account = service.account()
     api = member(service, account)
     suppressions = json.dumps({"addresses": [f"a{n}@example.com" for n in range(1000)]})
@@ -548,5 +548,9 @@ def test_slow_requests_count_in_the_same_budget(service: Service) -> None:
             ("/suppressions", suppressions),
         ):
             assert api.raw("POST", path, slow).code == "rate_limit_exceeded"
+        assert api.raw("POST", "/suppressions", '{"address": "a@example.com"}').status == 201
+        removal = api.raw("DELETE", "/suppressions/a@example.com")
+        assert removal.code == "rate_limit_exceeded"
+        assert service.ses.domains.freed == []
         other = member(service, service.account())
         assert other.raw("POST", "/suppressions", suppressions).status == 201

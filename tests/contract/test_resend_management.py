@@ -116,7 +116,7 @@ def test_a_key_gives_no_right_that_it_lacks(sdk: Service) -> None:
 
 
 @pytest.mark.usefixtures("sdk")
-def test_suppressions_are_added_listed_and_removed() -> None:
+def test_suppressions_are_added_listed_and_removed(service: Service) -> None:
     """An address is its own id, in lower case; a list is read forwards by it."""
     assert SDK.Suppressions.add({"email": "Zoe@customer.example"})["id"] == "zoe@customer.example"
     several: Any = {"emails": ["ada@customer.example", "bob@customer.example"]}
@@ -138,6 +138,7 @@ def test_suppressions_are_added_listed_and_removed() -> None:
         "http_headers": ANY,
     }
     assert SDK.Suppressions.remove("zoe@customer.example")["deleted"] is True
+    assert service.ses.domains.freed == [(None, "zoe@customer.example")]
     for call in (SDK.Suppressions.get, SDK.Suppressions.remove):
         assert raised(call, "zoe@customer.example").error_type == "not_found"
 

@@ -24,6 +24,7 @@ from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import STANDARD
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind, Message, Status
 from pillarbox.domain.messages.search import TagTerm
@@ -387,6 +388,23 @@ def test_webhooks_announce_no_hash(*, is_erased: bool) -> None:
     image = world.engine.partition(key["pk"]["S"]).get(address)
     events = added_events({"dynamodb": {"Keys": key, "NewImage": image}})
     assert [event.address for event in events] == ([] if is_erased else [ANN])
+
+
+def test_the_address_leaves_the_providers_lists_first() -> None:
+    """If the provider is out of reach, nothing is erased, and the next run finds all of it."""
+    world = world_with_mail()
+    freed: list[tuple[str, str | None]] = []
+
+    def fail(*_: object) -> None:
+        raise Unavailable("provider")
+
+    with pytest.raises(Unavailable):
+        replace(erasure(world), free=fail).erase([world.account], ANN, lambda _: None)
+    assert hashed(world) is None
+    tenant = replace(world.account, tenant="shop")
+    (erased,) = erasure(world, freed=freed).erase([tenant], ANN, lambda _: None)
+    assert erased.messages
+    assert {*freed} == {(ANN, "shop")}
 
 
 def test_an_erasure_deletes_kept_content_twice() -> None:

@@ -22,9 +22,10 @@ def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
     """
     table = EngineTable("table")
     records = DynamoSuppressions(table)
+    provider = FakeProviderSuppressions((None, "Ada@shop.example"))
     suppressions = SuppressionList(
         records=records,
-        provider_suppressions=FakeProviderSuppressions(),
+        provider_suppressions=provider,
         accounts=DynamoAccounts(table),
         slow_requests=slow_requests(),
         clock=lambda: NOW,
@@ -34,6 +35,7 @@ def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
     assert (found.address, found.reason) == ("ada@shop.example", "bounced")
     assert suppressions.remove(SERVICE_ACCOUNT_ID, "Ada@shop.example") == "ada@shop.example"
     assert records.find_suppressed(SERVICE_ACCOUNT_ID, ["ada@shop.example"]) == frozenset()
+    assert not provider.listed
     previews = DynamoPreviewAccounts(None, table)
     previews.stop_mail("ada@shop.example", NOW)
     (found,) = suppressions.of_account(SERVICE_ACCOUNT_ID)

@@ -9,7 +9,8 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.quota import too_many, window_end
 
 #: One is a look at a domain or the check of a webhook's host, for which the account chooses the
-#: name server; a new sender, which SES may have to associate; and a list of suppressions.
+#: name server; a new sender, which SES may have to associate; a list of suppressions; and a
+#: removed suppression, which leaves SES's list too. SES takes about one such call a second.
 PER_MINUTE: Final = 60
 _MINUTE: Final = timedelta(minutes=1)
 
@@ -31,7 +32,7 @@ class SlowRequests:
         now = self.clock()
         if not self.count(f"slow#{account_id}", _MINUTE, PER_MINUTE, now):
             message = (
-                "An account can check domains and webhook hosts, and add senders and lists of"
-                f" suppressions, {PER_MINUTE} times a minute."
+                "An account can check domains and webhook hosts, add senders and lists of"
+                f" suppressions, and remove suppressions, {PER_MINUTE} times a minute."
             )
             raise too_many(message, PER_MINUTE, window_end("minute", now) - now)

@@ -136,8 +136,8 @@ class SuppressionList:
 
         Raises:
             ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `suppression_not_found`; `service_unavailable`, if
-                the provider is out of reach: then the suppression stays.
+            ServiceError: `account_not_found`, `suppression_not_found`, `rate_limit_exceeded`;
+                `service_unavailable`, if the provider is out of reach: then the suppression stays.
         """
         named = normalize_address(address)
         mailbox = mailbox_key(named)
@@ -148,6 +148,7 @@ class SuppressionList:
             entries.append((PREVIEW_LIST, stopped_mailbox(mailbox)))
         if not any(self.records.get(*entry) for entry in entries):
             raise _not_suppressed()
+        self.slow_requests.take(account_id)
         # The provider's first, so that a caller who gets an error finds the suppression again.
         self.provider_suppressions.remove(named, account.tenant if account else None)
         for entry in entries:
