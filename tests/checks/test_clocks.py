@@ -64,6 +64,7 @@ REASONS: Final = {
         "nothing is decided before the event is due"
     ),
     "application/delivery/deliver.py: _wait_for_outcome: now >= job.deadline": _SOON,
+    "application/delivery/feedback.py: _free_all: self.clock() < ends_at": _ONE_CLOCK,
     "application/delivery/poison_jobs.py: set_aside: waited < RECORD_WAIT": _SLACK,
     "application/delivery/poison_jobs.py: set_aside: waited < VERSION_WAIT": _SLACK,
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",

@@ -445,7 +445,7 @@ class FakeSuppressions:
 
 
 class FakeProviderSuppressions:
-    """Implements `ports.ProviderSuppressions`: entries by tenant (None: the AWS account)."""
+    """Implements `ProviderSuppressions`: entries by tenant, or None for the AWS account."""
 
     def __init__(self, *listed: tuple[str | None, str]) -> None:
         self.listed = {*listed}

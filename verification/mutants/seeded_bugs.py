@@ -168,8 +168,8 @@ BUGS: Final = (
     SeededBug(
         "only the first of several events suppresses",
         f"{_DELIVERING}/feedback.py",
-        "for event in events:\n            for address",
-        "for event in events[:1]:\n            for address",
+        "if changed is not before or message.is_erased:",
+        "if event is events[0]:",
         f"{_UNIT}_feedback.py",
     ),
     SeededBug(

@@ -170,10 +170,12 @@ def test_requests_and_workers_have_a_log_each() -> None:
         assert written == [{"Fn::GetAtt": [group["Ref"], "Arn"]}]
 
 
-#: Actions that have no resource-level permissions, by the service authorization reference.
+#: Actions that have no resource-level permissions, by the service authorization reference, or only
+#: for a part: SES's suppression list of the AWS account is no resource, that of a tenant is.
 _WITHOUT_RESOURCES = {
     "cloudwatch:GetMetricStatistics",
     "ecr:GetAuthorizationToken",
+    "ses:DeleteSuppressedDestination",
     "ses:GetAccount",
 }
 

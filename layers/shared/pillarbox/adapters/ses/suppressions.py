@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
@@ -14,10 +14,8 @@ from pillarbox.domain.address import mailbox_key
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-
 #: SES answers the second for what it takes for no address, and perhaps for a tenant without a list.
 _NOT_LISTED: Final = frozenset({"NotFoundException", "BadRequestException"})
-
 #: What SES returns at a time, at most.
 _PAGE: Final = 1000
 
@@ -30,16 +28,8 @@ class ListedAddress(NamedTuple):
     at: datetime
 
 
-class _OfTenant(TypedDict, total=False):
-    TenantName: str
-
-
-class _NextToken(TypedDict, total=False):
-    NextToken: str
-
-
 class SesSuppressions:
-    """Implements `ports.ProviderSuppressions`.
+    """Implements `ProviderSuppressions`.
 
     Args:
         errors: translates AWS's errors.
@@ -75,17 +65,15 @@ class SesSuppressions:
 
     def all(self, tenant: str | None) -> Iterable[ListedAddress]:
         """Read the list of the AWS account, or that of a tenant, page by page."""
-        next_token: _NextToken = {}
+        request = {**_of(tenant), "PageSize": _PAGE}
         while True:
             with self._errors(PROVIDER):
-                page = self._ses.list_suppressed_destinations(
-                    **_of(tenant), **next_token, PageSize=_PAGE
-                )
+                page = self._ses.list_suppressed_destinations(**request)
             for entry in page["SuppressedDestinationSummaries"]:
                 yield ListedAddress(entry["EmailAddress"], entry["Reason"], entry["LastUpdateTime"])
             if not page.get("NextToken"):
                 return
-            next_token = {"NextToken": page["NextToken"]}
+            request["NextToken"] = page["NextToken"]
 
     def _delete(self, address: str, tenant: str | None) -> bool:
         with self._errors(PROVIDER):
@@ -102,5 +90,5 @@ def _lists(tenant: str | None) -> list[str | None]:
     return [tenant, None] if tenant else [None]
 
 
-def _of(tenant: str | None) -> _OfTenant:
+def _of(tenant: str | None) -> dict[str, Any]:
     return {"TenantName": tenant} if tenant else {}

@@ -7,7 +7,8 @@ from typing import Final
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
-from pillarbox.application.ports import Clock, ProviderSuppressions
+from pillarbox.application.ports import Clock
+from pillarbox.application.provider_suppressions import ProviderSuppressions
 from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import Account

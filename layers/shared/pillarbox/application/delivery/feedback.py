@@ -18,13 +18,8 @@ from pillarbox.application.delivery.ports import (
     TenantChange,
     UnreadableEvent,
 )
-from pillarbox.application.ports import (
-    Clock,
-    Messages,
-    ProviderSuppressions,
-    StrangerMail,
-    Suppressions,
-)
+from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
+from pillarbox.application.provider_suppressions import ProviderSuppressions
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
