@@ -39,9 +39,10 @@ OPERATIONS: Final = {
     "s3": "DeleteObject DeleteObjects GetObject HeadBucket ListObjectsV2 PutObject",
     "secretsmanager": "CreateSecret DeleteSecret DescribeSecret GetSecretValue PutSecretValue",
     "sesv2": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
-    " DeleteTenant GetAccount GetConfigurationSet GetConfigurationSetEventDestinations"
-    " GetEmailIdentity GetTenant ListTenantResources ListTenants"
-    " PutEmailIdentityMailFromAttributes SendEmail UpdateReputationEntityPolicy",
+    " DeleteSuppressedDestination DeleteTenant GetAccount GetConfigurationSet"
+    " GetConfigurationSetEventDestinations GetEmailIdentity GetTenant ListSuppressedDestinations"
+    " ListTenantResources ListTenants PutEmailIdentityMailFromAttributes"
+    " PutTenantSuppressionAttributes SendEmail UpdateReputationEntityPolicy",
     "sts": "AssumeRole",
 }
 

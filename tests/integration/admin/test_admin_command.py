@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 
 from admin.main import app
 from local.ses.store import MailStore
+from local.ses.suppression import REASONS, SuppressedDestination, SuppressionOptions
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import Wiring
+from tests.fakes.builders import NOW
 from tests.integration.admin.conftest import CREDENTIALS, SETTINGS, TABLE, create_stack
 from tests.integration.admin.operator_command import Operator, failure
 from tests.loops import for_each
@@ -232,6 +234,35 @@ def test_the_commands_for_suppressions(run: Operator, account: str) -> None:
     assert removed["address"] == "ann@example.com"
     assert removed["removedBy"]
     assert run.refused(*remove) == (1, "suppression_not_found")
+
+
+def test_the_commands_for_the_lists_of_ses(run: Operator, mailbox: MailStore) -> None:
+    """Entries of the AWS account and of a tenant are listed, and removed in any letter case."""
+    tenant = mailbox.tenants.create("shop", SuppressionOptions(reasons=REASONS, scope="TENANT"))
+    for number in range(1000):
+        mailbox.suppressions.put(entry(f"a{number}@example.com"))
+    for spelled in ("aNN@example.com", "ann@example.com"):
+        mailbox.suppressions.put(entry(spelled))
+        tenant.suppressed.put(entry(spelled))
+    listed = run("suppression", "ses", "list")["items"]
+    assert len(listed) == 1002
+    assert listed[0] == {
+        "address": "a0@example.com",
+        "reason": "BOUNCE",
+        "createdAt": "2026-03-14T15:09:26.535+00:00",
+    }
+    assert len(run("suppression", "ses", "list", "--tenant", "shop")["items"]) == 2
+    remove = ("suppression", "ses", "remove", "ANN@example.com")
+    assert run(*remove) == {"address": "ann@example.com", "tenant": None, "removed": True}
+    assert (len(mailbox.suppressions), len(tenant.suppressed)) == (1000, 2)
+    assert run(*remove, "--tenant", "shop")["removed"]
+    assert (len(mailbox.suppressions), len(tenant.suppressed)) == (1000, 0)
+    assert run.refused(*remove, "--tenant", "shop") == (1, "suppression_not_found")
+    assert run.refused(*remove, "--tenant", "none") == (1, "service_unavailable")
+
+
+def entry(address: str) -> SuppressedDestination:
+    return SuppressedDestination(address, "BOUNCE", NOW)
 
 
 def test_people_see_tables(run: Operator) -> None:

@@ -56,7 +56,12 @@ def test_ses_returns_status_and_configuration_sets(
     assert abs(status.provider_time - status.local_time) < timedelta(seconds=30)
     assert account.configuration_set("set") is None
     ses[1].create_configuration_set("set")
+    assert status.suppresses == {"BOUNCE", "COMPLAINT"}
     assert account.configuration_set("set") == ConfigurationSet(sending=True, published=EVENT_TYPES)
+    ses[1].configuration_sets["set"].suppression.reasons = ("BOUNCE",)
+    named = account.configuration_set("set")
+    assert named is not None
+    assert named.suppresses == {"BOUNCE"}
     ses[1].configuration_sets["set"].event_destinations["events"] = {
         "Enabled": False,
         "MatchingEventTypes": ["SEND"],

@@ -9,6 +9,7 @@ import boto3
 import pytest
 
 from local.ses.store import MailStore
+from local.ses.suppression import REASONS
 from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import utc_now
@@ -32,7 +33,7 @@ def doctor_run(
         "PILLARBOX_CONFIGURATION_SET": "set",
         "PILLARBOX_PREVIEW_SENDER": "preview@shop.example",
     }
-    mailbox.create_configuration_set("set")
+    mailbox.create_configuration_set("set").suppression.reasons = REASONS
     with serving(api()) as port:
         address = f"http://127.0.0.1:{port}"
         state["environment"]["PILLARBOX_API_URL"] = address
@@ -63,7 +64,10 @@ def test_a_healthy_local_stack(doctor_run: Operator) -> None:
         "mail",
     }
     assert verdicts(output) == dict.fromkeys(
-        ("address", "sending", "events", "queues", "shards", "limits", "tenants", "strangers"),
+        (
+            *("address", "sending", "events", "suppression", "queues", "shards", "limits"),
+            *("tenants", "strangers"),
+        ),
         "pass",
     ) | dict.fromkeys(skipped, "skipped")
     assert all(item["message"] for item in output["items"])

@@ -179,6 +179,18 @@ def test_a_tenant_suppresses_by_a_list_of_its_own(
     assert not ses.list_suppressed_destinations()["SuppressedDestinationSummaries"]
 
 
+def test_a_tenant_without_its_own_list_gets_one(adapter: SesTenants, ses: SESV2Client) -> None:
+    """Whoever made it, `create` lets it suppress apart for both reasons."""
+    ses.create_tenant(TenantName="shop")
+    assert not adapter.suppresses_apart("shop")
+    for reasons, scope in ((["BOUNCE"], "TENANT"), (["BOUNCE", "COMPLAINT"], "ACCOUNT")):
+        options: Any = {"SuppressedReasons": reasons, "SuppressionScope": scope}
+        ses.put_tenant_suppression_attributes(TenantName="shop", **options)
+        assert not adapter.suppresses_apart("shop")
+    adapter.create("shop", Isolation.STRICT)
+    assert adapter.suppresses_apart("shop")
+
+
 def test_operations_refuse_as_ses_does(adapter: SesTenants, ses: SESV2Client) -> None:
     """Unknown names, repetitions and texts of a wrong form have the errors of the service model."""
     adapter.create("shop", Isolation.STANDARD)
