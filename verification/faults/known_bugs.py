@@ -56,6 +56,7 @@ from verification.faults.runs import (
     dead_letters,
     dying_event_workers,
     late_events,
+    listed_late,
     paused_writes,
     quiet_service,
 )
@@ -479,6 +480,16 @@ def _settle_one_at_a_time() -> AbstractContextManager[object]:
     return mock.patch.object(Delivery, "_settle", settle_unless_busy)
 
 
+def _leave_what_ses_lists_late() -> AbstractContextManager[object]:
+    record = Feedback.record
+
+    def record_once(self: Feedback, records: Sequence[EventRecord]) -> list[Any]:
+        results = record(self, records)
+        return [one if isinstance(one, Exception) else replace(one, again=False) for one in results]
+
+    return mock.patch.object(Feedback, "record", record_once)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
     "no lease": _no_lease,
@@ -516,9 +527,11 @@ BUGS: Final[Mapping[str, Bug]] = {
     "name the leases of a batch once": _name_the_leases_of_a_batch_once,
     "take results as they come": _take_results_as_they_come,
     "settle one at a time": _settle_one_at_a_time,
+    "leave what SES lists late": _leave_what_ses_lists_late,
 }
 
 _UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH, _KEYED_BATCH = (PATHS[n] for n in (0, 2, 5, 6, 7))
+_LISTED_LATE: Final = PATHS[13]
 _SLOW, _DOWN = WEBHOOK_PATHS[1], WEBHOOK_PATHS[2]
 #: The runs that catch each bug soonest.
 AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
@@ -553,4 +566,5 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "name the leases of a batch once": bursts,
     "take results as they come": bursts,
     "settle one at a time": bursts,
+    "leave what SES lists late": partial(listed_late, path=_LISTED_LATE),
 }

@@ -17,11 +17,13 @@ from tests.fakes.builders import attachment, request
 from verification.faults.enumeration import UNDISTURBED, FaultsOf, Plan, at_each_call, describe
 from verification.faults.processes import Send
 from verification.faults.report import RunResult
-from verification.faults.system import System
+from verification.faults.system import GONE, LISTED, System
 from verification.faults.verdict import judge
 from verification.faults.wire import FAULTS, Fault, Kind, Site, faults_of
 
 _BOUNCING: Final = "bounce@simulator.amazonses.com"
+_GONE: Final = f"bounce@{GONE}"
+_LISTED: Final = f"bounce@{LISTED}"
 #: Bytes. Base64 makes this larger than the size from which a mail goes through the spool.
 _LARGE: Final = 180_000
 #: Seconds after the hand-over. Events arrive after the worker's next try, and in reverse order.
@@ -45,6 +47,8 @@ class Path:
     mails: int = 1
     #: Whether it is sent over SMTP.
     smtp: bool = False
+    #: After how many seconds SES lists an address that bounced.
+    listed_after: float = 0.0
 
     def send(self) -> Send:
         mails = tuple(self._mail(large=self.large and n == 0) for n in range(self.mails))
@@ -67,7 +71,9 @@ class Path:
 
     @property
     def final(self) -> Status:
-        return Status.BOUNCED if _BOUNCING in self.to else Status.DELIVERED
+        if _LISTED in self.to:
+            return Status.FAILED
+        return Status.BOUNCED if {_BOUNCING, _GONE} & {*self.to} else Status.DELIVERED
 
 
 PATHS: Final = (
@@ -85,6 +91,9 @@ PATHS: Final = (
     Path("SMTP, keyed", keyed=True, smtp=True),
     Path("SMTP, keyed, spooled", keyed=True, large=True, smtp=True),
     Path("SMTP, keyed, bounced", keyed=True, to=(_BOUNCING,), smtp=True),
+    # SES lists the address after the first receipt of the bounce, or had it listed before.
+    Path("keyed, bounced, listed late", keyed=True, to=(_GONE,), listed_after=140.0),
+    Path("keyed, unsent by SES", keyed=True, to=(_LISTED,)),
 )
 
 
@@ -124,6 +133,11 @@ def _with_warm_clients(system: System, path: Path) -> Iterator[RunResult]:
     """Run a path twice, since the first run of a new client makes calls that later ones do not."""
     for _ in range(2):
         yield run(system, path, UNDISTURBED)
+
+
+def listed_late(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path whose bounce is recorded before SES lists the address."""
+    yield run(system, path, UNDISTURBED)
 
 
 def late_events(system: System, path: Path) -> Iterator[RunResult]:
@@ -222,6 +236,7 @@ def run(
         _pause_at(system, pause_at, pause)
     system.arrivals = lambda record: (events_wait + arrivals[record["eventType"]],)
     system.copies = lambda: (0.0,)
+    system.listed_after = path.listed_after
     send = path.send()
     system.client(send)
     if again_after is not None:
@@ -236,6 +251,7 @@ def run(
         exact=len(struck) < 2 and not killed and not any("UpdateItem" in name for name in names),
         spool=not killed and not any(name.startswith(("s3.", "sqs.")) for name in names),
     )
+    verdict.wrong += len(system.listed())
     # After two faults the service may be unable to know whether a mail was accepted.
     if len(struck) > 1:
         verdict.phantom = 0

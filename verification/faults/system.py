@@ -17,6 +17,7 @@ from functools import partial
 from io import StringIO
 from itertools import count
 from typing import Any, Final
+from urllib.parse import unquote
 
 import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -29,6 +30,7 @@ from local.ses.events import timestamp
 from local.ses.mail import CapturedMail
 from local.ses.sending import accept, parse
 from local.ses.store import MailStore
+from local.ses.suppression import SuppressedDestination
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.sqs.queue_ages import Metric
@@ -47,6 +49,11 @@ from verification.turns import Turns
 TABLE: Final = "pillarbox"
 CREDENTIALS: Final = "pillarbox-credentials"
 BUCKET: Final = "pillarbox-spool"
+#: The domains whose addresses bounce, and whose addresses SES listed before it got their email.
+GONE: Final = "gone.example"
+LISTED: Final = "listed.example"
+_NOT_FOUND: Final = {"x-amzn-errortype": "NotFoundException"}
+_SUPPRESSED: Final = "/v2/email/suppression/addresses/"
 #: Nothing listens at this address: the stand-in answers on the wire.
 SES: Final = "http://127.0.0.1:9"
 EVENTS_QUEUE_URL: Final = "http://127.0.0.1:9/events"
@@ -93,6 +100,8 @@ class System:
         self.mailbox = MailStore(keep=10_000, account=StoredAccount(review="GRANTED"))
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
+        #: After how many seconds SES lists an address that bounced.
+        self.listed_after = 0.0
         #: Seconds that each copy of an event waits in its queue; () loses the event.
         self.arrivals: Callable[[dict[str, Any]], tuple[float, ...]] = lambda _record: (120.0,)
         #: Seconds until each copy of a job is delivered.
@@ -216,6 +225,7 @@ class System:
         self.set_aside.clear()
         self.spool_times.clear()
         self.mailbox.clear()
+        self.mailbox.suppressions.clear()
         self._due.clear()
         self._visible.clear()
         self._receives.clear()
@@ -443,8 +453,18 @@ class System:
         if path_of(request) == "/v2/email/account":
             quota = {"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 0.0}
             return response(request.url, 200, json.dumps({"SendQuota": quota}).encode(), headers)
+        if path_of(request).startswith(_SUPPRESSED):
+            address = unquote(path_of(request).removeprefix(_SUPPRESSED))
+            found = self.mailbox.suppressions.pop(address, None)
+            return response(request.url, 200 if found else 404, b"{}", headers | _NOT_FOUND)
         try:
-            mail = accept(self.mailbox, parse(body_of(request)))
+            email = parse(body_of(request))
+            recipients = email.destination.to_addresses
+            for address in recipients:
+                if address.endswith(f"@{LISTED}"):
+                    self._list(address)
+            gone = [address for address in recipients if address.endswith(f"@{GONE}")]
+            mail = accept(self.mailbox, email, dict.fromkeys(gone, "bounce"))
         except SesError as refusal:
             response_of_refusal = refusal.response()
             return response(
@@ -453,6 +473,8 @@ class System:
                 bytes(response_of_refusal.body),
                 dict(response_of_refusal.headers),
             )
+        for address in gone:
+            self.after(self.listed_after, partial(self._list, address))
         self.mailbox.add(mail)
         self.on_hand_over(mail)
         for record in event_records(mail, self.mailbox):
@@ -460,6 +482,10 @@ class System:
             for seconds in self.arrivals(record):
                 self.report(record, seconds)
         return response(request.url, 200, json.dumps({"MessageId": mail.id}).encode(), headers)
+
+    def _list(self, address: str) -> None:
+        """Put an address on SES's own list."""
+        self.mailbox.suppressions.put(SuppressedDestination(address, "BOUNCE", self.now))
 
     def report(self, record: dict[str, Any], seconds: float) -> None:
         """Put an event record into its queue; `record_feedback` receives it after some seconds."""
@@ -566,6 +592,10 @@ class System:
         return {
             item["sk"] for item in wiring.services().table.query(keys.suppression(self.account_id))
         }
+
+    def listed(self) -> set[str]:
+        """Return the addresses on SES's own list."""
+        return {*self.mailbox.suppressions}
 
     def spool_keys(self) -> list[str]:
         """Return the keys of the account's spool objects."""
