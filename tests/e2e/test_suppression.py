@@ -60,7 +60,7 @@ def bounce(stack: dict[str, Any]) -> Callable[[str], None]:
 
 def listed(stack: dict[str, Any], address: str, tenant: str | None) -> bool:
     """Ask SES whether it has an address on a list."""
-    of = {"TenantName": tenant} if tenant else {}
+    of: Any = {"TenantName": tenant} if tenant else {}
     entries = ses_of(stack).list_suppressed_destinations(**of)["SuppressedDestinationSummaries"]
     return address in [entry["EmailAddress"] for entry in entries]
 

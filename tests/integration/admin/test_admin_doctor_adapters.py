@@ -61,7 +61,7 @@ def test_ses_returns_status_and_configuration_sets(
     ses[1].configuration_sets["set"].suppression.reasons = ("BOUNCE",)
     named = account.configuration_set("set")
     assert named is not None
-    assert named.suppresses == {"BOUNCE"}
+    assert named.suppresses == frozenset({"BOUNCE"})
     ses[1].configuration_sets["set"].event_destinations["events"] = {
         "Enabled": False,
         "MatchingEventTypes": ["SEND"],
