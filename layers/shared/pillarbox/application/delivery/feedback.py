@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 #: these seconds, which double. More tries than this are a bug.
 _TRIES: Final = 10
 _FIRST_PAUSE: Final = 0.01
-#: SES takes about one call a second that is no send. What this time does not suffice for waits
-#: for the next receipt of its event, so that the function's 30 seconds suffice.
+#: How long a batch frees addresses. SES takes about one call a second that is no send, and the
+#: function has 30. The other events come again.
 _FREEING_TIME: Final = timedelta(seconds=8)
-#: The last receipt of an event, each a minute after the one before, that still frees its addresses.
-#: After that SES refuses the next email, whose event frees the address.
-_LAST_FREEING: Final = 5
+#: From this receipt on, each a minute after the one before, an event does not come again for its
+#: addresses. SES then refuses the next email to one, and the event of that frees it.
+_LAST_RECEIPT: Final = 5
 
 
 class FeedbackOutcome(StrEnum):
@@ -146,12 +146,12 @@ class Feedback:
         """
         ends_at = self.clock() + _FREEING_TIME
         for position, (record, result) in enumerate(zip(records, results, strict=True)):
-            event = result.provider_event if isinstance(result, FeedbackResult) else None
-            if isinstance(result, Exception) or event is None or not event.listed:
+            if isinstance(result, Exception) or result.outcome is FeedbackOutcome.UNKNOWN:
                 continue
-            if result.outcome is FeedbackOutcome.UNKNOWN:
+            event = result.provider_event
+            if event is None or not event.listed:
                 continue
-            again = record.receives < _LAST_FREEING
+            again = record.receives < _LAST_RECEIPT
             try:
                 if self.clock() < ends_at:
                     again = not self._free(event) and record.receives == 1
@@ -164,9 +164,9 @@ class Feedback:
             results[position] = replace(result, again=again)
 
     def _free(self, event: ProviderEvent) -> bool:
-        """Return whether the provider had listed one of an event's addresses."""
+        """Return whether the provider had listed all addresses of an event."""
         tenant = self.tenant_of(event.account_id)
-        return True in [self.provider_suppressions.remove(one, tenant) for one in event.listed]
+        return False not in [self.provider_suppressions.remove(one, tenant) for one in event.listed]
 
     def _leave_marks(self, records: Sequence[EventRecord]) -> None:
         """Mark the messages of events that were received before and not merged.
