@@ -241,8 +241,8 @@ class SuppressionRecords(Protocol):
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read an account's suppressions, sorted by address."""
 
-    def remove(self, account_id: str, address: str) -> bool:
-        """Remove a suppression; return False if there was none."""
+    def remove(self, account_id: str, address: str) -> None:
+        """Remove a suppression, if there is one."""
 
 
 class DomainIdentities(Protocol):

@@ -87,9 +87,9 @@ class DynamoSuppressions(Store):
         """Read the account's list."""
         return map(suppression_of, self._table.query(keys.suppression(account_id)))
 
-    def remove(self, account_id: str, address: str) -> bool:
-        """Delete a suppression; return False if none exists."""
-        return self._table.remove(keys.suppression(account_id, address))
+    def remove(self, account_id: str, address: str) -> None:
+        """Delete a suppression, if it exists."""
+        self._table.delete(keys.suppression(account_id, address))
 
 
 def hashed_reasons(table: Table, account_id: str, mailboxes: Iterable[str]) -> dict[str, str]:
