@@ -25,6 +25,7 @@ def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
         "address",
         "sending",
         "events",
+        "suppression",
         "queues",
         "shards",
         "strangers",
