@@ -86,6 +86,9 @@ class Received:
 class System:
     """The service, its queue and its provider; created once and used for many runs."""
 
+    #: After how many seconds SES lists an address that bounced.
+    listed_after = 0.0
+
     def __init__(self, queue_url: str, dead_url: str, stream: TableStream) -> None:
         self.stream = stream
         self.now = wiring.utc_now()
@@ -100,8 +103,6 @@ class System:
         self.mailbox = MailStore(keep=10_000, account=StoredAccount(review="GRANTED"))
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
-        #: After how many seconds SES lists an address that bounced.
-        self.listed_after = 0.0
         #: Seconds that each copy of an event waits in its queue; () loses the event.
         self.arrivals: Callable[[dict[str, Any]], tuple[float, ...]] = lambda _record: (120.0,)
         #: Seconds until each copy of a job is delivered.
