@@ -1,60 +1,25 @@
 """Finds what a test wants from an email: its links, its codes, and a line of its text."""
 
 import re
-from contextlib import suppress
-from html.parser import HTMLParser
 from typing import Final
 
 from local.inbox.codes import codes_in
 from local.inbox.reading import MailView
+from pillarbox.rendering.markup import attributes_of, tags, url_of
+from pillarbox.rendering.text import text_from_html
 
-_URL: Final = re.compile(r"""https?://[^\s<>"]*[^\s<>"'.,;:!?)\]]""")
-_UNSHOWN: Final = frozenset({"head", "script", "style", "template", "title"})
-#: Elements that end a line where they begin and end; the cells of a row stand on one line.
-_LINES: Final = frozenset(
-    {"address", "blockquote", "br", "dd", "div", "dt", "footer", "h1", "h2", "h3", "h4", "h5", "h6"}
-    | {"header", "hr", "li", "ol", "p", "pre", "section", "table", "tr", "ul"}
-)
-_CELLS: Final = frozenset({"td", "th"})
+_REST: Final = r"""[^\s<>"]*[^\s<>"'.,;:!?)\]]"""
+_URL: Final = re.compile(rf"https?://{_REST}")
+#: What holds no code: the links of a text, also those of apps and telephones.
+_LINK: Final = re.compile(rf"\b(?:[a-z][a-z0-9+.-]*://|tel:|sms:){_REST}", re.IGNORECASE)
+_WEB: Final = ("https://", "http://")
 _PREVIEW: Final = 140  # characters
-
-
-class _Html(HTMLParser):
-    """Collects the links and the shown text of an email's HTML."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.texts: list[str] = []
-        self._unshown = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._end_line(tag)
-        if tag in _CELLS:
-            self.texts.append("  ")
-        if tag in _UNSHOWN:
-            self._unshown += 1
-        if tag in {"a", "area"} and (href := (dict(attrs).get("href") or "").strip()):
-            self.links.append(href)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._end_line(tag)
-        if tag in _UNSHOWN and self._unshown:
-            self._unshown -= 1
-
-    def handle_data(self, data: str) -> None:
-        if not self._unshown:
-            self.texts.append(re.sub(r"\s+", " ", data))
-
-    def _end_line(self, tag: str) -> None:
-        if tag in _LINES:
-            self.texts.append("\n")
 
 
 def links_of(view: MailView) -> list[str]:
     """Return the web links of the HTML and then of the text, each once, in order."""
-    found = [*_parsed(view.html).links, *_URL.findall(view.text or "")]
-    return [*dict.fromkeys(link for link in found if link.startswith(("https://", "http://")))]
+    found = [*_links_in(view.html or ""), *_URL.findall(view.text or "")]
+    return [*dict.fromkeys(link for link in found if link.lower().startswith(_WEB))]
 
 
 def codes_of(subject: str, view: MailView) -> list[str]:
@@ -62,7 +27,7 @@ def codes_of(subject: str, view: MailView) -> list[str]:
 
     The text is that of the HTML if there is none.
     """
-    return codes_in(_URL.sub(" link ", f"{subject}\n{_shown(view)}"))
+    return codes_in(_LINK.sub(" link ", f"{subject}\n{_shown(view)}"))
 
 
 def preview_of(view: MailView) -> str:
@@ -70,13 +35,13 @@ def preview_of(view: MailView) -> str:
     return " ".join(_shown(view).split())[:_PREVIEW]
 
 
+def _links_in(html: str) -> list[str]:
+    return [
+        url_of(attributes_of(source).get("href", ""))
+        for _, end, name, source in tags(html)
+        if name and not end and source and name.lower() in {"a", "area"}
+    ]
+
+
 def _shown(view: MailView) -> str:
-    return view.text if view.text is not None else "".join(_parsed(view.html).texts)
-
-
-def _parsed(html: str | None) -> _Html:
-    parser = _Html()
-    with suppress(AssertionError):  # how the parser reports a declaration that it does not know
-        parser.feed(html or "")
-        parser.close()
-    return parser
+    return text_from_html(view.html or "") if view.text is None else view.text

@@ -110,6 +110,8 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "admin",
         "front.protocol",
         "pillarbox.domain",
+        "pillarbox.rendering.markup",
+        "pillarbox.rendering.text",
         "pillarbox.settings",
         "pillarbox.wiring",
         "relay",

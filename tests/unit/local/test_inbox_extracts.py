@@ -23,6 +23,25 @@ def test_links_of_html_and_text() -> None:
     assert links_of(view(text, html)) == ["https://a.example/?x=1&y=2", "https://c.example/d"]
 
 
+def test_links_are_those_that_a_browser_opens() -> None:
+    """References and blanks are read as in browsers; comments and scripts have no links."""
+    html = (
+        '<a href="https://a.example/?x=1&region=eu&copy=2">a</a>'
+        '<AREA HREF=" https://b.example/c d"><a href="#top">b</a>'
+        '<!-- <a href="https://no.example/"> --><script>"<a href=https://no.example/>"</script>'
+    )
+    found = ["https://a.example/?x=1&region=eu&copy=2", "https://b.example/c%20d"]
+    assert links_of(view(html=html)) == found
+
+
+def test_codes_after_a_hidden_paragraph() -> None:
+    """A hidden element without its end hides no code, and links of apps and phones have none."""
+    html = '<p style="display:none">Preheader<h1>Your code is 482193</h1><p>Bye</p>'
+    assert codes_of("", view(html=html)) == ["482193"]
+    html = 'Your code: <a href="shop://code/111111">Open</a>, <a href="tel:222222">call</a>'
+    assert codes_of("", view(html=html)) == []
+
+
 def test_codes_of_the_subject_come_first() -> None:
     """The subject's comes first; without a text the shown HTML is searched; links have none."""
     html = "<style>.x{width:1234px} 5678 </style><p>Code <b>222222</b></p>"

@@ -10,6 +10,7 @@ from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.masking import mask
 from pillarbox.rendering.template_check import check_template
+from pillarbox.rendering.text import text_from_html
 
 STYLED = """<html><head><title>{{ title }}</title><style>
 .total { color: {{ accent }} }
@@ -123,3 +124,33 @@ def test_masking_is_reversible(source: str) -> None:
     masked = mask(source)
     assert masked.restored(masked.text) == source
     assert masked.restored(masked.with_comments(masked.text)) == source
+
+
+@pytest.mark.parametrize(
+    ("attributes", "inlined"),
+    [
+        *((attributes, True) for attributes in ("", "media=all", 'media="Screen, print"')),
+        *(
+            (attributes, True)
+            for attributes in ("media=''", "type=TEXT/CSS", "media='only screen'")
+        ),
+        *((attributes, False) for attributes in ("media=print", "media='(width < 9em)'")),
+        *((attributes, False) for attributes in ("media='screen and (max-width:9em)'",)),
+        *(
+            (attributes, False)
+            for attributes in ("type=text/x", "media='(prefers-color-scheme:dark)'")
+        ),
+    ],
+)
+def test_sheets_for_some_stay_sheets(attributes: str, *, inlined: bool) -> None:
+    """Only a sheet that everybody's screen obeys becomes style attributes; @media never does."""
+    css = "p { color: red } @media print { p { display: none } }"
+    other = "<STYLE>i { color: blue }</STYLE>"
+    source = f"<style {attributes}>{css}</style>{other}<p>{{{{ code }}}}</p><i>x</i>"
+    html, problems = compile_source(SourceKind.HTML, source)
+    assert not problems
+    assert ("<p style=" in html) == inlined
+    assert '<i style="color: blue;">' in html
+    assert css in html
+    assert "ignore" not in html
+    assert text_from_html(html) == "{{ code }}\n\nx"

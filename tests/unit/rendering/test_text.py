@@ -1,6 +1,7 @@
 """The plain-text part: it reads well, and any input works."""
 
 import time
+from html.entities import html5
 
 import pytest
 from hypothesis import given
@@ -71,18 +72,37 @@ def test_starters(slug: str) -> None:
         ("<ol><li>a<ul><li>x</li></ul></li><li><p>b</p></ol>", "1. a\n   - x\n2. b"),
         ("<li>a</li>", "- a"),
         ("<blockquote>a<br>b</blockquote>c", "> a\n> b\n\nc"),
-        ("<pre>a\n\n  b</pre>c", "a\n\n  b\n\nc"),
+        ("<pre>\na\n\n\n  b\n</pre>c", "a\n\n\n  b\n\nc"),
+        ("<pre>a\r\n \r\nb</pre>", "a\n\nb"),
+        ("<ol start=3><li>c<li>d</ol>", "3. c\n4. d"),
+        ("<ol start=x><li>a<li value=7>b<li>c</ol>", "1. a\n7. b\n8. c"),
+        ("<ol reversed><li>a<li>b<ol reversed><li>x</ol></ol>", "2. a\n1. b\n   1. x"),
+        ("<ol reversed start=0><li>a<li>b</ol>", "0. a\n-1. b"),
+        ("<table><tr><td>a</td>\n<td><ol><li>b</ol></table>", "a\n1. b"),
         ("<table><tr><th>a<th>b<tr><td>1<td>2</table>", "a  b\n1  2"),
         ("<table><tr><th scope=row>a</th><td>1</td></tr></table>", "a: 1"),
         ("a <img src=x alt='Logo of X'> <img src=y> b", "a Logo of X b"),
         ("<title>t</title><style>p{}</style><script>a<b</script>x", "x"),
-        ("<head><meta charset=utf-8><p>a</head>x", "x"),
+        ("<head><meta charset=utf-8><p>a</head>x", "ax"),
+        ("<!doctype html><html><head><title>T</title><p>Hello", "Hello"),
+        ("<html><head><!-- a <body> b --></head><body><p>Hi", "Hi"),
+        ("<head><script>write('<body>')</script><style>/* </head> */</style></head>x", "x"),
+        ("<script><!-- <script>a</script> b --></script>x", "x"),
+        ("a<img alt=b", "a"),
         ("<head><title>t</title><body>x", "x"),
         ("<svg><text>a</text></svg><!-- c --><!--[if mso]><p>m</p><![endif]-->x", "x"),
         ("<div style='DISPLAY : none'><div>a</div>b</div>x", "x"),
         ("<p hidden>a<p>b", "b"),
         ("<span aria-hidden=true>a</span><i data-text=skip>b</i><p hidden>c</p>x", "x"),
         ("<img hidden alt=a>x", "x"),
+        ("<p STYLE='DISPLAY:NONE'>a</p><p HIDDEN>b</p><p style='Display: None'>c</p>x", "x"),
+        ("<p style='&#100;isplay:none'>a</p><p style='display:none;display:block'>b</p>", "b"),
+        ("<p style='x-display:none'>a</p><p title=hidden>b</p>", "a\n\nb"),
+        ("<div style='visibility:hidden'>a<b style='visibility:visible'>b</b></div>", "b"),
+        ("<template><p>a</p></template><datalist><option>b</datalist><dialog>c</dialog>x", "x"),
+        ("<dialog open>a</dialog>", "a"),
+        ("<svg/>a<svg><text>b</text><p>c", "a\n\nc"),
+        ("<select><option>a<option>b</select>x", "x"),
         ("a\u200bb\u00adc\ufeffd", "abcd"),
     ],
 )
@@ -110,11 +130,53 @@ def test_blocks(html: str, text: str) -> None:
             "a (https://x.example)b (https://y.example)",
         ),
         ("<a href='https://x.example/<b>'>a</a>", "a: https://x.example/%3Cb%3E"),
+        ("<a href=' https://x.example/a\n b '>a</a>", "a: https://x.example/a%20b"),
+        ("<a href='http:x?a=1&region=eu&copy=2'>a</a>", "a: http:x?a=1&region=eu&copy=2"),
+        ("<a href='shop-app://open?x'>a</a>", "a: shop-app://open?x"),
+        ("<a href=' java&#10;script:x()'>no</a> <a href='data:,x'>no</a>", "no no"),
+        ("<p><a href=https://x.example>a<p>b</a>c", "a: https://x.example\n\nbc"),
     ],
 )
 def test_links(html: str, text: str) -> None:
     """A link shows its URL once, and only if it can be followed from plain text."""
     assert text_from_html(html) == text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        *(f"<p hidden>a{end}" for end in ("<h1>x", "<div>x", "<table><td>x", "<ul>x", "<hr>x")),
+        "<div><p hidden>a</div>x",
+        "<ul><li hidden>a<li>x</ul>",
+        "<dl><dt hidden>a<dd>x</dl>",
+        "<dl><dd hidden>a<dt>x</dl>",
+        "<table><tr><td hidden>a<td>x</table>",
+        "<table><tr><th hidden>a<tr><td>x</table>",
+        "<table><tr hidden><td>a<tr><td>x</table>",
+        "<table><tbody hidden><tr><td>a<tbody><tr><td>x</table>",
+        "<table hidden>x<tr><td>a</table>",
+        "<div><span hidden>a</div>x",
+        "<b hidden>a<p>b</b>x",
+        "<b><q hidden>a<div>x</b>",
+        "<form><p hidden>a</form>x",
+    ],
+)
+def test_a_hidden_element_ends_where_browsers_end_it(html: str) -> None:
+    """A hidden element without an end tag does not hide what comes after it."""
+    assert text_from_html(html).strip("- \n") == "x"
+
+
+def test_references_in_attributes() -> None:
+    """A name is a reference in a URL if it has a semicolon, or if nothing of a name follows."""
+    for name, value in html5.items():
+        if name.endswith(";"):
+            assert attributes_of(f"a='x&{name}y'") == {"a": f"x{value}y"}
+            continue
+        assert attributes_of(f"a='x&{name}'") == {"a": f"x{value}"}
+        assert attributes_of(f"a='x&{name}-'") == {"a": f"x{value}-"}
+        for after in ("=1", "x", "1"):
+            if f"{name}{after}" not in html5:
+                assert attributes_of(f"a='x&{name}{after}'") == {"a": f"x&{name}{after}"}
 
 
 NAMES = st.sampled_from(
@@ -153,7 +215,7 @@ def test_any_input(html: str) -> None:
         ("<blockquote>" * 8, "<br>a"),
         ("<ol>" * 8 + "<li>" * 8_000, "<br>a"),
         (("<ol>" + "<li>" * 999) * 8 + "<pre>", "\na"),
-        ('<a href="http:', "<"),
+        ('x<a href="http:', "<"),
         ('<a href="http:">x</a><pre>', "\n<"),
         ("<ol>", "<li>a"),
         ("", "<hr>"),
@@ -189,11 +251,11 @@ def test_a_deep_quote_keeps_its_indents() -> None:
 
 def test_links_in_links() -> None:
     """A link around another one is written after it, so that nesting takes linear time."""
-    nested = "one<td><ul><a href=http:a>two<td><ul><a href=http:b>three</a><td></ul></a>"
-    assert text_from_html(nested) == "one  two  three (http:b)  (http:a)"
+    nested = "<a href=http:a>one<table><td><a href=http:b>two</a></table></a>"
+    assert text_from_html(nested) == "one\n\ntwo: http:b\nhttp:a"
 
     def seconds(levels: int) -> float:
-        html = "x<td><ul><a href=http:u>" * levels + "y" + "</a><td></ul>" * levels
+        html = "x<table><td><a href=http:u>" * levels + "y" + "</a></table>" * levels
         started = time.process_time()
         text_from_html(html)
         return time.process_time() - started
@@ -226,6 +288,7 @@ def test_raw_text_is_never_shown(name: str) -> None:
             *("<ul><li>x", "<blockquote>x", "<table><tr><td>x", "</p>", "<script>", "<p hidden>"),
             "<br>",
         ),
+        *("<p><b><i hidden>", "<b><div></b>", "<a href=http:a><div>", "<table><b>", "<svg><p>"),
         *("<style></styl", "<b></i>", "x<a href=http:a>y</a>", "<pre>\n", "<p a='", " ", "<svg>"),
     ],
 )

@@ -4,11 +4,12 @@ from datetime import datetime
 
 from pillarbox.domain.messages.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
 from pillarbox.rendering.fuel import RequestFuel
-from pillarbox.rendering.text import text_from_html
 
 
 def to_text(html: str) -> str:
     """Return the text part that an email with this HTML has."""
+    from pillarbox.rendering.text import text_from_html  # noqa: PLC0415  few requests need it
+
     return text_from_html(html)
 
 

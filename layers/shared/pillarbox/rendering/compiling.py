@@ -27,6 +27,8 @@ _IMPLIED: Final = _OUTER | {"tbody"}
 _TAGS: Final = frozenset({PieceKind.START, PieceKind.END})
 _PLAIN_STYLE: Final = "<mj-style"
 _EMPTY_STYLE: Final = re.compile(r'<style type="text/css">\s*</style>')
+#: How the inliner is told to leave a sheet alone.
+_IGNORED: Final = '<style data-css-inline="ignore"'
 _POSITION: Final = re.compile(r"at position (\d+):\d+")
 _UNQUOTED: Final = re.compile(r"""<[a-zA-Z][^<>"']*?\s[^\s=<>"']+=(?!["'])""")
 _BARE: Final = re.compile(r"<(?![a-zA-Z/!?])")
@@ -174,15 +176,28 @@ def _inline_css(masked: MaskedTemplate) -> tuple[str, list[Problem]]:
             return source, [_not_inlined(masked, style.start, "its CSS has tags such as if")]
     if fault := misnesting(pieces, MAX_LEVELS):
         return source, [_not_inlined(masked, fault.position, fault.text)]
-    check_css(masked, [(style.content_start, style.content) for style in styles], pieces)
-    text = masked.with_comments(masked.text)
-    html = _inliner().inline(text)
+    used = [style for style in styles if _is_for_everybody(style)]
+    check_css(masked, [(style.content_start, style.content) for style in used], pieces)
+    text = masked.text
+    for style in reversed(styles):
+        if style not in used:
+            text = text[: style.start] + _IGNORED + text[style.start + len("<style") :]
+    text = masked.with_comments(text)
+    html = _inliner().inline(text).replace(_IGNORED, "<style")
     if _style_attributes(html) == _style_attributes(text):
         return source, []  # such as rules for phones only
     if _outline(masked, html) != _outline(masked, text):
         reason = "a parser of HTML changes its structure"
         return source, [_not_inlined(masked, styles[0].start, reason)]
     return masked.restored(_without_added_rows(html, text)), []
+
+
+def _is_for_everybody(style: Piece) -> bool:
+    """Return whether a sheet is CSS for screens of all kinds. The inliner does not look."""
+    media = [one.strip() for one in style.attributes.get("media", "").lower().split(",")]
+    return style.attributes.get("type", "").lower() in {"", "text/css"} and not {
+        *("", "all", "screen", "only screen"),
+    }.isdisjoint(media)
 
 
 def _style_attributes(html: str) -> list[str]:

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import Final
 
-from pillarbox.rendering.markup import attributes_of
+from pillarbox.rendering.markup import ATTRIBUTES, COMMENT, RAW, attributes_of
 
 #: Elements without an end tag (HTML standard, 13.1.2).
 VOID: Final = frozenset(
@@ -20,16 +20,13 @@ VOID: Final = frozenset(
         *("param", "source", "track", "wbr"),
     }
 )
-_ATTRIBUTES: Final = (
-    r"""(?:[^>="']++(?:="[^"]*+")?+|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+"""
-)
 _PIECES: Final = re.compile(
     rf"""
-    (?P<comment><!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z)))
-    | <(?P<raw>(?i:iframe|noembed|noframes|script|style|textarea|title))(?=[\s/>])
-      (?P<raw_attributes>{_ATTRIBUTES})(?:>|\Z)
+    (?P<comment>{COMMENT})
+    | <(?P<raw>{RAW})(?=[\s/>])
+      (?P<raw_attributes>{ATTRIBUTES})(?:>|\Z)
       (?P<content>(?:[^<]++|<(?!/(?i:(?P=raw))[\s/>]))*+)(?:</[^>]*+(?:>|\Z)|\Z)
-    | <(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>{_ATTRIBUTES})(?:>|\Z)
+    | <(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>{ATTRIBUTES})(?:>|\Z)
     | (?P<other><[!?/][^>]*+(?:>|\Z))
     """,
     re.VERBOSE,

@@ -1,45 +1,66 @@
-"""Split HTML into a flat sequence of tags and text, in linear time.
+"""Split HTML into a flat sequence of tags and text, in linear time (HTML standard, 13.2.5).
 
-An account may send any HTML, and one worker serves all accounts. Tree builders
-follow the standard's error handling, which takes quadratic time in places: 80 KB
-of unclosed <font><p> cost lexbor 20 s and 4 GB. Extracting text needs no tree.
-Every branch of the pattern below can match up to the end of the input, so none
+Every branch of the patterns below can match up to the end of the input, so none
 fails after a long search, and none backtracks over what it has matched.
 """
 
 import html as standard
 import re
 from collections.abc import Iterable
+from html.entities import html5
 from typing import Final
+from urllib.parse import quote
 
-_MARKUP: Final = re.compile(
-    r"""
-    # A comment, including a whole MSO conditional.
-    <!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))
-    # Raw text: only its own end tag ends it (HTML standard, 13.2.6).
-    | <((?i:iframe|noembed|noframes|script|style|textarea|title))(?=[\s/>])
-      (?:[^<]++|<(?!/(?i:\1)[\s/>]))*+(?:</[^>]*+(?:>|\Z)|\Z)
-    # The head ends at its end tag, or where the body starts.
-    | <(?i:head)(?=[\s/>])(?:[^<]++|<(?!/?(?i:head|body)[\s/>]))*+(?:</(?i:head)[^>]*+(?:>|\Z))?
-    | <(/?)([a-zA-Z][^\s/>]*+)
-      ((?:[^>="']++(?:="[^"]*+")?+|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+)(?:>|\Z)
-    | <[!?/][^>]*+(?:>|\Z)          # a doctype, or markup that browsers treat as a comment
-    """,
-    re.VERBOSE,
-)
+_SPACES: Final = r"\t\n\f\r\ "
+_NAME: Final = rf"[^{_SPACES}/>][^{_SPACES}/=>]*+"
+_EQUALS: Final = rf"[{_SPACES}]*+=[{_SPACES}]*+"
 _ATTRIBUTE: Final = re.compile(
-    r"""([^\s/>="']++)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?""",
+    rf"""({_NAME})(?:{_EQUALS}(?:"([^"]*+)"?|'([^']*+)'?|([^{_SPACES}>]*+)))?+""", re.VERBOSE
+)
+#: What follows the name of a tag. A quote has a meaning only where a value begins.
+ATTRIBUTES: Final = rf"""(?:[{_SPACES}/]++
+    | {_NAME}(?:{_EQUALS}(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACES}>]*+))?+)*+"""
+#: A comment, including a whole MSO conditional.
+COMMENT: Final = r"<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))"
+#: The names of elements whose content is text, which only their own end tag ends.
+RAW: Final = "(?i:iframe|noembed|noframes|script|style|textarea|title)"
+_END_OF_NAME: Final = rf"[{_SPACES}/>]"
+_SCRIPT: Final = rf"(?i:script){_END_OF_NAME}"
+_MARKUP: Final = re.compile(
+    rf"""
+    {COMMENT}
+    # In a script, "<!--" begins a part in which a second <script> has its own end tag.
+    | <(?={_SCRIPT})[^{_SPACES}/>]++{ATTRIBUTES}>
+      (?:[^<]++
+        | <!--(?:-?>|(?:[^<-]++|-(?!->)
+            | <{_SCRIPT}(?:[^<-]++|-(?!->)|<(?!/{_SCRIPT}))*+(?:</{_SCRIPT})?+
+            | <(?!/{_SCRIPT}))*+(?:-->)?+)
+        | <(?!/{_SCRIPT}))*+ (?:</[^>]*+(?:>|\Z)|\Z)
+    | <({RAW})(?={_END_OF_NAME}){ATTRIBUTES}>
+      (?:[^<]++|<(?!/(?i:\1){_END_OF_NAME}))*+(?:</[^>]*+(?:>|\Z)|\Z)
+    | <(/?)([a-zA-Z][^{_SPACES}/>]*+)({ATTRIBUTES})>
+    | <[a-zA-Z].*+          # a tag without an end, at the end of the document
+    | <[!?/][^>]*+(?:>|\Z)  # a doctype, or markup that browsers treat as a comment
+    """,
+    re.VERBOSE | re.DOTALL,
 )
 #: More digits than any character's number has. Python converts at most 4,300 of them to a number.
 _TOO_MANY_DIGITS: Final = 1_000
 _LONG_NUMBER: Final = re.compile(f"&#[0-9]{{{_TOO_MANY_DIGITS},}};?")
+_REFERENCE: Final = re.compile(
+    "&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))"
+)
+#: White space, and characters that are invisible or that mark the end of a URL in a text.
+_NOT_IN_URLS: Final = re.compile(
+    r"[\x00-\x20\"<>\x7f-\xa0\xad\u034f\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
+)
 
 
 def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
     """Split a document into tuples: text before a tag, "/" of an end tag, name, and attributes.
 
     Text and attributes are as written. Name and attributes are None at the end, and
-    for markup that is not a tag (a comment, a script, the head).
+    for markup that is not a tag (a comment, a script).
     """
     parts = _MARKUP.split(html)
     parts += [None] * 4
@@ -54,9 +75,24 @@ def unescape(text: str) -> str:
 
 
 def attributes_of(source: str) -> dict[str, str]:
-    """Return the attributes of a start tag. If an attribute occurs twice, the first counts."""
+    """Return the attributes of a start tag. If an attribute occurs twice, the first counts.
+
+    A name such as `&copy` is a reference only with a semicolon, or if neither "=" nor a letter or
+    digit follows (13.2.5.73): the query `?a=1&copy=2` stays as it is.
+    """
     attributes: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(source):
         value = match[2] or match[3] or match[4] or ""
-        attributes.setdefault(match[1].lower(), unescape(value))
+        attributes.setdefault(match[1].lower(), _REFERENCE.sub(_resolved, value))
     return attributes
+
+
+def _resolved(reference: re.Match[str]) -> str:
+    name = reference[1]
+    return unescape(reference[0]) if name is None else html5.get(name, reference[0])
+
+
+def url_of(href: str) -> str:
+    """Return the URL of a link as browsers read it (URL standard, 4.4), without resolving it."""
+    url = re.sub(r"[\t\n\r]", "", href.strip("".join(map(chr, range(33)))))
+    return _NOT_IN_URLS.sub(lambda match: quote(match[0], errors="replace"), url)

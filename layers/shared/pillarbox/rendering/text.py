@@ -6,24 +6,20 @@ from html import escape
 from typing import Final
 from urllib.parse import unquote
 
-from pillarbox.rendering.markup import attributes_of, tags, unescape
+from pillarbox.rendering.markup import attributes_of, tags, unescape, url_of
+from pillarbox.rendering.open_elements import Element, Moves, OpenElements
 
-#: Elements that are invisible, or useless without their appearance.
-_SKIPPED: Final = frozenset({"audio", "canvas", "map", "math", "object", "select", "svg", "video"})
-_VOID: Final = frozenset({"br", "hr", "img", "input", "wbr"})
 #: Block elements, and the line ends before and after each. Two make an empty line.
 _GAPS: Final = {
-    **dict.fromkeys(("blockquote", "dl", "fieldset", "figure", "ol", "p", "pre", "ul"), 2),
+    **dict.fromkeys(("blockquote", "dl", "fieldset", "figure", "listing", "p", "pre"), 2),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), 2),
-    **dict.fromkeys(("address", "article", "aside", "body", "caption", "center", "dd"), 1),
-    **dict.fromkeys(("details", "div", "dt", "figcaption", "footer", "form", "header"), 1),
-    **dict.fromkeys(("html", "legend", "main", "nav", "section", "summary", "table"), 1),
-    **dict.fromkeys(("tbody", "tfoot", "thead", "tr"), 1),
+    **dict.fromkeys(("address", "article", "aside", "caption", "center", "dd", "details"), 1),
+    **dict.fromkeys(("dialog", "div", "dt", "figcaption", "footer", "form", "header"), 1),
+    **dict.fromkeys(("hgroup", "legend", "main", "nav", "optgroup", "option", "search"), 1),
+    **dict.fromkeys(("section", "summary", "table", "tbody", "tfoot", "thead", "tr"), 1),
 }
-#: Elements whose end needs data from their start.
-_NESTED: Final = frozenset({"a", "blockquote", "li", "ol", "pre", "ul"})
-#: Elements that change the text in another way than plain blocks.
-_SPECIAL: Final = _NESTED | {"br", "hr", "img", "table", "td", "th"}
+_PRE: Final = frozenset({"listing", "pre"})
+_LISTS: Final = frozenset({"dir", "menu", "ol", "ul"})
 #: Deeper quotes and lists are not indented further.
 _MAX_INDENTS: Final = 8
 #: All indents together have at most this share of the HTML's length. Otherwise two characters
@@ -31,15 +27,24 @@ _MAX_INDENTS: Final = 8
 _INDENTS_SHARE: Final = 2
 #: In octets, and relative to the HTML.
 MAX_GROWTH: Final = 2
-_HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 #: White space of HTML and no-break spaces, unless it is a single space already. Authors
 #: use other spaces on purpose.
 _SPACE: Final = re.compile("[ \t\r\n\f\v\u00a0]{2,}|[\t\r\n\f\v\u00a0]")
 #: Invisible characters, which only mark line breaks or separate a preheader.
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u034f\u200b\u2060\ufeff"))
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+#: What runs or shows something in a browser, and what leads nowhere outside of this email.
+_UNSHOWN_SCHEMES: Final = frozenset(
+    {"about", "blob", "cid", "data", "file", "javascript", "mid", "vbscript"}
+    | {"x-apple-data-detectors"}
+)
+#: The number of an item before the number of items in its list is known.
+_RELATIVE: Final = re.compile("\0([0-9]+) (-?[0-9]+)\0")
+#: A number as browsers read it. Larger ones count as none.
+_NUMBER: Final = re.compile(r"[ \t\n\f\r]*([+-]?[0-9]{1,9})(?![0-9])")
 
 
-def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop, because calls cost most of its time
+def text_from_html(html: str) -> str:
     """Return plain text with the content of the HTML.
 
     Blocks are separate lines. A link has its URL: `label: url` if it is alone on its
@@ -50,39 +55,28 @@ def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop, because 
     HTML. Only HTML that was made for it, such as a URL of a million "<", exceeds that and
     loses its end.
     """
+    lines = html.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    text, moves = _read(lines, {})
+    if moves:
+        text, _ = _read(lines, moves)
+    return _cut(text, MAX_GROWTH * len(html.encode("utf-8", "surrogatepass")))
+
+
+def _read(html: str, known_moves: Moves) -> tuple[str, Moves]:
+    """Return the text, and which blocks were moved to where they are shown after they were read."""
     writer = _TextWriter(len(html) // _INDENTS_SHARE)
-    skipped, depth = "", 0
-    for text, end, name, source in tags(html.replace("\0", "")):
-        if text and not skipped:
+    elements = OpenElements(writer, known_moves)
+    for text, end, name, source in tags(html):
+        if text and elements.shows_text():
             writer.write(text)
         if not name:
             continue
-        tag = name.lower()
-        if skipped:
-            if tag == skipped:
-                # A paragraph cannot contain another one, so the start of the next ends it.
-                depth += -1 if end or tag == "p" else 1
-                skipped = skipped if depth else ""
-            if skipped or end:
-                continue
         if end:
-            if tag in _NESTED:
-                writer.leave(tag)
-            elif tag in _GAPS:
-                writer.separate(_GAPS[tag])
-        elif tag in _SKIPPED or (
-            # Most tags have none of these words, and a search here is faster than a call.
-            source
-            and ("none" in source or "hidden" in source or "data-text" in source)
-            and _is_hidden(source)
-        ):
-            if tag not in _VOID:
-                skipped, depth = tag, 1
-        elif tag in _SPECIAL:
-            writer.enter(tag, source or "")
-        elif tag in _GAPS:
-            writer.separate(_GAPS[tag])
-    return _cut(writer.finish(), MAX_GROWTH * len(html.encode("utf-8", "surrogatepass")))
+            elements.end(name.lower())
+        else:
+            elements.start(name.lower(), source or "")
+    elements.close()
+    return writer.finish(), elements.moves
 
 
 def _cut(text: str, octets: int) -> str:
@@ -94,25 +88,28 @@ def _cut(text: str, octets: int) -> str:
     return start.rpartition("\n")[0].rstrip() or start.rstrip()
 
 
-def _is_hidden(source: str) -> bool:
-    attributes = attributes_of(source)
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or attributes.get("data-text") == "skip"
-        or _HIDDEN.search(attributes.get("style", "")) is not None
-    )
+@dataclass(slots=True)
+class _OpenLink:
+    """The URL of a link, and the line and piece at which it starts."""
+
+    url: str
+    line: int
+    piece: int
 
 
 @dataclass(slots=True)
-class _Element:
-    """An open element, with the data that its end needs."""
+class _List:
+    """A list: the number of its next item, and what is added for the one after it.
 
-    tag: str
-    #: For a link with a URL to show: the URL, and the line and piece at which it starts.
-    url: str = ""
-    line: int = 0
-    piece: int = 0
+    If a list counts down to 1, its items have the place of its total until that is known.
+    """
+
+    step: int = 0
+    number: int = 0
+    items: int = 0
+    #: The place of its total among those of all such lists.
+    total: int | None = None
+    is_relative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +132,6 @@ class _TextWriter:
     def __init__(self, room: int) -> None:
         """Start an empty text that has room for this many characters of indents."""
         self._room = room
-        self._open: list[_Element] = []
-        #: The number of open elements of each tag, so that an unmatched end tag costs no time.
-        self._open_count: dict[str, int] = {}
         self._lines: list[str] = []
         self._pieces: list[str | _Link] = []
         #: The position of the last link among the pieces.
@@ -150,60 +144,93 @@ class _TextWriter:
         self._margins: list[str] = []
         #: The mark of a list item. It replaces the innermost margin on the item's first line.
         self._mark = ""
-        #: For each open list: the next number, or 0 for bullets.
-        self._numbers: list[int] = []
+        #: The open lists, and the number of items in each list that counts down to 1.
+        self._lists: list[_List] = []
+        self._totals: list[int] = []
+        #: The number of open <pre>, and whether one has just begun.
+        self._pre = 0
+        self._starts_pre = False
         #: Whether this is the start of a cell, whose first block does not start a new line.
         self._in_cell = False
         #: The text between the current cell and the next.
         self._cell_separator = "  "
 
-    def enter(self, tag: str, source: str) -> None:
-        """Start an element that is more than a plain block."""
+    def enter(self, element: Element) -> None:  # noqa: C901, PLR0912  one case for each kind
+        """Begin an element that is shown."""
+        tag, source = element.tag, element.source
+        self._starts_pre = False
         match tag:
+            case "a":
+                if url := _shown_url(attributes_of(source).get("href", "")):
+                    element.note = _OpenLink(url, self._line, len(self._pieces))
             case "td" | "th":
                 if self._pieces:
+                    if self._pieces[-1] == " ":
+                        self._pieces.pop()
                     self._pieces.append(self._cell_separator)
                 self._cell_separator = (
                     ": " if tag == "th" and "scope" in source and "row" in source else "  "
                 )
                 self._in_cell = True
             case "table":
-                self.separate(1 if "presentation" in source else 2)
+                self._separate(1 if "presentation" in source else 2)
             case "br":
                 self._break()
             case "hr":
-                self.separate(2)
+                self._separate(2)
                 self._put("---")
-                self.separate(2)
-            case "img":
+                self._separate(2)
+            case "img" | "image":
                 self.write(escape(attributes_of(source).get("alt", "")))
-            case _:
-                self._enter_nested(tag, source)
+            case "li":
+                self._in_cell = False
+                self._separate(1)
+                self._start_item(source)
+            case _ if tag in _LISTS:
+                self._start_list(tag, source)
+            case _ if gap := _GAPS.get(tag):
+                if tag == "blockquote":
+                    self._in_cell = False
+                self._separate(gap)
+                if tag == "blockquote":
+                    self._margins.append("> ")
+                elif tag in _PRE:
+                    self._pre += 1
+                    self._starts_pre = True
 
-    def leave(self, tag: str) -> None:
-        """End the nearest open element with this tag, and all elements in it."""
-        if not self._open_count.get(tag):
-            return
-        while True:
-            element = self._open.pop()
-            self._open_count[element.tag] -= 1
-            self._close(element)
-            if element.tag == tag:
-                return
+    def leave(self, element: Element) -> None:
+        """End an element that was begun."""
+        tag = element.tag
+        if tag == "a":
+            if isinstance(element.note, _OpenLink):
+                self._end_link(element.note)
+        elif tag == "li":
+            self._separate(1)
+            self._mark = ""
+            self._margins.pop()
+        elif tag in _LISTS:
+            self._end_list()
+        elif gap := _GAPS.get(tag):
+            self._separate(gap)
+            if tag == "blockquote":
+                self._margins.pop()
+            elif tag in _PRE:
+                self._pre -= 1
 
     def write(self, text: str) -> None:
         """Add text of the HTML. Collapse white space, except in <pre>."""
-        if not self._pieces and text.isspace() and not self._open_count.get("pre"):
+        if not self._pieces and not self._pre and text.isspace():
             return
         if "&" in text:
             text = unescape(text)
         if not text.isascii():
             text = text.translate(_INVISIBLE)
-        if self._open_count.get("pre"):
-            first, *rest = text.replace("\r\n", "\n").split("\n")
+        if self._pre:
+            first, *rest = text.removeprefix("\n" if self._starts_pre else "").split("\n")
+            self._starts_pre = False
             self._put(first)
             for line in rest:
-                self._break()
+                self._break(keep=True)
                 self._put(line)
             return
         # Most text has nothing to collapse, and this check is faster than the substitution.
@@ -213,7 +240,15 @@ class _TextWriter:
             text = text[1:]
         self._put(text)
 
-    def separate(self, gap: int) -> None:
+    def finish(self) -> str:
+        """Return the text. No line ends in a space, and the first and last line are not empty."""
+        self._end_line()
+        text = "\n".join(self._lines).strip("\n")
+        if self._totals:
+            text = _RELATIVE.sub(lambda item: str(self._totals[int(item[1])] + int(item[2])), text)
+        return text
+
+    def _separate(self, gap: int) -> None:
         """End the line at the edge of a block. Write `gap` line ends before the next text."""
         if self._pieces:
             if self._in_cell:
@@ -223,74 +258,45 @@ class _TextWriter:
         if gap > self._gap and not self._mark:
             self._gap = gap
 
-    def finish(self) -> str:
-        """Return the text. No line ends in a space, and the first and last line are not empty."""
-        while self._open:
-            self.leave(self._open[-1].tag)
-        self._end_line()
-        return "\n".join(self._lines).strip("\n")
+    def _start_list(self, tag: str, source: str) -> None:
+        # Within another list there is no empty line.
+        self._separate(1 if self._lists else 2)
+        new = _List()
+        if tag == "ol":
+            attributes = attributes_of(source)
+            start = _integer(attributes.get("start", ""))
+            new = _List(-1 if "reversed" in attributes else 1, 1 if start is None else start)
+            if new.step < 0 and start is None:
+                new = _List(-1, 1, total=len(self._totals), is_relative=True)
+                self._totals.append(0)
+        self._lists.append(new)
 
-    def _enter_nested(self, tag: str, source: str) -> None:
-        element = _Element(tag)
-        match tag:
-            case "a":
-                self._end_open(tag)
-                url = _shown_url(attributes_of(source).get("href", ""))
-                element = _Element(tag, url, self._line, len(self._pieces))
-            case "li":
-                self._end_open(tag)
-                self.separate(1)
-                self._start_item()
-            case "ul" | "ol":
-                # Within another list there is no empty line.
-                self.separate(1 if self._numbers else 2)
-                self._numbers.append(1 if tag == "ol" else 0)
-            case "blockquote":
-                self.separate(2)
-                self._margins.append("> ")
-            case _:
-                self.separate(2)
-        self._open.append(element)
-        self._open_count[tag] = self._open_count.get(tag, 0) + 1
+    def _end_list(self) -> None:
+        ended = self._lists.pop()
+        if ended.total is not None:
+            self._totals[ended.total] = ended.items
+        self._separate(1 if self._lists else 2)
 
-    def _end_open(self, tag: str) -> None:
-        """End an element without an end tag: a link before a link, or an item before an item."""
-        if self._open and self._open[-1].tag == "a":
-            self.leave("a")
-        if self._open and self._open[-1].tag == tag:
-            self.leave(tag)
-
-    def _close(self, element: _Element) -> None:
-        match element.tag:
-            case "a":
-                if element.url:
-                    self._end_link(element)
-            case "li":
-                self.separate(1)
-                self._mark = ""
-                self._margins.pop()
-            case "ul" | "ol":
-                self._numbers.pop()
-                self.separate(1 if self._numbers else 2)
-            case "blockquote":
-                self.separate(2)
-                self._margins.pop()
-            case _:
-                self.separate(2)
-
-    def _start_item(self) -> None:
-        number = self._numbers[-1] if self._numbers else 0
-        self._mark = f"{number}. " if number else "- "
+    def _start_item(self, source: str) -> None:
+        parent = self._lists[-1] if self._lists else _List()
+        self._mark = "- "
+        if parent.step:
+            if source and (value := _integer(attributes_of(source).get("value", ""))) is not None:
+                parent.number, parent.is_relative = value, False
+            self._mark = f"{parent.number}. "
+            if not parent.is_relative:
+                parent.number += parent.step
         self._margins.append(" " * len(self._mark))
-        if number:
-            self._numbers[-1] += 1
+        if parent.is_relative:
+            self._mark = f"\0{parent.total} {-parent.items}\0. "
+        parent.items += 1
 
-    def _end_link(self, link: _Element) -> None:
+    def _end_link(self, link: _OpenLink) -> None:
         if link.line != self._line:
             # The link contains blocks, so its URL follows on a separate line.
-            self.separate(1)
+            self._separate(1)
             self._put(link.url)
-            self.separate(1)
+            self._separate(1)
             return
         if self._last_link >= link.piece:
             # To join the pieces around each of many nested links would take quadratic time.
@@ -317,16 +323,23 @@ class _TextWriter:
         self._in_cell = False
         self._pieces.append(piece)
 
-    def _break(self) -> None:
-        """End the line at a <br> or a line end in <pre>. A second one leaves an empty line."""
-        self._gap = 1 if self._pieces else 2
-        self._end_line()
+    def _break(self, *, keep: bool = False) -> None:
+        """End the line at a <br> or a line end in <pre>.
 
-    def _end_line(self) -> None:
+        A second one leaves an empty line. Further ones leave more if `keep` says so.
+        """
+        started = bool(self._pieces)
+        if self._end_line():
+            self._gap = 1
+        else:
+            self._gap = self._gap + 1 if keep and not started else 2
+
+    def _end_line(self) -> bool:
+        """Write the current line, and return whether it had any text."""
         pieces, self._pieces, self._last_link = self._pieces, [], -1
         text = "".join(map(str, pieces)).rstrip()
         if not text:
-            return
+            return False
         self._line += 1
         links = [piece for piece in pieces if isinstance(piece, _Link)]
         if len(links) == 1 and text.strip() == str(links[0]):
@@ -338,15 +351,21 @@ class _TextWriter:
             margin = ""
         self._lines.append(margin + self._mark + text)
         self._mark = ""
+        return True
+
+
+def _integer(text: str) -> int | None:
+    found = _NUMBER.match(text)
+    return int(found[1]) if found else None
 
 
 def _shown_url(href: str) -> str:
     """Return the URL or address of a link, or "" if a reader of plain text cannot follow it."""
-    url = "".join(href.split()).replace("<", "%3C").replace(">", "%3E").translate(_INVISIBLE)
-    scheme = url.partition(":")[0].lower()
+    url = url_of(href)
+    scheme = url.partition(":")[0].lower() if _SCHEME.match(url) else ""
     if scheme == "mailto":
-        return unquote(url[7:].partition("?")[0])
-    return url if scheme in {"http", "https", "tel"} else ""
+        return " ".join(unquote(url[7:].partition("?")[0]).split())
+    return "" if scheme in _UNSHOWN_SCHEMES else url if scheme else ""
 
 
 def _short_form(text: str) -> str:

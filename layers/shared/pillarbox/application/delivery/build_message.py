@@ -2,12 +2,11 @@
 
 from email.utils import format_datetime
 
-from pillarbox.application.render import render
+from pillarbox.application.render import render, to_text
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.mime.headers import field
-from pillarbox.rendering.text import text_from_html
 
 
 def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
@@ -36,7 +35,7 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             reply_to=mail.reply_to,
             subject=mail.subject,
             html=html,
-            text=mail.text or text_from_html(html or ""),
+            text=mail.text or to_text(html or ""),
             headers=mail.headers,
             attachments=mail.attachments,
         )
