@@ -7,7 +7,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from pillarbox.rendering.markup import attributes_of, tags, unescape, url_of
-from pillarbox.rendering.open_elements import Element, Moves, OpenElements
+from pillarbox.rendering.open_elements import Moves, OpenElements
+from pillarbox.rendering.visibility import Element
 
 #: Block elements, and the line ends before and after each. Two make an empty line.
 _GAPS: Final = {
