@@ -41,8 +41,9 @@ OPERATIONS: Final = {
     "sesv2": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
     " DeleteSuppressedDestination DeleteTenant GetAccount GetConfigurationSet"
     " GetConfigurationSetEventDestinations GetEmailIdentity GetTenant ListSuppressedDestinations"
-    " ListTenantResources ListTenants PutEmailIdentityMailFromAttributes"
-    " PutTenantSuppressionAttributes SendEmail UpdateReputationEntityPolicy",
+    " ListTenantResources ListTenants PutEmailIdentityFeedbackAttributes"
+    " PutEmailIdentityMailFromAttributes PutTenantSuppressionAttributes SendEmail"
+    " UpdateReputationEntityPolicy",
     "sts": "AssumeRole",
 }
 

@@ -310,7 +310,7 @@ def _refusal(call: Callable[[Any], Any], body: dict[str, Any], name: str) -> str
         (SDK.Domains.create, {}, "`name` is required"),
         (SDK.Domains.update, {"id": _NAME, "tls": "enforced"}, "`tls`"),
         (SDK.ApiKeys.create, {"name": "x", "permission": "all"}, "`permission`"),
-        (SDK.ApiKeys.create, {"name": "x", "scopes": []}, "`scopes` is not a field"),
+        (SDK.ApiKeys.create, {"name": "x", "scopes": ["x"]}, "`scopes` is not a field"),
         (SDK.ApiKeys.update, {"id": "key_x", "name": "y"}, "`name` of key_x does not change"),
         (SDK.Suppressions.add, {"email": "nobody"}, "`email`"),
         (SDK.Suppressions.list, {"before": "x"}, "`before`"),
