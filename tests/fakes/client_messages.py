@@ -365,6 +365,21 @@ X-Cron-Env: <LOGNAME=root>
 
 done
 """,
+    "Debian's cron": f"""\
+Received: by web-1 (Postfix)
+\tid 4F2A81C0B5; Sat, 14 Mar 2026 15:09:26 +0000 (UTC)
+From: {SENDER} (Cron Daemon)
+To: ann@example.com
+Subject: Cron <root@web-1> test -x /usr/sbin/anacron
+MIME-Version: 1.0
+Content-Type: text/plain; charset=UTF-8
+Content-Transfer-Encoding: 8bit
+X-Cron-Env: <SHELL=/bin/sh>
+Message-Id: <20260314150926.4F2A81C0B5@web-1>
+Date: Sat, 14 Mar 2026 15:09:26 +0000 (UTC)
+
+done
+""",
 }
 
 

@@ -53,7 +53,9 @@ _HEADERS: Final = (
 _AUTHORS: Final = (
     *("", _FROM * 2, f"From : {SENDER}\r\n", f"From: {SENDER}, eve@shop.example\r\n"),
     *(f"From: =?utf-8?q?=E2=80=AEx?= <{SENDER}>\r\n", f'From: "\u200b" <{SENDER}>\r\n'),
-    *(f"From: a: {SENDER};\r\n", f"From: {SENDER} (x)\r\n", "From: root\r\n", "From:\r\n"),
+    *(f"From: a: {SENDER};\r\n", "From: root\r\n", "From:\r\n"),
+    *(f"From: {SENDER} (<eve@x.example>)\r\n", f"From: {SENDER.replace('@', '(x)@')}\r\n"),
+    *(f"From: <{SENDER} (x)>\r\n", f"From: {SENDER} (\u202ex)\r\n", f"From: {SENDER} (x\r\n"),
     *(f"{_FROM}Sender: eve@shop.example\r\n", f"{_FROM}Sender: {SENDER}\r\nSender: {SENDER}\r\n"),
 )
 _TYPES: Final = (

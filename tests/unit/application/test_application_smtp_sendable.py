@@ -129,6 +129,33 @@ def test_misleading_names_are_refused(name: str) -> None:
     assert faults(sent, f"From: {name} <{SENDER}>\r\n\r\n")[0][0] == "From"
 
 
+@pytest.mark.parametrize("field", ["From", "Sender"])
+def test_an_author_may_have_a_comment(field: str) -> None:
+    """A comment beside the address is sent as it is written, if it shows what it says."""
+    other = "" if field == "From" else FROM
+    header = f"{other}{field}: {SENDER} (Cron Daemon)\r\n"
+    assert sent(f"{header}\r\nx\r\n").endswith(f"{header}\r\nx\r\n".encode())
+    for comment in ("\u200b", "=?utf-8?q?=E3=85=A4?="):
+        assert faults(sent, f"{other}{field}: {SENDER} ({comment})\r\n\r\n")[0][0] == field
+
+
+def test_the_history_shows_a_comment_as_the_name() -> None:
+    """A comment is the author's name if there is no other."""
+    for header, name in (("{} (Cron Daemon)", "Cron Daemon"), ("Shop <{}> (via CI)", "Shop")):
+        world = World()
+        submit(world, f"From: {header.format(SENDER)}\r\n\r\nx\r\n")
+        assert world.message().from_name == name
+
+
+@pytest.mark.parametrize("name", ["[prod] Shop", "Doe, Jane", SENDER])
+def test_a_refused_author_is_told_the_cure(name: str) -> None:
+    """If a name needs quotes, the refusal has the name and says so."""
+    error = refusal(sent, f"From: {name} <{SENDER}>\r\n\r\n")
+    assert error.code == "no_verified_sender"
+    assert error.message.endswith(f'; if "{name}" is the name, put the name in quotes.')
+    sent(f'From: "{name}" <{SENDER}>\r\n\r\n')
+
+
 @pytest.mark.parametrize("words", HIDDEN_DIRECTIONS)
 def test_hidden_directions_are_refused(words: str) -> None:
     """Another direction is found in every form in which some mail program shows it."""
@@ -137,6 +164,8 @@ def test_hidden_directions_are_refused(words: str) -> None:
         assert faults(sent, f"From: {name} <{SENDER}>\r\n\r\n")[0][0] == "From"
         sender = f"{FROM}Sender: {name} <{SENDER}>\r\n\r\n"
         assert faults(sent, sender)[0][0] == "Sender"
+    if "(" not in words:
+        assert faults(sent, f"From: {SENDER} ({words})\r\n\r\n")[0][0] == "From"
     file = f'{FROM}Content-Type: application/pdf; name="{words}.pdf"\r\n\r\nx\r\n'
     assert faults(sent, file)[0][0] == "filename"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.content import decoded_size, first_octets
-from pillarbox.mime.mailbox import addresses_in, read_mailbox
+from pillarbox.mime.mailbox import addresses_in, read_commented_mailbox, read_mailbox
 from pillarbox.mime.parse import MAX_DEPTH, MAX_PARTS, parse
 from tests.refusals import fault, faults
 
@@ -299,25 +299,51 @@ def test_parts_agree_with_the_standard_library(tree: tuple[str, object]) -> None
 )
 def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
     """One address with or without a name is read as a mailbox."""
-    mailbox = read_mailbox(value)
+    for mailbox in (read_mailbox(value), read_commented_mailbox(value)):
+        assert mailbox is not None
+        assert (mailbox.name, mailbox.address) == (name, address)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (b"a@b.example (Cron Daemon)", "Cron Daemon"),
+        (b"a@b.example(Cron\tDaemon)", "Cron\tDaemon"),
+        (b"(Cron) <a@b.example>", "Cron"),
+        (b"(Cron) a@b.example (Daemon)", "Cron Daemon"),
+        (b"Ann <a@b.example> (c@d.example)", "Ann"),
+        (b'"Ann (x" (y) <a@b.example> (z)', "Ann (x"),
+        (b'a@b.example (Ann "Nan" Day)', 'Ann "Nan" Day'),
+        (b"a@b.example (=?utf-8?q?J=C3=B6rg?=)", "J\u00f6rg"),
+        (b"a@b.example ()", None),
+    ],
+)
+def test_comments_around_an_address(value: bytes, name: str | None) -> None:
+    """Comments before and after the address of From are the name if there is no other."""
+    mailbox = read_commented_mailbox(value)
     assert mailbox is not None
-    assert (mailbox.name, mailbox.address) == (name, address)
+    assert (mailbox.name, mailbox.address) == (name, "a@b.example")
+    assert read_mailbox(value) is None
 
 
 @pytest.mark.parametrize(
     "value",
     [
         *(b"", b"Ann", b"a@b.example, c@d.example", b"a@b.example <c@d.example>"),
-        *(b"Ann <a@b.example> <c@d.example>", b"Ann <a@b.example> (c@d.example)"),
-        *(b"(c@d.example) a@b.example", b"<a@b.example>,<c@d.example>", b"group: a@b.example;"),
+        *(b"Ann <a@b.example> <c@d.example>", b"Ann <a@b.example> (<c@d.example>)"),
+        *(b"<a@b.example>,<c@d.example>", b"group: a@b.example;"),
+        *(b"a(x)@b.example", b"a@b(x).example", b"<a@b.example (x)>", b"(x)", b"a@b.example (x"),
+        *(b"a@b.example x)", b"a@b.example ((x))", b'a@b.example (\\")', b"a@b.example (x) c"),
+        b'(") "x <c@d.example>" (") <a@b.example>',
         *(b"<@relay.example:a@b.example>", b'"unclosed <a@b.example>'),
         *(b"a@b.example\0<c@d.example>", b"a@[127.0.0.1]"),
         "ä@b.example".encode(),
     ],
 )
 def test_other_values_are_not_a_mailbox(value: bytes) -> None:
-    """Lists, groups, routes, comments and ambiguous values are not read as a mailbox."""
+    """Lists, groups, routes and ambiguous values are not read as a mailbox."""
     assert read_mailbox(value) is None
+    assert read_commented_mailbox(value) is None
 
 
 def test_addresses() -> None:

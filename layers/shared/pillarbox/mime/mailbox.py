@@ -6,14 +6,20 @@ from typing import Final
 
 from pillarbox.mime.encoded_words import decode_words, readings
 
-#: RFC 5322 section 3.4, only the unambiguous forms: no comment, no group, no list, and no "@"
-#: in an unquoted name. The dots of "John Q. Public" are allowed.
+#: RFC 5322 section 3.4, only the unambiguous forms: no group, no list, and no "@" in an unquoted
+#: name. The dots of "John Q. Public" are allowed.
 _WORD: Final = rb'(?:"(?:[^"\\\x00-\x1f]|\\[ -~])*+"|[!#-\'*+\-./0-9=?A-Z^_`a-z{|}~\x80-\xff]++)'
 _ATEXT: Final = rb'[^\x00-\x20<>"(),:;@\\\[\]\x7f-\xff]+'
 _ADDRESS: Final = _ATEXT + rb"@" + _ATEXT
 _MAILBOX: Final = re.compile(
     rb"((?:" + _WORD + rb"[ \t]*+)*+)<(" + _ADDRESS + rb")>|(" + _ADDRESS + rb")"
 )
+#: A comment (section 3.2.2) that looks like no address, also to a program that knows no comments.
+_COMMENT: Final = rb'\((?:[^()<>"\\\x00-\x08\x0a-\x1f\x7f]|"[^()<>"\\\x00-\x1f\x7f]*+")*+\)'
+_PIECE: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|(' + _COMMENT + rb")")
+_PIECES: Final = re.compile(rb'(?:[^"()]|' + _PIECE.pattern + rb")*+")
+#: Text before an address in angle brackets.
+_UNQUOTED: Final = re.compile(rb'([^<>"]++)<' + _ADDRESS + rb">[ \t]*+")
 #: The same section for To, Cc and Reply-To: a list with groups, comments and empty entries. Names
 #: are read leniently, such as "ann@x.example <ann@x.example>". Addresses are of the form that SES
 #: accepts: with a domain name, and no dot at the ends or beside another one.
@@ -47,12 +53,33 @@ class Mailbox:
 
 
 def read_mailbox(value: bytes) -> Mailbox | None:
-    """Read the value of a From field. Return None unless it is clearly one mailbox."""
+    """Read one mailbox without comments. Return None unless it is clearly one."""
     match = _MAILBOX.fullmatch(value.strip(b" \t"))
     if match is None:
         return None
     phrase = _QUOTED.sub(lambda quoted: _ESCAPE.sub(rb"\1", quoted[1]), match[1] or b"")
     return Mailbox(read_text(phrase) or None, (match[2] or match[3]).decode("ascii"))
+
+
+def read_commented_mailbox(value: bytes) -> Mailbox | None:
+    """Read the value of a From field that may have comments around its address.
+
+    They are the name if there is no other. Return None unless it is clearly one mailbox.
+    """
+    bare, comments = value, list[bytes]()
+    if _PIECES.fullmatch(value):
+        comments = [piece[1][1:-1] for piece in _PIECE.finditer(value) if piece[1]]
+        bare = _PIECE.sub(lambda piece: b" " if piece[1] else piece[0], value)
+    mailbox = read_mailbox(bare)
+    if mailbox is None or mailbox.name:
+        return mailbox
+    return Mailbox(read_text(b" ".join(comments)) or None, mailbox.address)
+
+
+def unquoted_name(value: bytes) -> bytes:
+    """Return what is before an address in angle brackets and has no quotes; empty without it."""
+    match = _UNQUOTED.fullmatch(value)
+    return match[1].strip() if match else b""
 
 
 def read_text(value: bytes) -> str:

@@ -45,8 +45,9 @@ from pillarbox.mime.mailbox import (
     every_reading,
     first_bad_entry,
     is_address_list,
-    read_mailbox,
+    read_commented_mailbox,
     read_text,
+    unquoted_name,
 )
 from pillarbox.mime.parse import MessageStructure, parse
 
@@ -186,9 +187,11 @@ def read_author(field: Field) -> Mailbox:
     Raises:
         ServiceError: `no_verified_sender`, if it is not one address.
     """
-    name, mailbox = field.usual_name, read_mailbox(field.value)
+    name, mailbox = field.usual_name, read_commented_mailbox(field.value)
     if mailbox is None:
-        raise _bad_author(f"{name}: must be one address, with or without a name.")
+        shown = _shown(unquoted_name(field.value))
+        advice = f"; if {shown} is the name, put the name in quotes" if shown else ""
+        raise _bad_author(f"{name}: must be one address, with or without a name{advice}.")
     try:
         address = parse_address(mailbox.address, to_a_label)
     except AddressSyntaxError as error:
@@ -213,8 +216,13 @@ def _check_address_fields(structure: MessageStructure) -> None:
 
 def _culprit(value: bytes) -> str:
     """Return the words that name the first entry that is no address, if one is found."""
-    entry = cut(read_text(first_bad_entry(value)), _MAX_SHOWN)
-    return f"; {json.dumps(entry)} is none" if entry else ""
+    shown = _shown(first_bad_entry(value))
+    return f"; {shown} is none" if shown else ""
+
+
+def _shown(text: bytes) -> str:
+    """Return the beginning of a text of the message, for a reply; empty if there is none."""
+    return json.dumps(cut(read_text(text), _MAX_SHOWN)) if text else ""
 
 
 def _subject(structure: MessageStructure) -> str:
@@ -256,7 +264,8 @@ def _check_shown(field: Field, text: str) -> None:
     A folded line may contain a tab. Older programs call windows-1252 iso-8859-1, and what they
     mean by its characters from 0x80 to 0x9f are quotation marks and dashes, not controls.
     """
-    if not all(is_header_safe(_LENIENT.sub("", each)) for each in every_reading(field.value)):
+    readings = (text, *every_reading(field.value))
+    if not all(is_header_safe(_LENIENT.sub("", each)) for each in readings):
         raise bad_message(field.usual_name, UNSAFE, "bad_header")
     if not is_visible(text):
         raise bad_message(field.usual_name, INVISIBLE, "bad_header")
