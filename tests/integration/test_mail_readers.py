@@ -115,6 +115,10 @@ def with_author(value: str) -> bytes:
     return f"From: {value} <{SENDER}>\r\n\r\nx\r\n".encode()
 
 
+def with_comment(value: str) -> bytes:
+    return f"From: {SENDER} ({value})\r\n\r\nx\r\n".encode()
+
+
 def with_file(parameters: str, field: str = "Content-Disposition: attachment") -> bytes:
     kind = "Content-Type: application/pdf\r\n" if "Disposition" in field else ""
     return f"From: {SENDER}\r\n{kind}{field}; {parameters}\r\n\r\nx\r\n".encode()
@@ -204,12 +208,13 @@ def hostile_parameters(random: Random, name: str) -> str:
 
 
 def test_nothing_that_is_accepted_misleads(readers: MailReaders) -> None:
-    """Of 1,200 hostile messages, no program shows a direction or a script of an accepted one."""
+    """Of 1,500 hostile messages, no program shows a direction or a script of an accepted one."""
     random, kept = Random(1), 0  # noqa: S311  a repeatable test
     for _ in range(300):
         for message in (
             with_subject(hostile_words(random)),
             with_author(random.choice(("{}", '"{}"')).format(hostile_words(random))),
+            with_comment(hostile_words(random)),
             with_file(hostile_parameters(random, "filename")),
             with_file(hostile_parameters(random, "name"), "Content-Type: application/pdf"),
         ):
@@ -232,13 +237,15 @@ def test_the_history_shows_what_programs_show(readers: MailReaders) -> None:
     random, kept = Random(2), 0  # noqa: S311  a repeatable test
     for _ in range(400):
         words = good_words(random)
-        subject, author = with_subject(words), with_author(words)
+        subject, author, comment = with_subject(words), with_author(words), with_comment(words)
         file = with_file(f'filename="{words}"')
         if mail := accepted(subject):
             kept += 1
             assert mail.subject in {shown["subject"] for shown in readers.show(subject)}
         if mail := accepted(author):
             assert mail.from_name in {shown["author"] for shown in readers.show(author)}
+        if mail := accepted(comment):
+            assert mail.from_name in {shown["author"] for shown in readers.show(comment)}
         if accepted(file):
             (part,) = parse(file).parts
             assert [part.filenames[0]] in [shown["files"] for shown in readers.show(file)]

@@ -16,7 +16,7 @@ _MAILBOX: Final = re.compile(
 )
 #: A comment (section 3.2.2) that looks like no address, also to a program that knows no comments.
 _COMMENT: Final = rb'\((?:[^()<>"\\\x00-\x08\x0a-\x1f\x7f]|"[^()<>"\\\x00-\x1f\x7f]*+")*+\)'
-_PIECE: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|(' + _COMMENT + rb")")
+_PIECE: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|(' + _COMMENT + rb")[ \t]*+")
 _PIECES: Final = re.compile(rb'(?:[^"()]|' + _PIECE.pattern + rb")*+")
 #: Text before an address in angle brackets.
 _UNQUOTED: Final = re.compile(rb'([^<>"]++)<' + _ADDRESS + rb">[ \t]*+")
@@ -66,11 +66,15 @@ def read_commented_mailbox(value: bytes) -> Mailbox | None:
 
     They are the name if there is no other. Return None unless it is clearly one mailbox.
     """
-    bare, comments = value, list[bytes]()
-    if _PIECES.fullmatch(value):
-        comments = [piece[1][1:-1] for piece in _PIECE.finditer(value) if piece[1]]
-        bare = _PIECE.sub(lambda piece: b" " if piece[1] else piece[0], value)
-    mailbox = read_mailbox(bare)
+    comments: list[bytes] = []
+
+    def blank(piece: re.Match[bytes]) -> bytes:
+        if not piece[1]:
+            return piece[0]
+        comments.append(piece[1][1:-1])
+        return b"" if value[piece.start() - 1 : piece.start()] in {b" ", b"\t"} else b" "
+
+    mailbox = read_mailbox(_PIECE.sub(blank, value) if _PIECES.fullmatch(value) else value)
     if mailbox is None or mailbox.name:
         return mailbox
     return Mailbox(read_text(b" ".join(comments)) or None, mailbox.address)
