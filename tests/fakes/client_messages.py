@@ -382,6 +382,149 @@ done
 """,
 }
 
+#: More of them, in which not every part is text or a file of an allowed type.
+_WRITTEN_WITH_FORM: Final = {
+    "nodemailer's invitation": f"""\
+From: Shop <{SENDER}>
+To: ann@example.com
+Subject: Invitation
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="--_NmP-3a1b-Part_1"
+
+----_NmP-3a1b-Part_1
+Content-Type: multipart/alternative; boundary="--_NmP-3a1b-Part_2"
+
+----_NmP-3a1b-Part_2
+Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: 7bit
+
+Hello
+----_NmP-3a1b-Part_2
+Content-Type: text/calendar; charset=utf-8; method=REQUEST
+Content-Transfer-Encoding: 7bit
+
+BEGIN:VCALENDAR
+METHOD:REQUEST
+END:VCALENDAR
+
+----_NmP-3a1b-Part_2--
+
+----_NmP-3a1b-Part_1
+Content-Type: application/ics; name=invite.ics
+Content-Transfer-Encoding: base64
+Content-Disposition: attachment; filename=invite.ics
+
+QkVHSU46VkNBTEVOREFSDQpNRVRIT0Q6UkVRVUVTVA0KRU5EOlZDQUxFTkRBUg0K
+----_NmP-3a1b-Part_1--
+""",
+    "JavaMail attachFile": f"""\
+From: {SENDER}
+To: ann@example.com
+Message-ID: <1283928880.1.1773500966000@web-1>
+Subject: Invoice
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="----=_Part_0_1128032093.1773500966000"
+
+------=_Part_0_1128032093.1773500966000
+Content-Type: text/plain; charset=us-ascii
+Content-Transfer-Encoding: 7bit
+
+Hello
+------=_Part_0_1128032093.1773500966000
+Content-Type: application/octet-stream; name=invoice.pdf
+Content-Transfer-Encoding: base64
+Content-Disposition: attachment; filename=invoice.pdf
+
+{_PDF}
+------=_Part_0_1128032093.1773500966000--
+""",
+    "Postfix's report": f"""\
+Received: by web-1 (Postfix)
+\tid 5B2C91D0F3; Sat, 14 Mar 2026 15:09:26 +0000 (UTC)
+Date: Sat, 14 Mar 2026 15:09:26 +0000 (UTC)
+From: {SENDER} (Mail Delivery System)
+Subject: Undelivered Mail Returned to Sender
+To: ann@example.com
+Auto-Submitted: auto-replied
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=delivery-status;
+\tboundary="4F2A81C0B5.1773500966/web-1"
+Content-Transfer-Encoding: 8bit
+Message-Id: <20260314150926.5B2C91D0F3@web-1>
+
+This is a MIME-encapsulated message.
+
+--4F2A81C0B5.1773500966/web-1
+Content-Description: Notification
+Content-Type: text/plain; charset=us-ascii
+
+This is the mail system at host web-1.
+
+--4F2A81C0B5.1773500966/web-1
+Content-Description: Delivery report
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; web-1
+X-Postfix-Queue-ID: 4F2A81C0B5
+
+Final-Recipient: rfc822; bob@nomx.example
+Action: failed
+Status: 5.1.2
+
+--4F2A81C0B5.1773500966/web-1
+Content-Description: Undelivered Message
+Content-Type: message/rfc822
+Content-Transfer-Encoding: 8bit
+
+Return-Path: <{SENDER}>
+From: root <root@web-1>
+To: bob@nomx.example
+Subject: Invoice
+Content-Type: multipart/mixed; boundary=inner
+
+--inner
+
+Hello
+--inner
+Content-Type: application/pdf; name=invoice.pdf
+Content-Transfer-Encoding: base64
+
+{_PDF}
+--inner--
+
+--4F2A81C0B5.1773500966/web-1--
+""",
+    "Thunderbird with a signature": f"""\
+Content-Type: multipart/signed; micalg=pgp-sha512;
+ protocol="application/pgp-signature";
+ boundary="------------kTq0Jc1xY9dPpv3mZlqk1aB7"
+Date: Sat, 14 Mar 2026 15:09:26 +0000
+MIME-Version: 1.0
+To: ann@example.com
+From: Ann <{SENDER}>
+Subject: Signed
+
+This is an OpenPGP/MIME signed message (RFC 4880 and 3156)
+--------------kTq0Jc1xY9dPpv3mZlqk1aB7
+Content-Type: text/plain; charset=UTF-8; format=flowed
+Content-Transfer-Encoding: base64
+
+SGVsbG8K
+
+--------------kTq0Jc1xY9dPpv3mZlqk1aB7
+Content-Type: application/pgp-signature; name="OpenPGP_signature.asc"
+Content-Description: OpenPGP digital signature
+Content-Disposition: attachment; filename="OpenPGP_signature.asc"
+
+-----BEGIN PGP SIGNATURE-----
+
+iHUEABYKAB0WIQ==
+-----END PGP SIGNATURE-----
+
+--------------kTq0Jc1xY9dPpv3mZlqk1aB7--
+""",
+}
+
 
 def _email_message() -> bytes:
     mail = EmailMessage()
@@ -419,7 +562,10 @@ def _django() -> bytes:
 
 #: Program -> its message, with CR LF as line ends.
 CLIENT_MESSAGES: Final[dict[str, bytes]] = {
-    **{name: text.replace("\n", "\r\n").encode() for name, text in _WRITTEN.items()},
+    **{
+        name: text.replace("\n", "\r\n").encode()
+        for name, text in (_WRITTEN | _WRITTEN_WITH_FORM).items()
+    },
     "Python EmailMessage": _email_message(),
     "Django": _django(),
 }

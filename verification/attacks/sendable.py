@@ -18,6 +18,14 @@ from pillarbox.domain.messages.attachment import ALLOWED_TYPES
 from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
 
 _TEXT: Final = frozenset({"text/plain", "text/html"})
+#: Other names of allowed types that the messages of programs have here.
+_ALSO_ALLOWED: Final = frozenset({"application/ics"})
+#: What a multipart may have besides text and files.
+_FORM: Final = {
+    "multipart/report": ("message/delivery-status", "message/rfc822", "text/rfc822-headers"),
+    "multipart/signed": ("application/pgp-signature", "application/pkcs7-signature"),
+    "multipart/alternative": ("text/x-amp-html",),
+}
 _PROGRAMS: Final = (b"MZ", b"\x7fELF")
 
 
@@ -28,16 +36,25 @@ def faults_in(raw: bytes) -> list[str]:
     except SesError as error:
         return [error.message]
     message = message_from_bytes(raw)
-    return [fault for part in message.walk() for fault in _faults_of(part)]
+    return list(_faults_within(message, ()))
 
 
-def _faults_of(part: Message) -> Iterator[str]:
+def _faults_within(part: Message, form: tuple[str, ...]) -> Iterator[str]:
+    """Yield the faults of a part, which may have one of these types besides the allowed."""
+    yield from _faults_of(part, form)
+    if part.is_multipart():
+        for inner in part.get_payload():
+            assert isinstance(inner, Message)
+            yield from _faults_within(inner, _FORM.get(part.get_content_type(), ()))
+
+
+def _faults_of(part: Message, form: tuple[str, ...]) -> Iterator[str]:
     for defect in part.defects:
         # A multipart that just ends is read alike by all programs.
         if not isinstance(defect, CloseBoundaryNotFoundDefect):
             yield f"defect: {type(defect).__name__}"
     if part.is_multipart():
-        if part.get_content_maintype() != "multipart":
+        if part.get_content_maintype() != "multipart" and part.get_content_type() not in form:
             yield f"a message within the message: {part.get_content_type()}"
         return
     names = list(_names_of(part))
@@ -46,9 +63,11 @@ def _faults_of(part: Message) -> Iterator[str]:
         if extension in UNSUPPORTED_EXTENSIONS:
             yield f"the name of a program: {name!r}"
     is_text = part.get_content_type() in _TEXT and not names
-    if not is_text and part.get_content_type() not in ALLOWED_TYPES:
-        yield f"a type that is not allowed: {part.get_content_type()}"
     payload = part.get_payload(decode=True)
+    allowed = {*ALLOWED_TYPES, *_ALSO_ALLOWED, *form}
+    is_pdf = isinstance(payload, bytes) and payload.startswith(b"%PDF-")
+    if not is_text and part.get_content_type() not in allowed and not is_pdf:
+        yield f"a type that is not allowed: {part.get_content_type()}"
     if not is_text and isinstance(payload, bytes) and payload.startswith(_PROGRAMS):
         yield "a program"
 

@@ -24,8 +24,8 @@ _WRITTEN: Final = re.compile(
 #: In bytes, of a name that an error repeats.
 _MAX_SHOWN: Final = 40
 
-#: How many decoded octets identify a program.
-_FIRST: Final = 16
+#: How many decoded octets identify a program or a picture.
+_FIRST: Final = 12
 _NOT_BASE64: Final = re.compile(rb"[^A-Za-z0-9+/=\r\n\t ]")
 _BASE64_END: Final = re.compile(rb"=[\r\n\t ]*+(?:=[\r\n\t ]*+)?")
 _BASE64_DIGIT: Final = re.compile(rb"[A-Za-z0-9+/]")
@@ -48,6 +48,8 @@ class MimePart:
     end: int
     #: Of a text, as it is written; empty if none is named.
     charset: bytes = b""
+    #: Whether it belongs to the form of the message, as a signature does, and is no file.
+    is_form: bool = False
 
 
 def read_encoding(value: bytes) -> bytes:
@@ -122,17 +124,17 @@ def decoded(octets: bytes, part: MimePart) -> bytes:
     return binascii.a2b_qp(content) if part.encoding == b"quoted-printable" else content
 
 
-def first_octets(octets: bytes | bytearray, part: MimePart) -> bytes:
-    """Return the first few decoded octets, even behind many line breaks and blanks."""
+def first_octets(octets: bytes | bytearray, part: MimePart, count: int = _FIRST) -> bytes:
+    """Return the first decoded octets, even behind many line breaks and blanks."""
     if part.encoding == b"base64":
-        found = islice(_BASE64_DIGIT.finditer(octets, part.start, part.end), _FIRST)
+        found = islice(_BASE64_DIGIT.finditer(octets, part.start, part.end), -(-count * 4 // 3))
         digits = b"".join(match[0] for match in found)
         complete = digits[: len(digits) - (len(digits) % 4 == 1)]
         return binascii.a2b_base64(complete + b"=" * (-len(complete) % 4))
     if part.encoding == b"quoted-printable":
         head, position = b"", part.start
-        while len(head) < _FIRST and (match := _QP_OCTET.match(octets, position, part.end)):
+        while len(head) < count and (match := _QP_OCTET.match(octets, position, part.end)):
             head += binascii.a2b_qp(match[1])
             position = match.end()
         return head
-    return bytes(memoryview(octets)[part.start : min(part.end, part.start + _FIRST)])
+    return bytes(memoryview(octets)[part.start : min(part.end, part.start + count)])

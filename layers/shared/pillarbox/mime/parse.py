@@ -12,7 +12,7 @@ is not a field. So the recipient sees the message that was checked here.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed
@@ -25,6 +25,7 @@ from pillarbox.mime.content import (
     read_encoding,
 )
 from pillarbox.mime.fields import Field, bad_message, check_repeats, read_header
+from pillarbox.mime.form import is_form
 from pillarbox.mime.parameters import StructuredValue, read_disposition, read_type
 
 #: RFC 5321 section 6.3: more Received fields than these mean a loop.
@@ -40,6 +41,9 @@ _DELIMITER_END: Final = re.compile(rb"(--)?[ \t]*(?:\r\n|\Z)")
 _TEXT: Final = b"text/plain"
 #: The type of a part of a multipart/digest that names none (RFC 2046 section 5.1.5).
 _MESSAGE: Final = b"message/rfc822"
+#: In a report their parts are checked as those of the message itself.
+_MESSAGES: Final = frozenset({"message/rfc822", "message/global"})
+_NO_CONTAINER: Final = StructuredValue()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +118,15 @@ class _PartParser:
         fields: list[Field],
         start: int,
         end: int,
-        default_type: bytes = _TEXT,
         enclosing: tuple[bytes, ...] = (),
+        container: StructuredValue = _NO_CONTAINER,
     ) -> None:
-        """Parse one part; `enclosing` are the boundaries of the multiparts around it."""
+        """Parse one part.
+
+        `container` is the type of the multipart around it, `enclosing` are the boundaries of all.
+        """
         check_repeats(fields, PART_FIELDS, "bad_mime")
+        default_type = _MESSAGE if container.value == "multipart/digest" else _TEXT
         # Folded as they are: in a boundary it matters.
         values = {
             entry.name: bytes(self.octets[entry.start + len(entry.name) + 1 : entry.end])
@@ -161,9 +169,18 @@ class _PartParser:
         check_encoding(self.octets, part)
         if is_text and b"charset" in content_type.parameters:
             check_charset(part.charset)
+        if is_form(self.octets, part, container, self.path[-1] if self.path else 0):
+            part = replace(part, is_form=True)
         self.parts.append(part)
         if len(self.parts) > MAX_PARTS:
             raise bad_message("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
+        if part.is_form and part.content_type in _MESSAGES:
+            if encoding not in IDENTITY:
+                raise bad_message(
+                    "Content-Transfer-Encoding", "a message within is not encoded", "bad_mime"
+                )
+            inner_fields, body = read_header(self.octets, start, end)
+            self.parse_part(inner_fields, body, end, enclosing=enclosing)
 
     def _parse_multipart(
         self,
@@ -184,12 +201,11 @@ class _PartParser:
             )
         position = self.octets.rfind(boundary, type_field.start, type_field.end)
         self.boundaries.append((position, position + len(boundary)))
-        default_type = _MESSAGE if content_type.value == "multipart/digest" else _TEXT
         self.path.append(0)
         for part_start, part_end in self._part_positions(boundary, *body):
             self.path[-1] += 1
             fields, part_body = read_header(self.octets, part_start, part_end)
-            self.parse_part(fields, part_body, part_end, default_type, (*enclosing, boundary))
+            self.parse_part(fields, part_body, part_end, (*enclosing, boundary), content_type)
         self.path.pop()
 
     def _part_positions(self, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -42,13 +42,16 @@ def show(octets: bytes) -> ShownMail:
         parts = ()
     bodies: dict[str, str | None] = {}
     files = []
+    form_end = 0  # a message that a report returns has parts of its own
     for part in parts:
         kind, name = part.content_type, next(iter(part.filenames), None)
         is_file = part.disposition == "attachment" or name is not None
+        is_file |= part.start < form_end
         if kind in {"text/html", "text/plain"} and not is_file and kind not in bodies:
             content = decoded(octets, part)
             charset = part.charset.decode("latin-1")
             bodies[kind] = decode(content, charset) if len(content) <= MAX_SHOWN else None
         else:
+            form_end = max(form_end, part.end if part.is_form else 0)
             files.append(ShownFile(name, kind, decoded_size(octets, part)))
     return ShownMail(bodies.get("text/html"), bodies.get("text/plain"), tuple(files), len(octets))

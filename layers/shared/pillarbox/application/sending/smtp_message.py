@@ -33,6 +33,7 @@ from pillarbox.domain.messages.header_text import (
     is_visible,
 )
 from pillarbox.domain.messages.idempotency import idempotency_digest
+from pillarbox.domain.messages.labels import HEADER_LENGTH, is_generic, type_of, type_of_name
 from pillarbox.domain.messages.mail import Mail, RawBody
 from pillarbox.domain.messages.message import SendRoute
 from pillarbox.domain.messages.tags import TagError, Tags, check_tags
@@ -277,13 +278,23 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
         _File(
             part.filenames[0] if part.filenames else "A part of the message",
             part.filenames,
-            part.content_type,
+            _counts_as(octets, part),
             decoded_size(octets, part),
             first_octets(octets, part),
         )
         for part in parts
         if part.content_type not in _TEXT or part.disposition == "attachment" or part.filenames
     ]
+
+
+def _counts_as(octets: bytearray, part: MimePart) -> str:
+    """Return the allowed type that a part counts as, or its own if that is not allowed."""
+    if part.is_form:
+        return "text/plain"  # with the limits and the checks of a file
+    if is_generic(part.content_type):
+        header = first_octets(octets, part, HEADER_LENGTH)
+        return type_of_name(part.filenames, header) or part.content_type
+    return type_of(part.content_type)
 
 
 def _check_names(files: Iterable[_File]) -> None:
