@@ -8,6 +8,7 @@ mistakes.
 
 import codecs
 import re
+from collections.abc import Iterator
 from email import message_from_bytes
 from email.errors import (
     InvalidMultipartContentTransferEncodingDefect,
@@ -15,6 +16,7 @@ from email.errors import (
     NoBoundaryInMultipartDefect,
     StartBoundaryNotFoundDefect,
 )
+from email.message import Message
 from email.utils import collapse_rfc2231_value
 from typing import Final
 
@@ -79,8 +81,16 @@ def _check_header_lines(raw: bytes) -> None:
             raise bad_request(f"Illegal header '{name}'.")
 
 
+def _parts(part: Message) -> Iterator[Message]:
+    yield part
+    # Python takes the fields of a delivery status for messages.
+    if part.is_multipart() and part.get_content_type() != "message/delivery-status":
+        for inner in part.get_payload():
+            yield from _parts(inner)  # type: ignore[arg-type]  # a list of messages
+
+
 def _check_parts(raw: bytes) -> None:
-    for part in message_from_bytes(raw).walk():
+    for part in _parts(message_from_bytes(raw)):
         if any(isinstance(defect, _MALFORMED) for defect in part.defects):
             raise bad_request("A multipart is not formatted properly.")
         if part.get_content_maintype() == "text":  # elsewhere it means nothing (RFC 2046 section 4)

@@ -42,7 +42,8 @@ def faults_in(raw: bytes) -> list[str]:
 def _faults_within(part: Message, form: tuple[str, ...]) -> Iterator[str]:
     """Yield the faults of a part, which may have one of these types besides the allowed."""
     yield from _faults_of(part, form)
-    if part.is_multipart():
+    # Python takes the fields of a delivery status for messages.
+    if part.is_multipart() and part.get_content_type() != "message/delivery-status":
         for inner in part.get_payload():
             assert isinstance(inner, Message)
             yield from _faults_within(inner, _FORM.get(part.get_content_type(), ()))
