@@ -157,8 +157,7 @@ def test_swaks(stack: dict[str, Any], tmp_path: Path) -> None:
         *("--auth-password", stack["keys"]["live"], "--to", OPS, "--header", f"Subject: {subject}"),
         *("--attach-type", "application/octet-stream", "--attach", f"@{file}"),
     )
-    _, attached = received(stack, subject).get_payload()
-    assert isinstance(attached, Message)
+    *_, attached = received(stack, subject).walk()
     assert attached.get_content_type() == "application/octet-stream"
     assert attached.get_payload(decode=True) == PDF
 

@@ -173,6 +173,9 @@ EXE = "Content-Disposition: attachment; filename=x.exe\r\n\r\nx"
         second("alternative", f"Content-Type: text/x-amp-html\r\n{EXE}"),
         second(ENCRYPTED, "Content-Type: application/octet-stream; name=x.docm" + ARMORED, VERSION),
         second(ENCRYPTED, "Content-Type: application/octet-stream\r\n\r\nPK\x03\x04", VERSION),
+        second(
+            "alternative", AMP.replace("\r\n\r\n", "\r\nContent-Disposition: attachment\r\n\r\n")
+        ),
         # what such a message has no place for
         third("Content-Type: application/zip\r\n\r\nPK"),
         third("Content-Type: application/pgp-signature\r\n\r\nx"),

@@ -42,3 +42,14 @@ def test_a_message_that_is_refused_by_now() -> None:
         b'Content-Type: multipart/mixed; boundary="a\r\n b"\r\n\r\n--a b\r\n\r\nHi\r\n--a b--\r\n'
     )
     assert show(octets) == ShownMail(None, None, (), len(octets))
+
+
+def test_a_returned_message_is_not_the_text() -> None:
+    """The parts of a message that a report returns are files beside the report's text."""
+    html = b"Content-Type: text/html\r\n\r\n<p>x\r\n"
+    octets = (
+        b"Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\n\r\nHi\r\n--b\r\n"
+        b"Content-Type: message/rfc822\r\n\r\n" + html + b"--b--\r\n"
+    )
+    files = (ShownFile(None, "message/rfc822", len(html) - 2), ShownFile(None, "text/html", 4))
+    assert show(octets) == ShownMail(None, "Hi", files, len(octets))

@@ -36,7 +36,7 @@ def is_form(
                 number == 1 or first_octets(octets, part, 64).lstrip().startswith(_ARMOR)
             )
         case "multipart/alternative":
-            found = kind == "text/x-amp-html"
+            found = kind == "text/x-amp-html" and part.disposition != "attachment"
         case _:
             found = False
     return found and all(map(_NAME.fullmatch, part.filenames))

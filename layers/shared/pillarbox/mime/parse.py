@@ -41,7 +41,6 @@ _DELIMITER_END: Final = re.compile(rb"(--)?[ \t]*(?:\r\n|\Z)")
 _TEXT: Final = b"text/plain"
 #: The type of a part of a multipart/digest that names none (RFC 2046 section 5.1.5).
 _MESSAGE: Final = b"message/rfc822"
-#: In a report their parts are checked as those of the message itself.
 _MESSAGES: Final = frozenset({"message/rfc822", "message/global"})
 _NO_CONTAINER: Final = StructuredValue()
 
@@ -175,12 +174,16 @@ class _PartParser:
         if len(self.parts) > MAX_PARTS:
             raise bad_message("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
         if part.is_form and part.content_type in _MESSAGES:
-            if encoding not in IDENTITY:
-                raise bad_message(
-                    "Content-Transfer-Encoding", "a message within is not encoded", "bad_mime"
-                )
-            inner_fields, body = read_header(self.octets, start, end)
-            self.parse_part(inner_fields, body, end, enclosing=enclosing)
+            self._parse_returned(part, enclosing)
+
+    def _parse_returned(self, part: MimePart, enclosing: tuple[bytes, ...]) -> None:
+        """Parse a message in a report: its parts are checked as those of the message itself."""
+        if part.encoding not in IDENTITY:
+            raise bad_message(
+                "Content-Transfer-Encoding", "a message within is not encoded", "bad_mime"
+            )
+        fields, body = read_header(self.octets, part.start, part.end)
+        self.parse_part(fields, body, part.end, enclosing)
 
     def _parse_multipart(
         self,
