@@ -32,6 +32,8 @@ _MEANT: Final = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
+#: The registered names with a dot (IANA, "Character Sets"). In others SES knows none.
+_WITH_DOT: Final = ("ansi_x3.", "iso_646.")
 #: Registered names that Python lacks and SES knows.
 _MORE: Final = frozenset(
     {
@@ -75,6 +77,8 @@ def is_like_ascii(charset: str) -> bool:
 
 def is_charset(charset: str) -> bool:
     """Return whether SES knows a charset in lower case, or it stands for an unknown one."""
+    if "." in charset and not charset.startswith(_WITH_DOT):
+        return False
     name = _PUNCTUATION.sub("_", charset)
     is_unknown = charset.startswith(("x-", "unknown-8bit"))
     return is_unknown or name in aliases or name in _CODECS or charset in _MORE
