@@ -46,7 +46,7 @@ def create_template() -> Reply:
 def render_template() -> Reply:
     principal = _reader()
     source, values, template_id = read_render(app.current_event)
-    services().render_budget.take(_account(principal))
+    services().render_budget.take(_account(principal), 1 if source.default is None else 2)
     rendered = services().render_source(source, values, principal.account.brand)
     if template_id is None:
         return reply(rendered_item(rendered))
@@ -84,7 +84,6 @@ def save_draft(template_id: str) -> Reply:
 def publish_template(template_id: str) -> Reply:
     principal = _principal()
     found, revision = _id(template_id), read_revision(app.current_event)
-    services().render_budget.take(_account(principal))
     with showing_conflicts():
         template = services().template_editing.publish(
             _account(principal), found, revision=revision, by=_by(principal)

@@ -1,6 +1,7 @@
 """The template editor: drafts, previews, versions and tests."""
 
 import json
+from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from typing import Any, Final
 from uuid import UUID
@@ -308,6 +309,19 @@ def test_renderings_have_a_budget_a_minute(
         assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
     other = Api(session=service.session(service.account(), Role.AUTHOR, _ADA))
     assert call(other, "POST", "/render", shown).status == 200
+
+
+def test_each_part_of_a_publication_counts(service: Service, user: Api) -> None:
+    """One with 26 locales takes 27 of 120 renderings, and a preview beside the default takes 2."""
+    locale = {"subject": "s", "source": "<p>x</p>"}
+    locales = {f"a{chr(97 + n)}": locale for n in range(26)}
+    shown = {"subject": "s", "kind": "html", "source": "<p>x</p>"}
+    with service.at(datetime(2030, 1, 1, tzinfo=UTC)):
+        user = Api(session=service.session(service.account(), Role.AUTHOR, "eve@shop.example"))
+        publish(user, begin(user)["id"], content("<p>x</p>", locales=locales), 1)
+        answers = [call(user, "POST", "/render", shown | {"default": locale}) for _ in range(46)]
+        answers += [call(user, "POST", "/render", shown) for _ in range(2)]
+    assert [one.status for one in answers] == [200] * 47 + [429]
 
 
 def test_drafts_have_a_budget_a_minute(

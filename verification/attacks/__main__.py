@@ -19,7 +19,7 @@ from verification.attacks.tally import Options
 PROGRAMS: Final = (
     *("anonymous", "key_flood", "large_requests", "relay_floods", "neighbours", "bombs"),
     *("source_bombs", "deadly_jobs", "self_service", "identities", "addresses", "slow_names"),
-    *("strangers", "reputation", "mime", "http_fuzz", "smtp_fuzz"),
+    *("sources", "strangers", "reputation", "mime", "http_fuzz", "smtp_fuzz"),
 )
 
 

@@ -9,8 +9,10 @@ import pytest
 from pillarbox.adapters.dynamodb.records import template_item
 from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
-from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
+from pillarbox.application.templates.publication import content_of
+from pillarbox.domain.templates.draft import MAX_SOURCE, LocaleContent, SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
+from pillarbox.rendering.problems import Problem
 from tests.fakes.builders import NOW
 from tests.refusals import faults, refusal
 from tests.unit.admin.use_cases import UseCases
@@ -139,3 +141,21 @@ def test_a_source_of_the_largest_size_is_published(
     assert faults(
         use_cases.templates.create, account_id, replace(large, html=f"{large.html} "), kind=kind
     ) == [("html", "too_large")]
+
+
+def test_a_template_of_too_large_parts_is_not_compiled(use_cases: UseCases) -> None:
+    """The sum of its sources is looked at first, and that of the results after each part."""
+    compiled: list[str] = []
+
+    def compile_source(_: SourceKind, source: str) -> tuple[str, list[Problem]]:
+        compiled.append(source)
+        return source * 5, []
+
+    publication = replace(use_cases.templates.publication, compile_source=compile_source)
+    template = use_cases.templates.create(use_cases.create_account(), SOURCE)
+    for size, parts in ((13_000, 0), (12_000, 6)):
+        part = LocaleContent(subject="s", source="x" * size)
+        locales = {f"a{n}": part for n in range(26)}
+        written = replace(content_of(template), source=part.source, locales=locales)
+        assert faults(publication.publish, template, written, "ada") == [("html", "too_large")]
+        assert len(compiled) == parts

@@ -17,6 +17,7 @@ from jinja2.runtime import Context
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.template import subject_references
+from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
 from pillarbox.rendering.sandbox import MailEnvironment, check_output
 from pillarbox.rendering.saved import (
@@ -41,6 +42,9 @@ MAX_DEPTH: Final = 16
 #: values burn more fuel, and their email may be refused.
 TYPICAL_LENGTH: Final = 100
 
+#: Every smaller whole number is exact in JSON too (RFC 8259 section 6).
+_NUMBERS: Final = 2**53
+_CONTROLS: Final = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _OPEN_TAG: Final = re.compile(r"\{[{%][^}]*+")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 #: Names that have a meaning in Jinja2.
@@ -61,22 +65,9 @@ class SavedProgram:
     tokens: int
 
 
+@blaming_source
 def check(subject: str, html: str, text: str | None = None) -> TemplateVariables:
     """Check a template; see `rendering.template_check`."""
-    checker = _check(subject, html, text)
-    return TemplateVariables(tuple(checker.names), tuple(checker.required))
-
-
-def references(subject: str, html: str, text: str | None = None) -> tuple[TemplateReference, ...]:
-    """Check a template, and return its references, each path once, in order of appearance.
-
-    Raises:
-        ValidationFailed: as `check`.
-    """
-    return tuple(_check(subject, html, text).references.values())
-
-
-def _check(subject: str, html: str, text: str | None) -> "_Checker":
     checker = _Checker()
     for field, value in (("subject", subject), ("text", text or "")):
         for reference in _plain_references(field, value):
@@ -85,7 +76,9 @@ def _check(subject: str, html: str, text: str | None) -> "_Checker":
     tree = _parse(html)
     checker.check_body(tree.body, depth=0)
     _check_loops(tree)
-    return checker
+    return TemplateVariables(
+        tuple(checker.names), tuple(checker.required), tuple(checker.references.values())
+    )
 
 
 def _plain_references(field: str, text: str) -> tuple[str, ...]:
@@ -177,6 +170,8 @@ class _Checker:
                 _refuse(node, f"The filter {node.name} takes no argument.")
             node = node.node
         self._check_value(node)
+        if isinstance(node, nodes.Filter) and _is_nothing(node.args[0]):
+            node.args[0] = nodes.Const("")
 
     def _check_value(self, node: nodes.Node, *, is_list: bool = False) -> None:
         """Check a path with or without a default."""
@@ -300,14 +295,38 @@ def _size(statements: Sequence[nodes.Node]) -> int:
 
 
 def _check_constant(node: nodes.Node) -> None:
-    if isinstance(node, nodes.Const) and len(str(node.value)) <= MAX_CONSTANT:
-        return
-    if isinstance(node, nodes.List) and not node.items:
-        return
+    match node:
+        case nodes.List(items=[]):
+            return
+        case nodes.Const(value=None | bool()):
+            return
+        case nodes.Const(value=int() | float() as number) if abs(number) < _NUMBERS:
+            return
+        case nodes.Const(value=str() as text) if len(text) <= MAX_CONSTANT:
+            # JSON writes an emoji as two escapes, of which Jinja2 reads each alone.
+            node.value = _joined_surrogates(text)
+            if node.value is not None and not _CONTROLS.search(node.value):
+                return
     message = (
-        f"Only a text of up to {MAX_CONSTANT} characters, a number, true, false or [] is allowed."
+        f"Only a text of up to {MAX_CONSTANT} characters without control characters, a number"
+        " below 2^53, true, false or [] is allowed."
     )
     _refuse(node, message)
+
+
+def _is_nothing(constant: nodes.Node) -> bool:
+    return isinstance(constant, nodes.List) or constant == nodes.Const(None)
+
+
+def _joined_surrogates(text: str) -> str | None:
+    """Return a text with each pair of surrogates as the character that it means.
+
+    None if one is alone.
+    """
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        return None
 
 
 def _refuse(node: nodes.Node, message: str) -> NoReturn:

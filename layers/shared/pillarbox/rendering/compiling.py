@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.templates.draft import SourceKind, check_source_size
+from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.elements import Piece, PieceKind, misnesting, pieces_of
 from pillarbox.rendering.growth import MAX_GROWTH, check_components, check_css
 from pillarbox.rendering.masking import MaskedTemplate, mask
@@ -58,6 +59,7 @@ def needs_compiler(kind: SourceKind, source: str) -> bool:
     return kind is SourceKind.MJML or "<style" in source.lower()
 
 
+@blaming_source
 def compile_source(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
     """Return the HTML of a source that `check_template` allows, and warnings.
 

@@ -14,6 +14,7 @@ from jinja2 import Template, UndefinedError
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.rendering.allowlist import FUEL, SavedProgram, compile_saved
+from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.fuel import Fuel, RequestFuel
 from pillarbox.rendering.palette import palette
 from pillarbox.rendering.sandbox import MAX_BYTES, MailEnvironment, RenderTooLarge, render_bounded
@@ -78,6 +79,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
     )
 
 
+@blaming_source
 def render_saved(
     html: str, values: Mapping[str, Json], request_fuel: RequestFuel | None = None
 ) -> str:

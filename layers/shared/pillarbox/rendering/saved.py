@@ -25,11 +25,13 @@ class TemplateVariables:
 
     `names` are the members of `variables`, in order of appearance. `required` are
     the paths that the template uses at least once without `default`, such as
-    `order.total`, or `lines[].price` for the price of every entry of lines.
+    `order.total`, or `lines[].price` for the price of every entry of lines. `references`
+    has each path once, in order of appearance.
     """
 
     names: tuple[str, ...]
     required: tuple[str, ...]
+    references: "tuple[TemplateReference, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,13 @@ def sample_values(required: Iterable[str]) -> dict[str, Json]:
     for path in sorted(required, key=lambda path: -path.count(".") - path.count(LIST_STEP)):
         _put_sample(values, path.split("."), f"[{path.replace(LIST_STEP, '')}]")
     return values
+
+
+def samples_of(references: Iterable[TemplateReference]) -> dict[str, Json]:
+    """Create values as `sample_values` for the required ones, each list with an entry."""
+    required = [one for one in references if one.required]
+    entries = [f"{one.path}{LIST_STEP}" for one in required if one.is_list]
+    return sample_values([*(one.path for one in required), *entries])
 
 
 def _has_value(value: Json, steps: list[str]) -> bool:

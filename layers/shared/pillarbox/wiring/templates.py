@@ -55,7 +55,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
     def template_editing(self) -> "TemplateEditing":
         from pillarbox.application.templates.editing import TemplateEditing
 
-        return TemplateEditing(self.template_authoring)
+        return TemplateEditing(self.template_authoring, self.render_budget)
 
     @cached_property
     def render_source(self) -> "Callable[[Source, Mapping[str, Json], Brand], RenderedSource]":

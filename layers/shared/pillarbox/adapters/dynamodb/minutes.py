@@ -13,10 +13,12 @@ _MINUTE: Final = 60_000  # milliseconds
 _TRIES: Final = 2
 
 
-def count_in_minute(table: Table, key: Item, name: str, now: datetime, most: int) -> bool:
-    """Add one to the count of the minute, or begin the count of a later minute with one.
+def count_in_minute(  # noqa: PLR0913  what is counted, and by how much
+    table: Table, key: Item, name: str, now: datetime, most: int, *, times: int = 1
+) -> bool:
+    """Add to the count of the minute, or begin the count of a later minute.
 
-    Return False, without a change, if the count is `most`.
+    Return False, without a change, if the count would be over `most`.
     """
     minute, count, began = milliseconds(now) // _MINUTE, f"{name}_count", f"{name}_minute"
     for _ in range(_TRIES):
@@ -24,9 +26,9 @@ def count_in_minute(table: Table, key: Item, name: str, now: datetime, most: int
             # A function whose clock is behind counts in the minute of the others.
             table.update(
                 key,
-                f"SET {count} = {count} + :one",
-                condition=f"{began} >= :minute AND {count} < :most",
-                values={":one": 1, ":minute": minute, ":most": most},
+                f"SET {count} = {count} + :times",
+                condition=f"{began} >= :minute AND {count} <= :room",
+                values={":times": times, ":minute": minute, ":room": most - times},
             )
         except ConditionFailed as failure:
             if (failure.item or {}).get(began, -1) >= minute:
@@ -37,9 +39,9 @@ def count_in_minute(table: Table, key: Item, name: str, now: datetime, most: int
         with suppress(ConditionFailed):
             table.update(
                 key,
-                f"SET {count} = :one, {began} = :minute",
+                f"SET {count} = :times, {began} = :minute",
                 condition=f"attribute_not_exists({began}) OR {began} < :minute",
-                values={":one": 1, ":minute": minute},
+                values={":times": times, ":minute": minute},
             )
             return True
     return False

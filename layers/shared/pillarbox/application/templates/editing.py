@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.application.templates.publication import OPERATOR, content_of
+from pillarbox.application.templates.render_budget import RenderBudget
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.limits import MAX_TEMPLATES, limit_exceeded
 from pillarbox.domain.errors import ServiceError, ValidationFailed
@@ -66,6 +67,7 @@ class TemplateEditing:
     """The drafts and versions of the templates that the API shows."""
 
     templates: TemplateAuthoring
+    budget: RenderBudget
 
     def create(self, account_id: str, new: NewTemplate, by: str) -> DraftState:
         """Begin a template. It cannot be sent before it is published.
@@ -152,9 +154,11 @@ class TemplateEditing:
 
         Raises:
             ValidationFailed: on any of the fields.
-            ServiceError: `template_not_found`; `DraftChanged`; `service_unavailable`.
+            ServiceError: `template_not_found`; `DraftChanged`; `service_unavailable`;
+                `rate_limit_exceeded`.
         """
         state, template = self._read(account_id, template_id, revision)
+        self.budget.take(account_id, 1 + len(state.draft.content.locales))
         if template is not None and not state.draft.changed:
             return template
         try:

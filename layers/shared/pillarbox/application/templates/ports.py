@@ -17,8 +17,10 @@ type CompileSource = Callable[[SourceKind, str], tuple[str, list[Problem]]]
 class Renderings(Protocol):
     """Counts what authors let the service compile, render and store."""
 
-    def count(self, account_id: str, kind: str, now: datetime, most: int) -> bool:
-        """Count one of a kind in this minute; return False, without a change, at `most`."""
+    def count(
+        self, account_id: str, kind: str, now: datetime, most: int, *, times: int = 1
+    ) -> bool:
+        """Count some of a kind in this minute; return False, without a change, over `most`."""
 
 
 class DeleteResult(Enum):

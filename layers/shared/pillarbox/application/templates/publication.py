@@ -4,7 +4,7 @@ Sends read the template's record. It and the version are written in one transact
 is one complete version.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,11 +12,13 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock
+from pillarbox.application.render import render
 from pillarbox.application.templates.ports import CompileSource, TemplateRecords, TemplateVersions
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.limits import MAX_VERSIONS
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
+from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.domain.templates.draft import (
     LocaleContent,
     SourceKind,
@@ -27,11 +29,15 @@ from pillarbox.domain.templates.draft import (
 )
 from pillarbox.domain.templates.locales import LocaleVariant
 from pillarbox.domain.templates.template import SavedTemplate
+from pillarbox.rendering.saved import samples_of
 from pillarbox.rendering.template_check import check_template
 
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
 #: including the references.
 MAX_STORED: Final = 350_000
+#: The codes of what samples may do and the values of a send need not: a path may be a text in one
+#: send and a list in another.
+_OF_SAMPLES: Final = frozenset({"invalid_type", "missing_variable"})
 #: The author of what the operator's command wrote.
 OPERATOR: Final = "operator"
 #: What an author calls a field of a saved template.
@@ -107,19 +113,22 @@ class Publication:
         """
         check_text("name", content.name)
         check_text("category", content.category)
+        parts = {locale: content.in_locale(locale) for locale in content.locales}
+        _check_size(
+            text
+            for one in (content, *parts.values())
+            for text in (one.subject, one.source, one.text or "")
+        )
         default, names = self._compiled_part(content)
         locales: dict[str, LocaleVariant] = {}
-        for locale in content.locales:
+        stored = _texts_of(default)
+        for locale, part in parts.items():
             with _within(locale):
-                locales[locale], more = self._compiled_part(content.in_locale(locale))
+                locales[locale], more = self._compiled_part(part)
             names |= more
-        parts = {"": default, **locales}
-        stored = [*names, *parts]
-        for part in parts.values():
-            stored += (part.subject, part.html, part.text or "", *part.required)
-        if sum(len(text.encode()) for text in stored) > MAX_STORED:
-            message = f"must have at most {MAX_STORED} octets, including subject and variable names"
-            raise ValidationFailed(FieldError("html", message, "too_large"))
+            stored += (locale, *_texts_of(locales[locale]))
+            _check_size(stored)  # before the next one is compiled
+        _check_size((*stored, *names))
         return replace(
             template,
             name=content.name,
@@ -147,6 +156,11 @@ class Publication:
         html, _ = self.compile_source(content.kind, content.source)
         if html != content.source:
             variables = check_template(content.subject, html, content.text)
+        try:
+            render(SavedBody(source=html, values=samples_of(variables.references)))
+        except ValidationFailed as failed:
+            if not {error.code for error in failed.errors} <= _OF_SAMPLES:
+                raise
         part = LocaleVariant(content.subject, html, content.text, variables.required)
         return part, dict.fromkeys(variables.names)
 
@@ -154,6 +168,16 @@ class Publication:
         """Delete the version for which the next one leaves no room; each publication does so."""
         if (oldest := template.version - MAX_VERSIONS) > 0:
             self.versions.delete(template.account_id, UUID(template.template_id), oldest)
+
+
+def _check_size(texts: Iterable[str]) -> None:
+    if sum(len(text.encode()) for text in texts) > MAX_STORED:
+        message = f"must have at most {MAX_STORED} octets, including subject and variable names"
+        raise ValidationFailed(FieldError("html", message, "too_large"))
+
+
+def _texts_of(part: LocaleVariant) -> tuple[str, ...]:
+    return part.subject, part.html, part.text or "", *part.required
 
 
 @contextmanager

@@ -20,13 +20,13 @@ class RenderBudget:
     renderings: Renderings
     clock: Clock
 
-    def take(self, account_id: str) -> None:
-        """Take one rendering.
+    def take(self, account_id: str, renderings: int = 1) -> None:
+        """Take one rendering for each source that is compiled.
 
         Raises:
             ServiceError: `rate_limit_exceeded`.
         """
-        self._take(account_id, "render", "preview, publish and test templates", PER_MINUTE)
+        self._take(account_id, "render", "compile and render sources", PER_MINUTE, renderings)
 
     def take_draft(self, account_id: str) -> None:
         """Take one draft that is stored.
@@ -36,8 +36,8 @@ class RenderBudget:
         """
         self._take(account_id, "draft", "save drafts", DRAFTS_PER_MINUTE)
 
-    def _take(self, account_id: str, kind: str, what: str, most: int) -> None:
+    def _take(self, account_id: str, kind: str, what: str, most: int, times: int = 1) -> None:
         now = self.clock()
-        if not self.renderings.count(account_id, kind, now, most):
+        if not self.renderings.count(account_id, kind, now, most, times=times):
             message = f"An account can {what} {most} times a minute."
             raise too_many(message, most, window_end("minute", now) - now)

@@ -12,7 +12,7 @@ from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header
 from pillarbox.domain.messages.mail import MAX_TEXT, SavedBody
 from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.domain.templates.template import fill_subject, fill_text
-from pillarbox.rendering.allowlist import references
+from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.checks import check_result, check_source
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.problems import Problem, Severity
@@ -21,9 +21,10 @@ from pillarbox.rendering.saved import (
     TemplateFault,
     TemplateReference,
     missing_values,
-    sample_values,
+    samples_of,
 )
 from pillarbox.rendering.suggestions import suggest
+from pillarbox.rendering.template_check import check_template
 
 __all__ = [
     "Problem",
@@ -60,18 +61,27 @@ def render_source(
     With all values, the result is what a send with them has, byte for byte.
     """
     try:
+        return blaming_source(_render)(shown, values, brand, compiler)
+    except ValidationFailed as failed:
+        return _refused(shown.subject, problems_of(failed, shown.source))
+
+
+def _refused(
+    subject: str, problems: Iterable[Problem], variables: tuple[TemplateReference, ...] = ()
+) -> RenderedSource:
+    return RenderedSource(
+        subject=subject, html=None, text=None, variables=variables, problems=tuple(problems)
+    )
+
+
+def _render(
+    shown: Source, values: Mapping[str, Json], brand: Brand, compiler: CompileSource
+) -> RenderedSource:
+    try:
         html, problems, found = _compile(shown, compiler)
     except ValidationFailed as failed:
-        return RenderedSource(
-            subject=shown.subject,
-            html=None,
-            text=None,
-            variables=(),
-            problems=(
-                *problems_of(failed, shown.source),
-                *check_source(shown.kind, shown.source),
-            ),
-        )
+        found_too = check_source(shown.kind, shown.source)
+        return _refused(shown.subject, [*problems_of(failed, shown.source), *found_too])
     problems += check_source(shown.kind, shown.source)
     problems += _other_than_default(shown, found, compiler)
     given = brand.variables() | dict(values)
@@ -85,10 +95,7 @@ def render_source(
     try:
         rendered = render(SavedBody(source=html, values=filled))
     except ValidationFailed as failed:
-        problems += problems_of(failed, shown.source)
-        return RenderedSource(
-            subject=subject, html=None, text=None, variables=found, problems=tuple(problems)
-        )
+        return _refused(subject, [*problems, *problems_of(failed, shown.source)], found)
     return RenderedSource(
         subject=subject,
         html=rendered,
@@ -166,9 +173,10 @@ def _compile(
     shown: Source, compiler: CompileSource
 ) -> tuple[str, list[Problem], tuple[TemplateReference, ...]]:
     # The lines are those of the source, the variables those of the HTML.
-    in_source = {one.path: one.line for one in references(shown.subject, shown.source, shown.text)}
+    written = check_template(shown.subject, shown.source, shown.text).references
+    in_source = {one.path: one.line for one in written}
     html, problems = compiler(shown.kind, shown.source)
-    found = references(shown.subject, html, shown.text)
+    found = check_template(shown.subject, html, shown.text).references
     if html == shown.source:
         return html, problems, found
     placed = (
@@ -187,13 +195,7 @@ def _compile(
 def _samples(missing: tuple[str, ...], found: tuple[TemplateReference, ...]) -> dict[str, Json]:
     """Return samples for missing paths, and for the entries of missing lists."""
     lists = tuple(f"{path}{LIST_STEP}" for path in missing)
-    entries = [f"{path}{LIST_STEP}" for path in missing if _is_list(path, found)]
-    within = [one.path for one in found if one.required and one.path.startswith(lists)]
-    return sample_values([*missing, *entries, *within])
-
-
-def _is_list(path: str, found: tuple[TemplateReference, ...]) -> bool:
-    return any(one.path == path and one.is_list for one in found)
+    return samples_of(one for one in found if one.path in missing or one.path.startswith(lists))
 
 
 def _merged(values: Mapping[str, Json], samples: Mapping[str, Json]) -> dict[str, Json]:

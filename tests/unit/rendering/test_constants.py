@@ -1,0 +1,88 @@
+"""The constants of a template, and whose fault it is if one breaks the engine."""
+
+import logging
+
+import pytest
+
+from pillarbox.application.templates.rendered_source import render_source
+from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.templates.draft import Source, SourceKind
+from pillarbox.rendering import allowlist, checks, engine
+from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.template_check import check_template
+from tests.refusals import faults
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (r"'\ud83d\ude00'", "\U0001f600"),
+        (r"'\U0001f600'", "\U0001f600"),
+        ("'\U0001f600'", "\U0001f600"),
+        (r"'\ud83d' '\ude00'", "\U0001f600"),
+        (r"'a\tb\nc'", "a\tb\nc"),
+        (r"'\N{BULLET}\ufeff\xa0'", "\u2022\ufeff\xa0"),
+        (f"'{'x' * 500}'", "x" * 500),
+        *(("9007199254740991", "9007199254740991"), ("0x1fffffffffffff", "9007199254740991")),
+        *(("0o17", "15"), ("0b11", "3"), ("1_000", "1000"), ("1.5", "1.5"), ("1e3", "1000.0")),
+        *(("true", "true"), ("false", "false"), ("[]", ""), ("none", "")),
+    ],
+)
+def test_a_constant_is_what_a_person_expects(written: str, shown: str) -> None:
+    """Escapes of JSON and Python mean their characters, and nothing is shown for [] and none."""
+    source = f"{{{{ x | default({written}) }}}}{{% if y == {written} %}}{{% endif %}}"
+    check_template("s", source)
+    assert render_saved(source, {"y": 1}) == shown
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(r"'\ud800'", r"'a\udfffb'", r"'\ude00\ud83d'", "'\ud800'"),
+        *(r"'\0'", r"'\x1b'", r"'\x0b'", r"'\x7f'", r"'\x9f'", "'\x01'"),
+        *("9007199254740992", "9007199254740992.0", "0x20000000000000", "1e16", "1e999", "1e400"),
+        *(f"0x{'f' * 5_000}", f"0b{'1' * 20_000}", f"0o{'7' * 5_000}", "9" * 4_300),
+        *(f"'{'x' * 501}'", "[1]", "[[]]", "{}", "()", "-1", "nan", "inf"),
+    ],
+)
+def test_any_other_constant_is_refused(written: str) -> None:
+    """Lone surrogates, controls, large and endless numbers, and other kinds are refused."""
+    for source in (f"{{{{ x | default({written}) }}}}", f"{{% if x == {written} %}}{{% endif %}}"):
+        assert faults(check_template, "s", source) == [("html", "not_allowed")]
+        assert faults(render_saved, source, {"x": 1}) == [("html", "not_allowed")]
+
+
+def test_what_breaks_the_engine_is_a_fault_of_the_source(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The author gets a problem, and the log the type of the error, without its message."""
+
+    def broken(*_: object) -> None:
+        raise OverflowError("secret")
+
+    for module, name in (
+        *((allowlist, "_parse"), (engine, "render_bounded"), (checks, "pieces_of")),
+        (checks, "text_from_html"),
+    ):
+        caplog.clear()
+        with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
+            patched.setattr(module, name, broken)
+            source = Source(kind=SourceKind.HTML, subject="s", source=f"<b>{name}</b>")
+            shown = render_source(source, {}, Brand())
+        (problem,) = [one for one in shown.problems if one.stops_publication]
+        assert (problem.field, problem.code) == ("source", "rendering_failed")
+        assert caplog.messages[0] == "a source cannot be rendered: OverflowError"
+
+
+@pytest.mark.parametrize("error", [OSError, ImportError])
+def test_what_the_machine_lacks_is_no_fault_of_the_source(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """A process that does not start, or a missing library, is ours."""
+
+    def absent(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(allowlist, "_parse", absent)
+    with pytest.raises(error):
+        check_template("s", "<p>x</p>")
