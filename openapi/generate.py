@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from admin.use_cases.provision_file import json_schema
+from openapi.budgets import budget_rows
 from openapi.clients import javascript, python
 from openapi.document import document
 from openapi.errors import ERRORS, example_of
@@ -69,6 +70,12 @@ def _errors(page: str) -> str:
         r"(?<=\| code of an email \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*",
         [*meanings, ""],
     )
+
+
+def _budgets(page: str) -> str:
+    """Replace the table of all budgets in a page."""
+    table = r"(?<=\| budget \| operations \|\n\|---\|---\|\n)(?:\|.*\n)*"
+    return _replaced(page, table, [*budget_rows(), ""])
 
 
 def _codes(source: str) -> str:
@@ -231,6 +238,7 @@ GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/openapi.json": _openapi,
     "docs/openapi-keys.json": _openapi_of_keys,
     "docs/errors.md": _errors,
+    "docs/security.md": _budgets,
     "layers/shared/pillarbox/domain/errors.py": _codes,
     "layers/shared/pillarbox/http/mcp/tools.json": _tools,
     "layers/shared/pillarbox/http/routes.py": _routes,

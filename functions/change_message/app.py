@@ -50,6 +50,7 @@ def get_held_content(message_id: str) -> Reply:
     session = read_session(app.current_event)
     owner = services().session_authentication.authenticate_member(session, ACCOUNT_WRITE)
     identifier = read_uuid(message_id, "message_id")
+    services().slow_requests.take(owner.account.account_id)
     mail = services().changes.content_for_owner(owner.account.account_id, identifier)
     return reply(held_content(rehearsal_of(mail, utc_now())))
 

@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 from pillarbox import wiring
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import EMAILS_CONTENT, EMAILS_READ, EMAILS_SEND, SCOPES
+from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import attachment, otp, raw_html
@@ -215,6 +216,28 @@ def test_sending_again_is_checked_anew(service: Service, api: Api) -> None:
     assert resend(api, message_id).code == "recipient_suppressed"
     assert service.quota_used(account_id) == used
     assert resend(sender, message_id, None).code == "recipient_suppressed"
+
+
+def test_looks_at_content_have_a_budget(service: Service, api: Api) -> None:
+    """An account reads 60 contents a minute, whether they are there or not."""
+    message_id = delivered(service, api)
+    with service.at(wiring.utc_now().replace(second=1)):
+        found = [content(api, message_id).status for _ in range(30)]
+        found += [content(api, "0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d").status for _ in range(30)]
+        refused = content(api, message_id)
+        assert content(keeping(service, 7), message_id).code == "content_not_found"
+    assert found == [200] * 30 + [404] * 30
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+
+
+def test_refused_resends_are_costly(service: Service) -> None:
+    """What is read for nothing counts as the costly refusals of sends do: 20 in a minute here."""
+    limits = Limits(per_minute=10, per_day=None, per_month=None)
+    api = Api(service.key(service.account(limits=limits), scopes=SCOPES))
+    with service.at(wiring.utc_now().replace(second=1)):
+        message_id = delivered(service, api)
+        codes = [resend(api, message_id).code for _ in range(21)]
+    assert codes == ["content_not_found"] * 20 + ["rate_limit_exceeded"]
 
 
 @pytest.mark.parametrize("confirmation", [Confirmation.ASK, Confirmation.OWNER])

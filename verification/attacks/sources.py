@@ -7,10 +7,11 @@ without a value, and delivered. No answer is a 5xx, and each email that was acce
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import monotonic
 from typing import Final
 
+from pillarbox.domain.accounts.key import SCOPES
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
@@ -51,7 +52,9 @@ _TEXTS: Final = (
 #: A budget of a minute has room for so many sources.
 _BEFORE_A_BUDGET: Final = 15
 _MJML_SHARE: Final = 0.2
-_VALUES: Final = ({}, {"x": "1", "y": 1, "z": "a", "i": 2}, {"x": [{"y": 1}], "y": "y"})
+_VALUES: Final[tuple[Mapping[str, object], ...]] = (
+    *({}, {"x": "1", "y": 1, "z": "a", "i": 2}, {"x": [{"y": 1}], "y": "y"}),
+)
 _MJML: Final = (
     "<mjml><mj-body><mj-section><mj-column><mj-text>",
     "</mj-text></mj-column></mj-section></mj-body></mjml>",
@@ -82,7 +85,7 @@ class _Author:
         self._service, self._tally, self._address = service, tally, f"ada@{account}.example"
         self._viewer = Api(session=service.session(account, Role.VIEWER, f"vic@{account}.example"))
         self._author = Api(session=service.session(account, Role.DEVELOPER, self._address))
-        self._key = Api(service.key(account))
+        self._key = Api(service.key(account, scopes=SCOPES))
         self._agent = McpClient(self._key)
 
     def try_source(self, source: str, kind: str = "html") -> None:
@@ -106,6 +109,7 @@ class _Author:
                 "tools/call",
                 {"name": "render_template", "arguments": {"templateId": begun.json["id"]}},
             )
+            self._tally["rendered for an agent"] += '"isError":true' not in rendered.text
             if "internal_error" in rendered.text:
                 self._tally.find("5xx", f"MCP {source}")
             for values in _VALUES:

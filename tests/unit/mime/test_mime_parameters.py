@@ -133,3 +133,18 @@ def test_values_that_programs_read_differently_are_refused(value: bytes) -> None
     """Two values of one parameter, and a comment that looks like more, are refused."""
     with pytest.raises(ValidationFailed):
         read_type(value)
+
+
+def test_a_field_has_at_most_100_parameters() -> None:
+    """Others read many parameters in quadratic time; a repeated one counts too."""
+    for parameters in ([b"; a%d=b" % n for n in range(100)], [b"; a=b"] * 100):
+        value = b"".join([b"text/plain", *parameters])
+        assert read_type(value + b" ; ").value == "text/plain"
+        assert faults(read_type, value + b"; x=y") == [("Content-Type", "bad_mime")]
+
+
+@pytest.mark.parametrize("end", [b";;", b"; ;", b";" * 30_000, b";\r\n ;\r\n ", b";;charset=utf-8"])
+def test_empty_parameters_are_refused(end: bytes) -> None:
+    """Programs write one semicolon too many, and no more."""
+    assert faults(read_type, b"text/plain" + end) == [("Content-Type", "bad_mime")]
+    assert faults(read_disposition, b"inline" + end) == [("Content-Disposition", "bad_mime")]

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock, Messages
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
@@ -52,6 +53,7 @@ class ContentReading:
     messages: Messages
     #: Returns where the messages are. A refusal needs none.
     contents: Callable[[], KeptContents]
+    slow_requests: SlowRequests
     log: ChangeLog
     clock: Clock
 
@@ -59,11 +61,13 @@ class ContentReading:
         """Return the content of a message.
 
         Raises:
-            ServiceError: `scope_required`; `content_not_found`, the same for an unknown message,
-                another account's, and one whose content is not there or not any more.
+            ServiceError: `scope_required`; `rate_limit_exceeded`; `content_not_found`, the same for
+                an unknown message, another account's, and one whose content is not there or not
+                any more.
         """
         principal.require(EMAILS_CONTENT)
         account = principal.account
+        self.slow_requests.take(account.account_id)
         message = self.messages.get(account.account_id, message_id)
         octets = self.find(account, message) if message else None
         until = kept_until(message) if message else None

@@ -9,8 +9,9 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.quota import too_many, window_end
 
 #: One is a look at a domain or the check of a webhook's host, for which the account chooses the
-#: name server; a new sender, which SES may have to associate; a list of suppressions; and a
-#: removed suppression, which leaves SES's list too. SES takes about one such call a second.
+#: name server; a new sender, which SES may have to associate; a list of suppressions; a removed
+#: suppression, which leaves SES's list too, and SES takes about one such call a second; and a look
+#: at the content of an email, which has up to 40 MB.
 PER_MINUTE: Final = 60
 _MINUTE: Final = timedelta(minutes=1)
 
@@ -33,6 +34,7 @@ class SlowRequests:
         if not self.count(f"slow#{account_id}", _MINUTE, PER_MINUTE, now):
             message = (
                 "An account can check domains and webhook hosts, add senders and lists of"
-                f" suppressions, and remove suppressions, {PER_MINUTE} times a minute."
+                f" suppressions, remove suppressions, and look at kept content {PER_MINUTE} times a"
+                " minute."
             )
             raise too_many(message, PER_MINUTE, window_end("minute", now) - now)

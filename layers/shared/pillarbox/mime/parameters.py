@@ -27,7 +27,10 @@ _UNQUOTED_NAME: Final = re.compile(
 )
 #: Another unquoted value may be more than a token: "=" and "/" are common in boundaries.
 _UNQUOTED: Final = re.compile(_NAME % _TOKEN + rb'([^\0- "(),;<>\\\x7f]++)' + _END)
-_PARAMETERS_END: Final = re.compile(rb"[; \t\r\n]*+\Z")
+#: Many programs write a semicolon behind the last parameter.
+_PARAMETERS_END: Final = re.compile(_BLANKS + rb"(?:;" + _BLANKS + rb")?+\Z")
+#: Of one field. Programs write a few, and readers of other programs may take quadratic time.
+_MAX_PARAMETERS: Final = 100
 #: RFC 2046 section 5.1.1.
 _BOUNDARY: Final = re.compile(rb"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 _ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
@@ -127,9 +130,11 @@ def _read(start: re.Pattern[bytes], value: bytes, name: str, fault: str) -> Stru
         raise bad_message(name, fault, "bad_mime")
     kind = match[1].decode("ascii").lower()
     parameters: dict[bytes, tuple[bytes, ...]] = {}
-    has_comment = match["comment"] is not None
+    has_comment, count = match["comment"] is not None, 0
     while not _PARAMETERS_END.match(value, match.end()):
-        position = match.end()
+        position, count = match.end(), count + 1
+        if count > _MAX_PARAMETERS:
+            raise bad_message(name, f"has more than {_MAX_PARAMETERS} parameters", "bad_mime")
         if match := _QUOTED.match(value, position):
             texts = _quoted_texts(match[2])
         elif match := _UNQUOTED_NAME.match(value, position) or _UNQUOTED.match(value, position):

@@ -75,6 +75,7 @@ class SendingWiring(Stores):
         return ContentReading(
             messages=self.message_store,
             contents=lambda: self.kept_contents,
+            slow_requests=self.slow_requests,
             log=self.change_log,
             clock=utc_now,
         )

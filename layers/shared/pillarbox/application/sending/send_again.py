@@ -10,12 +10,13 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.kept import ContentReading, content_not_found
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance
-from pillarbox.application.sending.costly_requests import check_domains
+from pillarbox.application.sending.costly_requests import check_domains, count_refusals
 from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.smtp_message import read_author
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
 from pillarbox.domain.accounts.key_policy import Principal
@@ -101,13 +102,6 @@ class SendAgain:
         """Check sender, recipients, pauses, quota and DNS as they are now, as a send does."""
         account, ports = principal.account, self.ports
         message = self._find(account.account_id, message_id)
-        octets = self.reading.find(account, message)
-        if octets is None:
-            raise content_not_found()
-        fields, _ = read_header(octets, 0, len(octets))
-        for field in fields:
-            if field.name in _AUTHORS:
-                account.check_sends_from(read_author(field).address)
         recipients = Recipients.parse(message.recipients if to is None else (to,))
         recipients.check_syntax()
         if isinstance(principal, Principal):
@@ -129,10 +123,26 @@ class SendAgain:
         )
         check_paused(ports.quotas, principal, origin, now)
         directory.quota.check(principal.limits, now)
+        octets, fields = self._read(account, message)
         check_domains(ports, account.account_id, recipients)
         mail = _mail(message, octets, fields, recipients.normalize((to,))[0] if to else None)
         prepared = PreparedMessage.of(mail, account, body_hash, now, origin)
         return prepared.keeping(account, message.keep)
+
+    def _read(self, account: Account, message: Message) -> tuple[bytes, list[Field]]:
+        """Read the content and its header; a refusal was costly."""
+        try:
+            octets = self.reading.find(account, message)
+            if octets is None:
+                raise content_not_found()
+            fields, _ = read_header(octets, 0, len(octets))
+            for field in fields:
+                if field.name in _AUTHORS:
+                    account.check_sends_from(read_author(field).address)
+        except ServiceError:
+            count_refusals(self.ports, account.account_id, 1)
+            raise
+        return octets, fields
 
     def _find(self, account_id: str, message_id: UUID) -> Message:
         message = self.ports.messages.get(account_id, message_id)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.single import SingleSend
+    from pillarbox.application.templates.render_budget import RenderBudget
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.client_origin import ClientOrigin
@@ -67,6 +68,8 @@ class UseCases(Protocol):
     def message_lookup(self) -> "MessageLookup": ...
     @property
     def template_library(self) -> "TemplateLibrary": ...
+    @property
+    def render_budget(self) -> "RenderBudget": ...
     @property
     def suppression_list(self) -> "SuppressionList": ...
     @property

@@ -110,8 +110,10 @@ def _render_template(call: ToolCall) -> dict[str, Json]:
     from pillarbox.application.render import to_text  # noqa: PLC0415  loads the engine
 
     arguments = validate(RenderArguments, call.arguments)
+    account_id = call.principal.account.account_id
+    call.services.render_budget.take(account_id)
     subject, html = call.services.template_library.render(
-        call.principal.account.account_id,
+        account_id,
         read_uuid(arguments.template_id, "templateId"),
         arguments.variables,
     )
