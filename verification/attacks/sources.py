@@ -41,7 +41,20 @@ CONSTANTS: Final = (
 )
 _TEXTS: Final = (
     *("<p>", "</p>", "<b title='", "'>", "<style>p{color:red}", "</style>", "<p class=a>", "<!--"),
-    *("-->", "\n", " ", "a", "ü", "\U0001f600", "\u2028", "\x01", "\x7f", "\ufeff", "&#xd800;"),
+    *(
+        "-->",
+        "\n",
+        " ",
+        "a",
+        "ü",
+        "\U0001f600",
+        "\u2028",
+        "\x01",
+        "\x7f",
+        "\ufeff",
+        "&#xd800;",
+        "\ud800",
+    ),
     *("{{ x }}", "{{ x.y }}", "{{ x|upper }}", "{{ x.y.z|default('') }}", "{%- if x -%}"),
     *("{{ i }}", "{% raw %}", "}}", "{{ x|trim|capitalize }}", "{{- y -}}", "&lt;", "<mj-raw>"),
     *("{% if not x == 1 %}", "{% else %}", "{% elif x %}", "{% endif %}", "{% for i in x %}", "{{"),
@@ -50,10 +63,14 @@ _TEXTS: Final = (
     *("{% if x and y or z %}", "<mj-text>", "</mj-text>", "<mj-button href='u'>"),
 )
 #: A budget of a minute has room for so many sources.
-_BEFORE_A_BUDGET: Final = 15
+_BEFORE_A_BUDGET: Final = 10
 _MJML_SHARE: Final = 0.2
 _VALUES: Final[tuple[Mapping[str, object], ...]] = (
     *({}, {"x": "1", "y": 1, "z": "a", "i": 2}, {"x": [{"y": 1}], "y": "y"}),
+)
+_ODD_VALUES: Final[tuple[Mapping[str, object], ...]] = (
+    {"x": 10**4_000, "y": 1e308, "z": "\ud800", "i": None},
+    {"x": [[], {}, None, -0.0, True], "y": {"y": {"z": 10**4_299}}, "z": "\x00\u2028"},
 )
 _MJML: Final = (
     "<mjml><mj-body><mj-section><mj-column><mj-text>",
@@ -74,7 +91,7 @@ def generated(draw: random.Random) -> str:
         with_constant(draw.choice(CONSTANTS)) if draw.random() < 0.2 else draw.choice(_TEXTS)
         for _ in range(draw.randint(1, 14))
     ]
-    return "".join(part * draw.choice((1, 1, 1, 1, 2, 30)) for part in parts)
+    return "".join(part * draw.choice((*[1] * 40, *[2] * 8, *[30] * 8, 4_000)) for part in parts)
 
 
 class _Author:
@@ -92,7 +109,9 @@ class _Author:
         """Use a source as everybody may who can."""
         shown = {"kind": kind, "subject": "s", "source": source}
         locale = {"subject": "s", "source": source}
-        self._ask(self._viewer, "POST", "/templates/render", shown | {"text": source})
+        for values in (*_VALUES, *_ODD_VALUES):
+            body = shown | {"text": source, "variables": values}
+            self._ask(self._viewer, "POST", "/templates/render", body)
         self._ask(self._viewer, "POST", "/templates/render", shown | {"default": locale})
         begun = self._ask(self._author, "POST", "/templates", {"name": "n", "category": "c"})
         path = f"/templates/{begun.json['id']}"
