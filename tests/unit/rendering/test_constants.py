@@ -1,13 +1,16 @@
 """The constants of a template, and whose fault it is if one breaks the engine."""
 
 import logging
+from collections.abc import Callable
+from types import ModuleType
 
 import pytest
 
 from pillarbox.application.templates.rendered_source import render_source
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.templates.draft import Source, SourceKind
-from pillarbox.rendering import allowlist, checks, engine
+from pillarbox.rendering import allowlist, checks, compiling, engine
+from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.template_check import check_template
 from tests.refusals import faults
@@ -72,6 +75,26 @@ def test_what_breaks_the_engine_is_a_fault_of_the_source(
         (problem,) = [one for one in shown.problems if one.stops_publication]
         assert (problem.field, problem.code) == ("source", "rendering_failed")
         assert caplog.messages[0] == "a source cannot be rendered: OverflowError"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "work"),
+    [
+        (allowlist, "_parse", lambda source: check_template("s", source)),
+        (compiling, "mask", lambda source: compile_source(SourceKind.HTML, source)),
+        (engine, "render_bounded", lambda source: render_saved(source, {})),
+    ],
+)
+def test_publications_tests_and_sends_blame_the_source_too(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, work: Callable[[str], object]
+) -> None:
+    """What they are made of raises errors of the API alone."""
+
+    def broken(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(module, name, broken)
+    assert faults(work, "<style>p{}</style>") == [("html", "rendering_failed")]
 
 
 @pytest.mark.parametrize("error", [OSError, ImportError])
