@@ -37,7 +37,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         (
             *("get_domain", "restart_domain", "add_sender", "add_suppressions", "change_alerts"),
             *("test_alerts", "create_webhook", "change_webhook", "get_kept_content"),
-            "get_held_content",
+            *("get_held_content", "remove_suppression"),
         ),
     ),
     "post": Budget(
@@ -82,17 +82,11 @@ BUDGETS: Final[Mapping[str, Budget]] = {
             *("look_at_link", "list_sessions", "end_sessions", "end_session", "list_passkeys"),
             *("begin_passkey_sign_in", "begin_passkey", "remove_passkey", "get_sign_up"),
             *("request_preview_challenge", "report_preview_mail", "list_keys", "revoke_key"),
-            *(
-                "add_suppressions",
-                "list_suppressions",
-                "remove_suppression",
-                "list_members",
-                "change_member",
-            ),
-            *("change_member", "remove_member", "accept_invitation", "decline_invitation"),
-            *("get_account", "change_account", "resume_sending", "get_alerts", "get_account_log"),
-            *("list_webhooks", "get_webhook", "delete_webhook", "rotate_webhook_secret"),
-            "list_webhook_deliveries",
+            *("add_suppressions", "list_suppressions", "remove_suppression", "list_members"),
+            *("change_member", "change_member", "remove_member", "accept_invitation"),
+            *("decline_invitation", "get_account", "change_account", "resume_sending"),
+            *("get_alerts", "get_account_log", "list_webhooks", "get_webhook", "delete_webhook"),
+            *("rotate_webhook_secret", "list_webhook_deliveries"),
         ),
     ),
 }

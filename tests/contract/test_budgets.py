@@ -81,6 +81,7 @@ def test_each_call_counts_in_its_budget(service: Service) -> None:
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
     template = wiring.services().template_authoring.create(account, source).template_id
     hook = service.webhook(account)
+    service.suppress(account, "ann@customer.example")
     ids = dict.fromkeys(("member_id", "key_id", "session_id", "passkey_id", "queue"), "x") | {
         "message_id": key.send(otp()).json["messageId"],
         "id": template,
