@@ -32,7 +32,7 @@ _ACCOUNT: Final = "x-account"
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 #: Contract section 5: libraries' default user agents, and a missing or empty one. The edge refuses
 #: the same ones earlier.
-_DEFAULT_AGENTS: Final = re.compile(r"python-urllib/|$", re.IGNORECASE)
+_DEFAULT_AGENTS: Final = re.compile(r"python-urllib/|$", re.IGNORECASE | re.ASCII)
 
 
 def check_agent(event: APIGatewayProxyEvent) -> None:

@@ -23,7 +23,9 @@ _BROKEN_HEX: Final = re.compile(r"=\s+(?=[0-9A-Fa-f])")
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=]+")
 #: Names of encodings of Unicode in units of several octets, or in ASCII. Programs know different
 #: ones, and assume different orders of the octets.
-_WIDE: Final = re.compile(r"=\?[^?]*(?:utf[-_]?[1-37]|ucs|unicode|10646|u16|u32)", re.IGNORECASE)
+_WIDE: Final = re.compile(
+    r"=\?[^?]*(?:utf[-_]?[1-37]|ucs|unicode|10646|u16|u32)", re.IGNORECASE | re.ASCII
+)
 _WIDE_CODECS: Final = ("utf_8", "utf_7", "utf_16_be", "utf_16_le", "utf_32_be", "utf_32_le")
 
 #: The codec or an unknown character set, the encoding, and the encoded text.

@@ -17,7 +17,7 @@ _SIGNATURE: Final = re.compile(r"application/(?:pgp|(?:x-)?pkcs7)-signature")
 _ENCRYPTED: Final = {1: "application/pgp-encrypted", 2: "application/octet-stream"}
 _ARMOR: Final = b"-----BEGIN PGP MESSAGE-----"
 #: What has another extension could be opened as a file.
-_NAME: Final = re.compile(r"[^.]*|.*\.(?:p7s|asc|sig|pgp|eml|txt)", re.IGNORECASE)
+_NAME: Final = re.compile(r"[^.]*|.*\.(?:p7s|asc|sig|pgp|eml|txt)", re.IGNORECASE | re.ASCII)
 
 
 def is_form(

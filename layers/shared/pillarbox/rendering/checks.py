@@ -28,9 +28,11 @@ _REMOVED: Final = frozenset(
     {"script", "iframe", "object", "embed", "applet", "form", "base", "frame", "frameset"}
 )
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104  no address to bind
-_IMAGE: Final = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
-_PREHEADER: Final = re.compile(r"pre-?header|preview", re.IGNORECASE)
-_HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide|max-height\s*:\s*0", re.IGNORECASE)
+_IMAGE: Final = re.compile(r"<img\b[^>]*>", re.IGNORECASE | re.ASCII)
+_PREHEADER: Final = re.compile(r"pre-?header|preview", re.IGNORECASE | re.ASCII)
+_HIDDEN: Final = re.compile(
+    r"display\s*:\s*none|mso-hide|max-height\s*:\s*0", re.IGNORECASE | re.ASCII
+)
 
 
 def check_source(kind: SourceKind, source: str) -> list[Problem]:

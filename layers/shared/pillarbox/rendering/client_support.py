@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-_DECLARATION: Final = re.compile(r"(?:^|[;{])\s*([a-z-]+)\s*:\s*([^;{}]*)", re.IGNORECASE)
+_DECLARATION: Final = re.compile(
+    r"(?:^|[;{])\s*([a-z-]+)\s*:\s*([^;{}]*)", re.IGNORECASE | re.ASCII
+)
 _FUNCTION: Final = re.compile(r"([a-z-]{1,40})\(")
-_AT_RULE: Final = re.compile(r"@([a-z-]+)", re.IGNORECASE)
+_AT_RULE: Final = re.compile(r"@([a-z-]+)", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ _PIECES: Final = re.compile(
     (?P<comment>{COMMENT})
     | <(?P<raw>{RAW})(?=[\s/>])
       (?P<raw_attributes>{ATTRIBUTES})(?:>|\Z)
-      (?P<content>(?:[^<]++|<(?!/(?i:(?P=raw))[\s/>]))*+)(?:</[^>]*+(?:>|\Z)|\Z)
+      (?P<content>(?:[^<]++|<(?!/(?ai:(?P=raw))[\s/>]))*+)(?:</[^>]*+(?:>|\Z)|\Z)
     | <(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>{ATTRIBUTES})(?:>|\Z)
     | (?P<other><[!?/][^>]*+(?:>|\Z))
     """,

@@ -23,9 +23,9 @@ ATTRIBUTES: Final = rf"""(?:[{_SPACES}/]++
 #: A comment, including a whole MSO conditional.
 COMMENT: Final = r"<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))"
 #: The names of elements whose content is text, which only their own end tag ends.
-RAW: Final = "(?i:iframe|noembed|noframes|script|style|textarea|title)"
+RAW: Final = "(?ai:iframe|noembed|noframes|script|style|textarea|title)"
 _END_OF_NAME: Final = rf"[{_SPACES}/>]"
-_SCRIPT: Final = rf"(?i:script){_END_OF_NAME}"
+_SCRIPT: Final = rf"(?ai:script){_END_OF_NAME}"
 _MARKUP: Final = re.compile(
     rf"""
     {COMMENT}
@@ -37,7 +37,7 @@ _MARKUP: Final = re.compile(
             | <(?!/{_SCRIPT}))*+(?:-->)?+)
         | <(?!/{_SCRIPT}))*+ (?:</[^>]*+(?:>|\Z)|\Z)
     | <({RAW})(?={_END_OF_NAME}){ATTRIBUTES}>
-      (?:[^<]++|<(?!/(?i:\1){_END_OF_NAME}))*+(?:</[^>]*+(?:>|\Z)|\Z)
+      (?:[^<]++|<(?!/(?ai:\1){_END_OF_NAME}))*+(?:</[^>]*+(?:>|\Z)|\Z)
     | <(/?)([a-zA-Z][^{_SPACES}/>]*+)({ATTRIBUTES})>
     | <[a-zA-Z].*+          # a tag without an end, at the end of the document
     | <[!?/][^>]*+(?:>|\Z)  # a doctype, or markup that browsers treat as a comment

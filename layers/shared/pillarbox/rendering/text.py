@@ -33,7 +33,7 @@ MAX_GROWTH: Final = 2
 _SPACE: Final = re.compile("[ \t\r\n\f\v\u00a0]{2,}|[\t\r\n\f\v\u00a0]")
 #: Invisible characters, which only mark line breaks or separate a preheader.
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u034f\u200b\u2060\ufeff"))
-_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE | re.ASCII)
 #: What runs or shows something in a browser, and what leads nowhere outside of this email.
 _UNSHOWN_SCHEMES: Final = frozenset(
     {"about", "blob", "cid", "data", "file", "javascript", "mid", "vbscript"}

@@ -79,7 +79,7 @@ _RETRYABLE_STATUSES: Final = frozenset(
 _ABOUT_THE_MAIL: Final = re.compile(
     r"message length is more than|illegal filename|(duplicate|missing required|illegal) header"
     r"|missing final '@domain'|(domain|local address) (starts|ends|contains)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

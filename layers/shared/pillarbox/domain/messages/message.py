@@ -130,7 +130,7 @@ MAX_REASON: Final = 500
 STALL_TIME: Final = timedelta(hours=48)
 
 #: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
-_DIAGNOSTIC_TYPE: Final = r"(?i)\A\s*smtp\s*;\s*(?=\S)"
+_DIAGNOSTIC_TYPE: Final = r"(?ai)\A\s*smtp\s*;\s*(?=\S)"
 
 
 def plain_reason(reason: str) -> str:

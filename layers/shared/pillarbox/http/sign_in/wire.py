@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 #: The prefix lets a browser accept it only with Secure, for this host alone and for all paths.
 COOKIE: Final = "__Host-pillarbox"
 _ATTRIBUTES: Final = "Path=/; Secure; HttpOnly; SameSite=Strict"
-_LOOPBACK: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?", re.IGNORECASE)
+_LOOPBACK: Final = re.compile(
+    r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?", re.IGNORECASE | re.ASCII
+)
 _JSON: Final = "application/json"
 #: In characters; a flow, an id and a link have fewer.
 _MAX_TEXT: Final = 200
