@@ -98,6 +98,7 @@ def test_what_is_ours_reaches_nobody(name: str) -> None:
         ({"X-ü": "x"}, "is none of"),
         ({"X-Kullan\u0131c\u0131-Id": "7"}, "is none of"),
         ({"X-\u212aey": "7"}, "is none of"),
+        ({"Feedbac\u212a-ID": "7"}, "is none of"),
         ({"X-\u017fES-Configuration-Set": "7"}, "is none of"),
         ({"X-a\r\nBcc": "x"}, "is none of"),
         ({"X-A": "a\r\nBcc: b@c.example"}, "control characters"),

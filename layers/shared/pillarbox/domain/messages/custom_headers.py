@@ -132,7 +132,7 @@ def _fault(name: str, value: str) -> str | None:
         return "must not have control characters or text direction overrides"
     if max(len(word.encode()) for word in value.split(" ")) > _MAX_WORD:
         return f"must not have a word of more than {_MAX_WORD} bytes"
-    if name.lower() in _FIELDS:
+    if name.isascii() and name.lower() in _FIELDS:  # in small letters the Kelvin sign is a k
         return None
     if name.lower().startswith("x-tag-"):
         return "is a tag, which goes in tags"

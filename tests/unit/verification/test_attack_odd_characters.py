@@ -1,0 +1,24 @@
+"""The attack with odd characters: a short run, and what it would notice."""
+
+import pytest
+
+from pillarbox.domain.messages import custom_headers
+from verification.attacks.odd_characters import CHARACTERS, LETTERS, attack
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_has_an_odd_character_is_sent_or_refused() -> None:
+    """Of what reads as ASCII in another case, and each 31st try, none is accepted and fails."""
+    for tally in (attack(LETTERS), attack(CHARACTERS, step=31)):
+        print(tally)  # noqa: T201  for pytest -s
+        assert not tally.failed, tally.findings
+        assert tally["tried"] > 3_000
+        assert tally["accepted"] > 1_000
+
+
+def test_a_name_that_cannot_be_written_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the case of names were ignored beyond ASCII, a long s would be accepted and not built."""
+    monkeypatch.setattr(custom_headers, "_NAME", custom_headers._NAME.replace("(?ai)", "(?i)"))
+    tally = attack(LETTERS[2:3])
+    assert tally["crashes"] > 0
