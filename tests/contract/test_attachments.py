@@ -183,6 +183,31 @@ def test_a_type_arrives_with_its_charset_and_method(service: Service, live: Api,
             "text/calendar; charset=utf-8; method=CANCEL",
         ),
         ("a.pdf", ' application/pdf ; name="x"', PDF, "application/pdf"),
+        # The method may be folded; that of a second calendar, or within an event, is another's.
+        (
+            "c.ics",
+            ...,
+            CALENDAR.replace(b"REQUEST", b"REQ\r\n UEST"),
+            "text/calendar; charset=utf-8; method=REQUEST",
+        ),
+        (
+            "d.ics",
+            ...,
+            b"begin:vcalendar\nmethod:reply\nend:vcalendar\n" + CALENDAR,
+            "text/calendar; charset=utf-8; method=reply",
+        ),
+        (
+            "e.ics",
+            ...,
+            CALENDAR.replace(b"METHOD:REQUEST", b"X:1") + CALENDAR,
+            "text/calendar; charset=utf-8",
+        ),
+        (
+            "f.ics",
+            ...,
+            CALENDAR.replace(b"METHOD", b"BEGIN:VEVENT\r\nMETHOD"),
+            "text/calendar; charset=utf-8",
+        ),
     ]
     for name, kind, octets, arrived in sent:
         assert DOORS[door](live, name, kind, octets).status == 200, name

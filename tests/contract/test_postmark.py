@@ -34,6 +34,12 @@ _OTP: Final[dict[str, Any]] = {
     "TemplateAlias": "otp",
     "TemplateModel": {"otp_code": "1"},
 }
+_FILE: Final = {
+    "Name": "l.png",
+    "Content": "iVBORw0KGgo=",
+    "ContentType": "image/png",
+    "ContentID": "cid:logo",
+}
 
 
 class Postmark:
@@ -95,9 +101,39 @@ def test_what_php_sends(service: Service, postmark: Postmark) -> None:
     assert postmark.post("/email", lower).status == 200
     service.deliver()
     first, second = (mail["raw"] for mail in service.ses.mails[-2:])
+    headers = [{}, {"name": "X-A", "value": None}, {"NAME": "X-B", "Value": "1", "Type": None}]
+    assert postmark.send(To=f"{TO}, ", Headers=headers).status == 200
+    templated = {"messages": [_OTP | {"Headers": headers}]}
+    assert postmark.post("/email/batchWithTemplates", templated).json[0]["ErrorCode"] == 0
     assert b'Content-Disposition: attachment; filename="a.pdf"' in first
     assert b"Content-ID" not in first
     assert b'\r\nReply-To: "Jo" <a@b.example>\r\n' in second
+
+
+@for_each(
+    "html, content_id, count",
+    [
+        ('<img src="cid:logo">', "logo", 1),
+        ("<img src=CID:logo>", "logo", 1),
+        ("<img src='cid:logo%40shop'>", "logo@shop", 1),
+        ("<img src='cid:a&amp;b'>", "cid:a&b", 1),
+        ("<p style='background:url(cid:logo)'>", "logo", 1),
+        ('<img src="cid:logo2">', "logo", 0),
+        ('<img src="cid:logo.png">', "logo", 0),
+        ("logo", "logo", 0),
+        ("<p>x", "Rechnung März.png", 0),
+    ],
+)
+def test_a_file_is_inline_if_the_html_shows_it(
+    html: str, content_id: str, count: int, service: Service, postmark: Postmark
+) -> None:
+    """The link may be in capitals or encoded; a link to another id does not count."""
+    assert (
+        postmark.send(HtmlBody=html, Attachments=[_FILE | {"ContentID": content_id}]).status == 200
+    )
+    service.deliver()
+    raw = service.ses.mails[-1]["raw"]
+    assert raw.count(b"Content-ID: <") == raw.count(b"Content-Disposition: inline") == count
 
 
 def test_both_doors_make_the_same_mail(service: Service, postmark: Postmark) -> None:
@@ -265,6 +301,13 @@ def test_recipients_have_names(service: Service, postmark: Postmark) -> None:
         ({"Headers": {"X-A": "1"}}, "`Headers` must be a list"),
         ({"Attachments": [{"Name": "a.pdf", "Path": "/etc/passwd"}]}, "`Attachments.0.Path`"),
         ({"Attachments": ["x"]}, "`Attachments.0`"),
+        ({"TO": "eve@customer.example"}, "`To` is given twice"),
+        ({"cc": "", "Cc": TO}, "`Cc` is given twice"),
+        ({"Attachments": [_FILE | {"name": "b.png"}]}, "`Attachments.0.Name` is given twice"),
+        ({"Headers": [{"Name": "X-A", "name": "X-B", "Value": "1"}]}, "`Headers.0.Name` is given"),
+        ({"Headers": [{"Name": f"X-{n}", "Value": "1"} for n in range(101)]}, "20 fields"),
+        ({"Cc": f"\u200b <{TO}>"}, "`Cc.0` must not consist of"),
+        ({"ReplyTo": f"=?utf-8?b?4oCL?= <{TO}>"}, "`ReplyTo.0` must not consist of"),
         ({"Subject": "a\r\nBcc: x@y.example"}, "`Subject`"),
     ],
 )
@@ -307,12 +350,6 @@ _VALUES: Final[dict[str, Any]] = {
     "Attachments": [{"Name": "a.pdf", "Content": "JVBERi0xLjc="}],
     "Tag": "receipt",
     "Metadata": {"order": "10442"},
-}
-_FILE: Final = {
-    "Name": "l.png",
-    "Content": "iVBORw0KGgo=",
-    "ContentType": "image/png",
-    "ContentID": "cid:logo",
 }
 
 

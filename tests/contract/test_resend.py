@@ -234,12 +234,16 @@ def test_what_laravel_sends(service: Service) -> None:
         attachments=[
             {"filename": "invite.ics", "content_type": "text/calendar", "content": calendar},
             {"filename": "empty.txt", "content": "", "content_id": "", "content_type": ""},
+            {"filename": "b.ics", "content": "\ufeffbegin:vcalendar\r\n"},
         ],
+        tags=[{}, {"name": "order", "value": None, "type": None}],
+        template={"id": None, "variables": []},
         **{"from": f'"Acme" <{SENDER}>'},
     )
     assert b"Content-Type: text/calendar; charset=utf-8; method=REQUEST" in raw
     assert base64.b64encode(calendar.encode()) in raw.replace(b"\r\n", b"")
     assert b'filename="empty.txt"' in raw
+    assert base64.b64encode("\ufeffbegin:vcalendar\r\n".encode()) in raw
 
 
 def test_names_need_no_quotes(service: Service) -> None:

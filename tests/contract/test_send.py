@@ -81,11 +81,24 @@ def test_variables_are_put_into_the_html_of_the_caller(service: Service, live: A
     for variables, code in (
         ({"name": ["x"]}, {"variables.name": "invalid_type"}),
         ({"name": "x" * 200_000}, {"variables": "too_large"}),
+        ({"name": "€" * 60_000}, {"variables": "too_large"}),
         ({"name": "a\u202eb"}, {"variables": "unsafe_subject"}),
     ):
         html = "{{name}}" * 20
         refused = live.send(body | {"html": html, "variables": variables})
         assert refused.errors == code
+    # The text part has 1 MB at most, of octets and not of characters.
+    for count, status in ((5, 200), (6, 422)):
+        large = raw_html(text="{{name}}" * count, variables={"name": "€" * 60_000})
+        assert live.send(large).status == status
+
+
+def test_a_subject_without_variables_stays_as_it_is(service: Service, live: Api) -> None:
+    """2.1: values are put on one line, and a subject that has none keeps its blanks."""
+    for subject, written in (("a  b", b"=?utf-8?q?a__b?="), ("a  {{ x }}", b"a b c")):
+        assert live.send(raw_html(subject=subject, variables={"x": "b\n c"})).status == 200
+        service.deliver()
+        assert b"\r\nSubject: " + written + b"\r\n" in service.ses.mails[-1]["raw"]
 
 
 def test_text_alone_needs_a_subject(live: Api) -> None:

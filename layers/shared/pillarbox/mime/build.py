@@ -36,7 +36,10 @@ from pillarbox.domain.messages.attachment import Attachment, is_normal_type, nor
 from pillarbox.mime import headers
 
 #: The method of a calendar (RFC 5545 section 3.7.2), which its type must repeat (RFC 6047 section
-#: 2.4): without it, mail programs show an invitation as a file.
+#: 2.4): without it, mail programs show an invitation as a file. It is not folded, and comes before
+#: the components and further calendars.
+_FOLD: Final = re.compile(rb"\r?\n[ \t]")
+_COMPONENT: Final = re.compile(rb"(?im)^(?:BEGIN:(?!VCALENDAR\b)|END:)")
 _METHOD: Final = re.compile(rb"(?im)^METHOD(?:;[^\r\n:]*)?:[ \t]*([a-z-]{1,32})[ \t]*\r?$")
 
 #: The text between the angle brackets of a Content-ID: visible ASCII without these brackets.
@@ -188,7 +191,8 @@ def _full_type(attachment: Attachment) -> str:
             media_type, separator, method = full_type.partition("; ")
             full_type = f"{media_type}; charset=utf-8{separator}{method}"
     if full_type.startswith("text/calendar") and "; method=" not in full_type:
-        found = _METHOD.search(b64decode(attachment.content))
+        lines = _FOLD.sub(b"", b64decode(attachment.content))
+        found = _METHOD.search(_COMPONENT.split(lines, 1)[0])
         full_type += f"; method={found[1].decode()}" if found else ""
     return full_type
 

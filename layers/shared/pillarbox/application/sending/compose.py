@@ -114,11 +114,12 @@ def _filled(request: SendRequest) -> SendRequest:
     text = request.text and fill_given(request.text, values, MAX_TEXT)
     html = request.html and fill_given(request.html, values, MAX_HTML, escape=True)
     too_large = (request.text and text is None) or (request.html and html is None)
-    if too_large or len((html or "").encode()) > MAX_HTML:
+    if too_large:
         message = "the values make the email larger than 2 MB, or its text than 1 MB"
         raise ValidationFailed(FieldError("variables", message, "too_large"))
-    subject = " ".join((subject or "").split())  # one line, as that of a template
-    if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
+    if subject and subject != request.subject:
+        subject = " ".join(subject.split())  # one line, as that of a template
+    if not is_header_safe(subject or "") or len(subject or "") > MAX_SUBJECT:
         raise _unsafe_subject()
     return replace(request, subject=subject, text=text, html=html)
 

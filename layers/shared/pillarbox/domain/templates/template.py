@@ -1,7 +1,7 @@
 """Templates: the built-in starters (contract 2.6) and saved templates (contract 2.7)."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -148,18 +148,24 @@ def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
 
 
 def fill_text(text: str, values: Mapping[str, Json], most: int) -> str | None:
-    """Replace the references in a text part with values; None if it becomes too long.
+    """Replace the references in a text part with values; None if it becomes too large.
 
     Args:
         text: with plain references, as a subject.
         values: they are not searched for references. A path without a value becomes empty.
-        most: how many characters the result may have.
+        most: how many octets of UTF-8 the result may have.
     """
     paths = subject_references(text)
     texts = {path: _value(values, path) for path in set(paths)}
-    if len(text) + sum(len(texts[path]) for path in paths) > most:
+    if _octets(text, paths, texts) > most:
         return None
     return re.sub(_REFERENCE, lambda match: texts[match.group(1)], text)
+
+
+def _octets(text: str, paths: Iterable[str], texts: Mapping[str, str]) -> int:
+    """Return how large a text is with the texts that its references stand for."""
+    sizes = {path: len(each.encode()) for path, each in texts.items()}
+    return len(text.encode()) + sum(sizes.get(path, 0) for path in paths)
 
 
 #: What HTML needs as references (HTML standard, 13.3).
@@ -171,7 +177,7 @@ _ESCAPES: Final = str.maketrans(
 def fill_given(
     text: str, values: Mapping[str, Json], most: int, *, escape: bool = False
 ) -> str | None:
-    """Replace those references in a text that have a value; None if it becomes too long.
+    """Replace those references in a text that have a value; None if it becomes too large.
 
     Everything else of the text stays as it is. Values are not searched for references.
 
@@ -186,7 +192,7 @@ def fill_given(
             raise ValidationFailed(FieldError(f"variables.{path}", message, "invalid_type"))
         if value is not None:
             texts[path] = str(value).translate(_ESCAPES) if escape else str(value)
-    if len(text) + sum(len(texts.get(path, "")) for path in paths) > most:
+    if _octets(text, paths, texts) > most:
         return None
     return re.sub(_REFERENCE, lambda match: texts.get(match[1], match[0]), text)
 

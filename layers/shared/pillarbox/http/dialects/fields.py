@@ -1,6 +1,6 @@
 """Translate the fields of another service: each is carried, or refused by its name."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,8 +53,7 @@ class Fields:
         if not isinstance(body, dict):
             raise ValidationFailed(FieldError("", "must be an object", "wrong_type"))
         if self.any_case:
-            spelled = {name.lower(): name for name in self.names}
-            body = {spelled.get(name.lower(), name): value for name, value in body.items()}
+            body = self._as_spelled(body)
         present = given(body, self.keep)
         errors = [
             FieldError(cut(name, MAX_NAME), reason, "unknown_field")
@@ -67,6 +66,16 @@ class Fields:
             )
         return {ours: present[name] for name, ours in self.carried.items() if name in present}
 
+    def _as_spelled(self, body: Mapping[str, Json]) -> dict[str, Json]:
+        spelled = {name.lower(): name for name in self.names}
+        found: dict[str, Json] = {}
+        for name, value in body.items():
+            usual = spelled.get(name.lower(), name)
+            if usual in found:
+                raise ValidationFailed(FieldError(usual, "is given twice", "duplicate"))
+            found[usual] = value
+        return found
+
     def _refusal(self, name: str, value: Json) -> str | None:
         if name in self.carried:
             return None
@@ -74,6 +83,34 @@ class Fields:
             only, reason = self.settled[name]
             return None if _same(value, only) else reason
         return self.refused.get(name, "is not a field that Pillarbox has")
+
+
+def named_values(field: str, items: Sequence[Json], pair: Fields) -> dict[str, Json]:
+    """Return the values of a list of names and values, by their names.
+
+    Args:
+        field: the list's name.
+        items: each has two fields, for which `pair` has our names `name` and `value`.
+        pair: their names.
+
+    Raises:
+        ValidationFailed: an item is no such object, or a name occurs twice.
+    """
+    values: dict[str, Json] = {}
+    for position, item in enumerate(items):
+        try:
+            found = pair.translate(item)
+        except ValidationFailed as failed:
+            raise failed.below(f"{field}.{position}") from None
+        name = found.get("name")
+        if found and (not isinstance(name, str) or name in values):
+            theirs = next(theirs for theirs, ours in pair.carried.items() if ours == "name")
+            message = "must be a name that occurs once"
+            raise ValidationFailed(
+                FieldError(f"{field}.{position}.{theirs}", message, "wrong_type")
+            )
+        values[str(name)] = found.get("value")
+    return given(values)
 
 
 def _same(value: Json, other: Json) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pillarbox.application.validation import normalize_address, parse_sender
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.messages.header_text import UNSAFE, is_header_safe
+from pillarbox.domain.messages.header_text import INVISIBLE, UNSAFE, is_header_safe, is_visible
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS
 
 
@@ -16,11 +16,12 @@ def split_names(field: str, entries: Sequence[Json]) -> tuple[list[Json], dict[s
 
     Raises:
         ValidationFailed: on the field: an entry is no name and one address, or the name is not safe
-            in a header field, which encoded-words can hide.
+            in a header field or shows nothing, which encoded-words can hide.
     """
     bare, names = list[Json](), dict[str, str]()
     for position, entry in enumerate(entries):
-        if not isinstance(entry, str) or not entry.endswith(">") or position >= MAX_RECIPIENTS:
+        is_named = isinstance(entry, str) and entry.rstrip().endswith(">")
+        if not isinstance(entry, str) or not is_named or position >= MAX_RECIPIENTS:
             bare.append(entry)
             continue
         try:
@@ -31,6 +32,8 @@ def split_names(field: str, entries: Sequence[Json]) -> tuple[list[Json], dict[s
             ) from error
         if name and not is_header_safe(name):
             raise ValidationFailed(FieldError(f"{field}.{position}", UNSAFE, "control_character"))
+        if name and not is_visible(name):
+            raise ValidationFailed(FieldError(f"{field}.{position}", INVISIBLE, "invisible"))
         bare.append(address)
         if name:
             names[address] = name

@@ -32,7 +32,7 @@ _MAX_SIZE: Final = 2**40
 
 
 def _check_sha256(value: str) -> str:
-    if not re.match(SHA256, value):
+    if not re.fullmatch(SHA256, value):
         raise invalid("invalid_hash", "must be the SHA-256 of the file in 64 hexadecimal digits")
     return value
 

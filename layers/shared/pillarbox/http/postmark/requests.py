@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
+from html import unescape
 from typing import Final
+from urllib.parse import unquote
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
@@ -11,7 +13,7 @@ from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
-from pillarbox.http.dialects.fields import Fields, given
+from pillarbox.http.dialects.fields import Fields, given, named_values
 from pillarbox.http.dialects.recipients import split_names
 from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import header_values, refuse_account
@@ -51,6 +53,8 @@ ATTACHMENT: Final = Fields(
     keep=("Content",),
     any_case=True,
 )
+_HEADER: Final = Fields({"Name": "name", "Value": "value"}, any_case=True)
+_TEMPLATED_BATCH: Final = Fields({"Messages": "messages"}, any_case=True)
 #: The last one is a template's own.
 _NEEDED: Final = ("From", "To", "Subject")
 _RECIPIENTS: Final = ("To", "Cc", "Bcc")
@@ -82,7 +86,7 @@ def read_postmark_batch(event: APIGatewayProxyEvent, fields: Fields) -> ParsedSe
 
     def parse(body: Json) -> BatchRequest:
         if fields is TEMPLATED:
-            body = Fields({"Messages": "messages"}).translate(body).get("messages")
+            body = _TEMPLATED_BATCH.translate(body).get("messages")
         if not isinstance(body, list) or not body:
             raise _wrong(
                 "Messages" if fields is TEMPLATED else "", "must be a list of 1 to 100 emails"
@@ -120,10 +124,10 @@ def _parse_email(body: Json, fields: Fields) -> SendRequest:
 
 
 def _entries(name: str, value: Json) -> list[Json]:
-    """Split a list of recipients at its commas, except those in quotes."""
+    """Split a list of recipients at its commas, except those in quotes; one may be at its end."""
     if not isinstance(value, str):
         raise _wrong(name, "must be a string: addresses with commas between them")
-    return [entry.strip() for entry in _BETWEEN_COMMAS.findall(value)]
+    return [entry for part in _BETWEEN_COMMAS.findall(value) if (entry := part.strip())]
 
 
 def _template_id(value: Json) -> dict[str, Json]:
@@ -139,24 +143,12 @@ def _alias(value: Json) -> dict[str, Json]:
 
 
 def _headers(value: Json) -> dict[str, Json]:
-    headers: dict[str, Json] = {}
-    for position, item in enumerate(_list("Headers", value)):
-        pair = (
-            {str(key).lower(): value for key, value in item.items()}
-            if isinstance(item, dict)
-            else {}
-        )
-        if set(pair) != {"name", "value"}:
-            raise _wrong(f"Headers.{position}", "must be an object with Name and Value")
-        name = pair["name"]
-        if not isinstance(name, str) or name in headers:
-            raise _wrong(f"Headers.{position}.Name", "must be a name that occurs once")
-        headers[name] = pair["value"]
-    return {"headers": given(headers)}
+    return {"headers": named_values("Headers", _list("Headers", value), _HEADER)}
 
 
 def _attachments(value: Json) -> dict[str, Json]:
-    return {"attachments": [_attachment(*each) for each in enumerate(_list("Attachments", value))]}
+    files = _list("Attachments", value)[:100]
+    return {"attachments": [_attachment(*each) for each in enumerate(files)]}
 
 
 def _attachment(position: int, item: Json) -> Json:
@@ -175,17 +167,22 @@ def _show_inline(ours: dict[str, Json]) -> None:
     The HTML of a template is not known here. postmark-php takes the name of the file, if its
     caller gives no id.
     """
-    html, files = ours.get("html"), ours.get("attachments")
+    files = ours.get("attachments")
+    html = unquote(unescape(str(ours.get("html")))) if files else ""
     for file in files if isinstance(files, list) else ():
         if not isinstance(file, dict) or not isinstance(file.get("contentId"), str):
             continue
         content_id = str(file["contentId"])
         is_template = "templateId" in ours or "starterTemplate" in ours
-        shown = (
-            content_id != file.get("filename") if is_template else f"cid:{content_id}" in str(html)
-        )
+        shown = content_id != file.get("filename") if is_template else _links_to(html, content_id)
         if not shown:
             del file["contentId"], file["inline"]
+
+
+def _links_to(html: str, content_id: str) -> bool:
+    """Return whether decoded HTML or its CSS has a link to a Content-ID (RFC 2392)."""
+    link = rf"""(?ai:\bcid:){re.escape(unquote(content_id))}(?![^"'<>()\s])"""
+    return re.search(link, html) is not None
 
 
 def _label(ours: dict[str, Json]) -> None:
@@ -205,7 +202,7 @@ def _label(ours: dict[str, Json]) -> None:
 def _list(name: str, value: Json) -> list[Json]:
     if not isinstance(value, list):
         raise _wrong(name, "must be a list")
-    return value[:100]
+    return value
 
 
 def _wrong(field: str, message: str) -> ValidationFailed:

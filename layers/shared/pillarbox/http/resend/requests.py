@@ -15,7 +15,7 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.schedule import MIN_AHEAD
 from pillarbox.http.bodies import ParsedSend, read_keyed
-from pillarbox.http.dialects.fields import given
+from pillarbox.http.dialects.fields import Fields, given, named_values
 from pillarbox.http.dialects.recipients import split_names
 from pillarbox.http.dialects.sends import translated_batch, translated_send
 from pillarbox.http.requests import (
@@ -51,8 +51,11 @@ _IN: Final = (
     r"(?ai)\s*in\s+(?:([0-9]{1,5})|an?)\s+"
     r"(?:(s(?:ec(?:ond)?s?)?)|(m(?:in(?:ute)?s?)?)|(h(?:(?:ou)?rs?)?)|(d(?:ays?)?)|(w(?:eeks?)?))\s*"
 )
+#: How a calendar begins (RFC 5545 section 3.4), perhaps after a byte order mark.
+_CALENDAR: Final = r"(?ai)\ufeff?BEGIN:VCALENDAR\b"
 _UNITS: Final = ("seconds", "minutes", "hours", "days", "weeks")
 ATTACHMENT_FIELDS: Final = ("filename", "content", "content_type", "content_id", "path")
+_TAG: Final = Fields({"name": "name", "value": "value"})
 _STRICT, _PERMISSIVE = "strict", "permissive"
 
 
@@ -197,26 +200,23 @@ def _moment(value: Json) -> Json:
 
 
 def _template(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+    if not isinstance(value, dict):
         raise _wrong("template", "must be an object with an id")
+    value = given(value)
+    if not value:
+        return {}
+    if not isinstance(value.get("id"), str):
+        raise _wrong("template.id", "must be a string: the id or the slug of a template here")
     if unknown := sorted(set(value) - {"id", "variables"}):
         raise _wrong(f"template.{unknown[0]}", "is not a field that Pillarbox has")
     key = "templateId" if is_uuid(str(value["id"])) else "starterTemplate"
-    return {key: value["id"], "variables": value.get("variables") or None}
+    return {key: value["id"], "variables": value.get("variables")}
 
 
 def _tags(value: Json) -> dict[str, Json]:
     if not isinstance(value, list):
         raise _wrong("tags", "must be a list of objects with name and value")
-    tags: dict[str, Json] = {}
-    for position, tag in enumerate(value):
-        if not isinstance(tag, dict) or set(tag) != {"name", "value"}:
-            raise _wrong(f"tags.{position}", "must be an object with name and value")
-        name = tag["name"]
-        if not isinstance(name, str) or name in tags:
-            raise _wrong(f"tags.{position}.name", "must be a name that occurs once")
-        tags[name] = tag["value"]
-    return {"tags": given(tags)}
+    return {"tags": named_values("tags", value, _TAG)}
 
 
 def _attachments(value: Json) -> dict[str, Json]:
@@ -236,7 +236,7 @@ def _attachment(position: int, item: Json) -> Json:
         raise _wrong(f"{where}.{unknown[0]}", "is not a field that Pillarbox has")
     ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in present.items()}
     ours["content"] = _content(present.get("content"), f"{where}.content")
-    if isinstance(text := ours["content"], str) and text.startswith("BEGIN:VCALENDAR"):
+    if isinstance(text := ours["content"], str) and re.match(_CALENDAR, text):
         ours["content"] = base64.b64encode(text.encode()).decode()  # as Laravel sends it
     if "contentId" in ours:
         ours["inline"] = True
