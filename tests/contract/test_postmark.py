@@ -28,6 +28,8 @@ _EMAIL: Final[dict[str, Any]] = {
     "Subject": "Hello from Postmark",
     "HtmlBody": "<strong>Hello</strong> dear Postmark user.",
 }
+#: As django-anymail sends an integer.
+_PRIORITY: Final = [{"Name": "X-Priority", "Value": 1}]
 _OTP: Final[dict[str, Any]] = {
     "From": SENDER,
     "To": TO,
@@ -102,7 +104,10 @@ def test_what_php_sends(service: Service, postmark: Postmark) -> None:
     service.deliver()
     first, second = (mail["raw"] for mail in service.ses.mails[-2:])
     headers = [{}, {"name": "X-A", "value": None}, {"NAME": "X-B", "Value": "1", "Type": None}]
-    assert postmark.send(To=f"{TO}, ", Headers=headers).status == 200
+    numbers: dict[str, Any] = {"Metadata": {"order": 10442}, "Headers": [*headers, *_PRIORITY]}
+    assert postmark.send(To=f"{TO}, ", **numbers).status == 200
+    service.deliver()
+    assert b"\r\nX-Priority: 1\r\n" in service.ses.mails[-1]["raw"]
     templated = {"messages": [_OTP | {"Headers": headers}]}
     assert postmark.post("/email/batchWithTemplates", templated).json[0]["ErrorCode"] == 0
     assert b'Content-Disposition: attachment; filename="a.pdf"' in first

@@ -75,7 +75,7 @@ _VALUES: Final = {
         ("List-Unsubscribe-Post", "Auto-Submitted", "Precedence", "Feedback-ID", "X-Order"), "{}"
     ),
 }
-_FILE: Final = {"filename": "a.png", "contentType": "image/png", "content": "iVBORw0KGgo="}
+_FILE: Final[Body] = {"filename": "a.png", "contentType": "image/png", "content": "iVBORw0KGgo="}
 _NATIVE: Final[Fields] = {
     "to": lambda text: {"to": f"{text}@example.com"},
     "domain": lambda text: {"to": [f"ann@{text}.example"]},
@@ -161,7 +161,7 @@ _RESEND: Final[Fields] = {
     "name of a field": lambda text: {text: "x"},
     "value of a header": lambda text: {"headers": {"X-Order": text, "Precedence": text}},
 }
-_RESEND_FILE: Final = {"filename": "a.png", "content": "iVBORw0KGgo="}
+_RESEND_FILE: Final[Body] = {"filename": "a.png", "content": "iVBORw0KGgo="}
 _POSTMARK: Final[Fields] = {
     "To": lambda text: {"To": f"{text} <ann@example.com>, bob@example.com"},
     "address of To": lambda text: {"To": f"{text}@example.com"},
@@ -186,7 +186,11 @@ _POSTMARK: Final[Fields] = {
         "Headers": [{"Name": "X-Order", "Value": text}, {"Name": "Precedence", "Value": text}]
     },
 }
-_POSTMARK_FILE: Final = {"Name": "a.png", "Content": "iVBORw0KGgo=", "ContentType": "image/png"}
+_POSTMARK_FILE: Final[Body] = {
+    "Name": "a.png",
+    "Content": "iVBORw0KGgo=",
+    "ContentType": "image/png",
+}
 _TEMPLATED: Final[Fields] = {
     "TemplateAlias": lambda text: {"TemplateAlias": f"otp{text}"},
     "value in TemplateModel": lambda text: {"TemplateModel": {"otp_code": text}},

@@ -1,7 +1,9 @@
 # ruff: noqa: T201  a program that is run by hand prints its results
-"""Use the SDKs of other services, and django-anymail, on a running stack: `make sdks`.
+"""Use the SDKs of other services, and what frameworks send, on a running stack: `make sdks`.
 
-`tests/contract/test_resend.py` uses Resend's SDK for Python.
+Each program prints what it did as JSON: whether it worked, or the recipient of an email with texts
+that the email must have, which the inbox shows. `tests/contract/test_resend.py` uses Resend's SDK
+for Python.
 """
 
 import json
@@ -12,16 +14,21 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import httpx
+
 from verification.clients.node import ROOT, WORK, install
 from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
+_PROGRAMS: Final = (
+    *("resend.mjs", "postmark.mjs", "postmark_send.py", "django_send.py", "php_bodies.py"),
+)
 
 
 def main() -> int:
     """Return 1 if a program did not get what the other service would give it."""
     install()
-    failed = 0
+    passed = failed = 0
     with running(ROOT / ".local" / "sdks-stack") as stack:
         base, key = f"{stack['base_url']}/api", stack["keys"]["live"]
         own = {
@@ -30,7 +37,7 @@ def main() -> int:
             "POSTMARK_KEY": key,
             "POSTMARK_HOST": f"{base}/postmark".partition("://")[2],
         }
-        for name in ("resend.mjs", "postmark.mjs", "postmark_send.py", "django_send.py"):
+        for name in _PROGRAMS:
             of_node = name.endswith(".mjs")
             program = shutil.copy(_HERE / name, WORK) if of_node else _HERE / name
             done = subprocess.run(
@@ -43,10 +50,26 @@ def main() -> int:
             )
             if done.returncode:
                 sys.exit(done.stderr)
-            for what, worked in json.loads(done.stdout).items():
-                print(f"{name}: {what}: {'passed' if worked else 'FAILED'}")
-                failed += not worked
+            for what, result in json.loads(done.stdout).items():
+                missing = _missing(stack["inbox_url"], **result) if _is_email(result) else []
+                worked = bool(result) and not missing
+                print(f"{name}: {what}: {'passed' if worked else f'FAILED {missing}'}")
+                passed, failed = passed + worked, failed + (not worked)
+    print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
+
+
+def _is_email(result: object) -> bool:
+    return isinstance(result, dict) and {*result} == {"to", "has"}
+
+
+def _missing(inbox_url: str, to: str, has: list[str]) -> list[str]:
+    """Return which texts the email to a recipient lacks; its fields are unfolded."""
+    query = {"to": to, "wait": "60"}
+    (mail,) = httpx.get(f"{inbox_url}/messages", params=query, timeout=90).json()["items"]
+    raw = httpx.get(f"{inbox_url}/messages/{mail['id']}/raw", timeout=90).text
+    unfolded = raw.replace("\r\n ", " ")
+    return [text for text in has if text not in unfolded]
 
 
 if __name__ == "__main__":

@@ -28,6 +28,30 @@ const templated = await client.sendEmailWithTemplate(otp);
 const several = await client.sendEmailBatchWithTemplates([otp, otp]);
 const tracked = await failed(client.sendEmail({ ...email, TrackOpens: true }));
 const foreign = await failed(client.sendEmail({ ...email, From: "x@elsewhere.example" }));
+const calendar = Buffer.from("BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n").toString("base64");
+const varied = await client.sendEmail({
+  ...email,
+  To: '"Node, IT" <postmark-node@customer.example>, ',
+  HtmlBody: '<img src="cid:logo">',
+  Cc: "",
+  ReplyTo: '"Support, EU" <support@shop.example>, b@shop.example',
+  Headers: [new postmark.Models.Header("List-Unsubscribe", "<mailto:u@shop.example>,<https://shop.example/u>")],
+  Attachments: [
+    new postmark.Models.Attachment("a.csv", Buffer.from("ü;1\n").toString("base64"), 'text/csv; charset="utf-8"'),
+    new postmark.Models.Attachment("a.ics", calendar, 'text/calendar; method="REQUEST"; charset="utf-8"'),
+    new postmark.Models.Attachment("logo.png", "iVBORw0KGgo=", "image/png", "cid:logo"),
+    new postmark.Models.Attachment("b.png", "iVBORw0KGgo=", "image/png", "b.png"),
+  ],
+});
+const arrived = [
+  'To: "Node, IT" <postmark-node@customer.example>',
+  'Reply-To: "Support, EU" <support@shop.example>, b@shop.example',
+  "List-Unsubscribe: <mailto:u@shop.example>, <https://shop.example/u>",
+  "Content-Type: text/csv; charset=utf-8",
+  "Content-Type: text/calendar; charset=utf-8; method=REQUEST",
+  "Content-ID: <logo>",
+  'attachment; filename="b.png"',
+];
 const wrong = await failed(new postmark.ServerClient("bx_live_wrong", options).sendEmail(email));
 const other = await failed(client.getServer());
 console.log(
@@ -38,6 +62,8 @@ console.log(
     "a batch of templates": several.length === 2 && several[1].ErrorCode === 0,
     "a refused field by name": tracked.name === "InvalidEmailRequestError" && tracked.message.includes("TrackOpens"),
     "a foreign sender": foreign.name === "ApiInputError" && foreign.code === 400,
+    "an email with every form of a field": varied.ErrorCode === 0,
+    "that email as it arrives": { to: "postmark-node@customer.example", has: arrived },
     "a wrong key": wrong.name === "InvalidAPIKeyError",
     "another route": other.statusCode === 404,
   }),

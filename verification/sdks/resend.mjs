@@ -45,6 +45,35 @@ const unhooked = await resend.webhooks.remove(hook.data.id);
 const suppressed = await resend.suppressions.add({ email: "Zoe@customer.example" });
 const suppression = await resend.suppressions.get("zoe@customer.example");
 const freed = await resend.suppressions.remove("zoe@customer.example");
+// The other forms that the SDK's types allow.
+const to = ["Node [IT] <resend-node@customer.example>"];
+const calendar = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n";
+const varied = await resend.emails.send({
+  ...email,
+  to,
+  html: '<img src="cid:logo">',
+  cc: "Doe, Bob <bob@customer.example>",
+  replyTo: ["Support (EU) <support@shop.example>", "b@shop.example"],
+  headers: { "List-Unsubscribe": "<mailto:u@shop.example>,<https://shop.example/u>" },
+  attachments: [
+    { filename: "a.csv", content: Buffer.from("ü;1\n"), contentType: 'text/csv; charset="utf-8"' },
+    { filename: "a.txt", content: Buffer.from("plain").toString("base64") },
+    { filename: "a.ics", content: Buffer.from(calendar), contentType: "text/calendar; method=REQUEST" },
+    { filename: "logo.png", content: Buffer.from("iVBORw0KGgo=", "base64"), contentId: "logo" },
+  ],
+});
+const later = await resend.emails.send({ ...email, to, replyTo: "Help <help@shop.example>", scheduledAt: "in 1 hour" });
+const waits = await resend.emails.get(later.data?.id);
+const arrived = [
+  'To: "Node [IT]" <resend-node@customer.example>',
+  'Cc: "Doe, Bob" <bob@customer.example>',
+  'Reply-To: "Support (EU)" <support@shop.example>, b@shop.example',
+  "List-Unsubscribe: <mailto:u@shop.example>, <https://shop.example/u>",
+  "Content-Type: text/csv; charset=utf-8",
+  "Content-Type: text/plain; charset=utf-8",
+  "Content-Type: text/calendar; charset=utf-8; method=REQUEST",
+  "Content-ID: <logo>",
+];
 const wrong = await new Resend("bx_live_wrong").emails.send(email);
 console.log(
   JSON.stringify({
@@ -62,6 +91,9 @@ console.log(
     "a webhook with its secret": hook.data?.signing_secret.startsWith("whsec_") && !disabled.error,
     "a webhook is shown and removed": hooked.data?.status === "disabled" && hooked.data.events.length === 2 && unhooked.data?.deleted,
     "a suppression": suppressed.data?.id === "zoe@customer.example" && suppression.data?.origin === "manual" && freed.data?.deleted,
+    "an email with every form of a field": varied.data?.id.length === 36,
+    "that email as it arrives": { to: "resend-node@customer.example", has: arrived },
+    "an email in an hour": waits.data?.last_event === "scheduled" && Date.parse(waits.data.scheduled_at) > Date.now() + 3_500_000,
     "a wrong key": wrong.error?.name === "invalid_api_key",
   }),
 );

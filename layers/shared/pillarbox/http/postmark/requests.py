@@ -143,7 +143,7 @@ def _alias(value: Json) -> dict[str, Json]:
 
 
 def _headers(value: Json) -> dict[str, Json]:
-    return {"headers": named_values("Headers", _list("Headers", value), _HEADER)}
+    return {"headers": _texts(named_values("Headers", _list("Headers", value), _HEADER))}
 
 
 def _attachments(value: Json) -> dict[str, Json]:
@@ -190,13 +190,18 @@ def _label(ours: dict[str, Json]) -> None:
     tag, metadata = ours.pop("tag", None), ours.pop("metadata", None)
     if metadata is not None and not isinstance(metadata, dict):
         raise _wrong("Metadata", "must be an object of names and values")
-    tags: dict[str, Json] = given(metadata or {})
+    tags = _texts(given(metadata or {}))
     if tag is not None:
         if "tag" in tags:
             raise _wrong("Metadata", "has the name tag, under which Tag is stored")
         tags["tag"] = tag
     if tags:
         ours["tags"] = tags
+
+
+def _texts(values: Mapping[str, Json]) -> dict[str, Json]:
+    """Write integers as texts, as Postmark does: django-anymail sends a header's value as it is."""
+    return {name: str(value) if type(value) is int else value for name, value in values.items()}
 
 
 def _list(name: str, value: Json) -> list[Json]:
