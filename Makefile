@@ -153,7 +153,7 @@ packages: setup ## build the wheels and tarballs of packages/, in dist: needs np
 clients: setup .venv-engine/made packages ## send with our client packages and with generated clients: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
 
-sdks: setup .venv-engine/made ## send with Resend's and Postmark's SDKs and django-anymail: needs Node and npm
+sdks: setup .venv-engine/made ## send with the SDKs of Resend and Postmark, and what frameworks send: needs Node and npm
 	$(UV) run --with django-anymail==15.2 --with postmark-python==0.4.0 python -m verification.sdks
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby

@@ -242,7 +242,7 @@ def _tool(world: World, changes: Body) -> None:
 
 def _call(world: World, arguments: Body) -> Body:
     call = ToolCall(
-        services=SimpleNamespace(single_send=world.single_send),  # type: ignore[arg-type]
+        services=SimpleNamespace(single_send=world.single_send),
         event=_event({}),
         now=world.now,
         key_text=world.live,
