@@ -168,6 +168,7 @@ def test_a_type_arrives_with_its_charset_and_method(service: Service, live: Api,
     sent: list[tuple[str, Any, bytes, str]] = [
         ("a.csv", 'text/csv; charset="utf-8"', "ü;1\n".encode(), "text/csv; charset=utf-8"),
         ("a.txt", "text/plain", "Größe".encode(), "text/plain; charset=utf-8"),
+        ("d.txt", "text/plain; charset=UTF8", b"x", "text/plain; charset=utf-8"),
         ("b.txt", ..., b"Gr\xf6\xdfe", "text/plain"),
         (
             "c.txt",

@@ -119,6 +119,9 @@ def test_a_refusal_names_the_way_out() -> None:
     odd = refusal(attachment(content_type="text/plain; format=flowed"))
     assert odd is not None
     assert "has the parameter format." in odd.message
+    unknown = refusal(attachment(content_type=normal_type("text/plain; Charset=UTF-7; method=x")))
+    assert unknown is not None
+    assert "has the charset utf-7." in unknown.message
 
 
 @pytest.mark.parametrize("name", ["a.exe", "invoice.pdf.JS", "a.lnk.", "a.ba\u200bt"])

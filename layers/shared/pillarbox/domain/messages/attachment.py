@@ -126,8 +126,8 @@ def normal_type(text: str) -> str:
         position = match.end()
     parameters.pop("name", None)
     normal = media_type.strip(" \t").lower()
-    if charset := parameters.pop("charset", ""):
-        normal += f"; charset={charset.lower()}"
+    if charset := parameters.pop("charset", "").lower():
+        normal += f"; charset={'utf-8' if charset == 'utf8' else charset}"
     if method := parameters.pop("method", ""):
         normal += f"; method={method}"
     return text if parameters else normal
@@ -203,7 +203,12 @@ def is_canonical_base64(text: str) -> bool:
 def _odd_parameter(label: str) -> str:
     names = re.findall(r";[ \t]*([\w-]+)[ \t]*=", label, re.ASCII)
     others = [name for name in names if name.lower() not in {"charset", "method", "name"}]
-    return f"the parameter {others[0]}" if others else "a parameter that cannot be read"
+    if others:
+        return f"the parameter {others[0]}"
+    charset = re.fullmatch(r"[^;]+; charset=([^; ]+)(?:; method=.*)?", label)
+    if charset and not re.fullmatch(_CHARSET, charset[1]):
+        return f"the charset {charset[1]}"
+    return "a parameter that cannot be read"
 
 
 def _check_type(position: int, attachment: AttachedFile) -> None:
@@ -215,8 +220,8 @@ def _check_type(position: int, attachment: AttachedFile) -> None:
         reason = f"{attachment.filename}: {label} files cannot be attached{advice}."
     elif not is_normal_type(attachment.content_type):
         reason = (
-            f"{attachment.filename}: {label} has {_odd_parameter(label)}. Only a charset and the"
-            f" method of a calendar are sent with a type."
+            f"{attachment.filename}: {label} has {_odd_parameter(label)}. Only a charset that all"
+            f" programs know and the method of a calendar are sent with a type."
         )
     elif extension := next(filter(None, map(unsupported_extension, attachment.names)), None):
         reason = f"{attachment.filename}: {extension} files cannot be attached."
