@@ -14,6 +14,7 @@ from itertools import islice
 from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import quote
+from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
@@ -35,7 +36,7 @@ from pillarbox.http.postmark.requests import (
     read_postmark_email,
 )
 from pillarbox.http.resend.requests import read_resend_batch, read_resend_email
-from tests.fakes.builders import SENDER, account
+from tests.fakes.builders import ACCOUNT, SENDER, account, template
 from tests.fakes.world import World
 from verification.attacks.sendable import faults_in
 from verification.attacks.tally import Options, Tally
@@ -99,6 +100,8 @@ _NATIVE: Final[Fields] = {
     },
     "value of a starter's": lambda text: _OTP | {"variables": {"otp_code": text}},
     "name of a starter's": lambda text: _OTP | {"variables": {"otp_code": "1", text: "x"}},
+    "value of a saved template's": lambda text: _SAVED | {"variables": {"name": text}},
+    "name of a saved template's": lambda text: _SAVED | {"variables": {"name": "x", text: "x"}},
     "brandName": lambda text: _OTP | {"brandName": text},
     "logoUrl": lambda text: _OTP | {"logoUrl": f"https://shop.example/{text}.png"},
     "slug": lambda text: _OTP | {"starterTemplate": f"otp{text}"},
@@ -131,6 +134,8 @@ _NATIVE: Final[Fields] = {
         for name, form in _VALUES.items()
     },
 }
+_TEMPLATE: Final = UUID(int=1)
+_SAVED: Final[Body] = {"html": None, "subject": None, "templateId": str(_TEMPLATE)}
 _OTP: Final[Body] = {"html": None, "subject": None, "starterTemplate": "otp"}
 _RESEND: Final[Fields] = {
     "to": lambda text: {"to": [f"{text} <ann@example.com>"]},
@@ -345,6 +350,7 @@ def attack(characters: Sequence[str] = CHARACTERS, step: int = 1) -> Tally:
     """Try some characters in every field, or every so manieth try."""
     tally = Tally("5xx", "crashes", "accepted but unsendable")
     world = World(account(overrides=_LIMITLESS))
+    world.store.templates[ACCOUNT, _TEMPLATE] = template(_TEMPLATE)
     for label, send in islice(_all_tries(characters), 0, None, step):
         _try(tally, world, label, send)
     return tally
