@@ -153,7 +153,8 @@ packages: setup ## build the wheels and tarballs of packages/, in dist: needs np
 clients: setup .venv-engine/made packages ## send with our client packages and with generated clients: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
 
-sdks: setup .venv-engine/made ## send with the SDKs of Resend and Postmark, and what frameworks send: needs Node and npm
+# Debian has it all: php-cli php-curl php-symfony-http-client php-symfony-postmark-mailer.
+sdks: setup .venv-engine/made ## send with the SDKs of Resend and Postmark and with frameworks: needs Node, npm and PHP
 	$(UV) run --with django-anymail==15.2 --with postmark-python==0.4.0 python -m verification.sdks
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+from base64 import encodebytes
 from email import message_from_bytes
 from email.policy import default
 from typing import Any, Final
@@ -113,6 +114,30 @@ def test_what_php_sends(service: Service, postmark: Postmark) -> None:
     assert b'Content-Disposition: attachment; filename="a.pdf"' in first
     assert b"Content-ID" not in first
     assert b'\r\nReply-To: "Jo" <a@b.example>\r\n' in second
+
+
+def test_what_ruby_and_symfony_send(service: Service, postmark: Postmark) -> None:
+    """Base64 is in lines, and a library of mail has put its own fields into the message."""
+    pdf = b"%PDF-1.7" * 20
+    files = [
+        {"Name": "a.pdf", "ContentType": "application/pdf", "Content": encodebytes(pdf).decode()},
+        _FILE | {"Content": "iVBO\r\nRw0K\r\nGgo=\r\n"},
+    ]
+    written = {
+        "Message-Id": "<1@shop.example>",
+        "Mime-Version": "1.0",
+        "Date": "Sat, 28 Nov 2026 12:00:00 +0000",
+        "Content-Transfer-Encoding": "7bit",
+        "References": "<2@shop.example>",
+    }
+    headers = [{"Name": name, "Value": value} for name, value in written.items()]
+    assert postmark.send(Headers=headers, Attachments=files).status == 200
+    service.deliver()
+    raw = service.ses.mails[-1]["raw"]
+    assert base64.b64encode(pdf) in raw.replace(b"\r\n", b"")
+    assert b"References: <2@shop.example>\r\n" in raw
+    assert b"Message-Id" not in raw
+    assert raw.count(b"MIME-Version: 1.0\r\n") == 1
 
 
 @for_each(

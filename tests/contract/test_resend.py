@@ -234,6 +234,7 @@ def test_what_laravel_sends(service: Service) -> None:
         attachments=[
             {"filename": "invite.ics", "content_type": "text/calendar", "content": calendar},
             {"filename": "empty.txt", "content": "", "content_id": "", "content_type": ""},
+            {"filename": "a.pdf", "content": "JVBERi0x\r\nLjc=\r\n"},
             {"filename": "b.ics", "content": "\ufeffbegin:vcalendar\r\n"},
         ],
         tags=[{}, {"name": "order", "value": None, "type": None}],

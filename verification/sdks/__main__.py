@@ -22,6 +22,7 @@ from verification.stack import running
 _HERE: Final = Path(__file__).parent
 _PROGRAMS: Final = (
     *("resend.mjs", "postmark.mjs", "postmark_send.py", "django_send.py", "php_bodies.py"),
+    "symfony.php",
 )
 
 
@@ -38,10 +39,13 @@ def main() -> int:
             "POSTMARK_HOST": f"{base}/postmark".partition("://")[2],
         }
         for name in _PROGRAMS:
-            of_node = name.endswith(".mjs")
-            program = shutil.copy(_HERE / name, WORK) if of_node else _HERE / name
+            command = {".mjs": "node", ".php": "php"}.get(Path(name).suffix, sys.executable)
+            # Node looks for packages beside a program.
+            program = shutil.copy(_HERE / name, WORK) if command == "node" else _HERE / name
+            if not shutil.which(command):
+                sys.exit(f"{command} is not installed.")
             done = subprocess.run(
-                ("node" if of_node else sys.executable, program),
+                (command, program),
                 env=os.environ | own,
                 cwd=WORK,
                 capture_output=True,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
@@ -9,6 +10,16 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import parse_send
 from pillarbox.http.body_hash import batch_hash, send_hash
 from pillarbox.http.dialects.recipients import reply_mailboxes
+
+#: Fields that libraries of mail put into every message: ours and SES's replace them.
+_WRITTEN_ANYWAY: Final = frozenset(
+    {"content-transfer-encoding", "date", "message-id", "mime-version"}
+)
+
+
+def unwrapped(content: Json) -> Json:
+    """Return base64 without its line ends: Symfony and Ruby send it as it is in a message."""
+    return content.replace("\r", "").replace("\n", "") if isinstance(content, str) else content
 
 
 def translated_send(
@@ -28,7 +39,7 @@ def translated_send(
     Raises:
         ValidationFailed: a field is wrong.
     """
-    request = parse_send({**ours})
+    request = parse_send({**ours, **_headers(ours)})
     reply_to, reply_names = reply_mailboxes(*replies)
     return replace(
         request,
@@ -36,6 +47,14 @@ def translated_send(
         reply_to=reply_to,
         names={**reply_names, **names},
     )
+
+
+def _headers(ours: Mapping[str, Json]) -> dict[str, Json]:
+    headers = ours.get("headers")
+    if not isinstance(headers, dict):
+        return {}
+    kept = {name: value for name, value in headers.items() if name.lower() not in _WRITTEN_ANYWAY}
+    return {"headers": kept}
 
 
 def translated_batch(

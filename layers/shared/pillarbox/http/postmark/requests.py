@@ -15,7 +15,7 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, read_keyed
 from pillarbox.http.dialects.fields import Fields, given, named_values
 from pillarbox.http.dialects.recipients import split_names
-from pillarbox.http.dialects.sends import translated_batch, translated_send
+from pillarbox.http.dialects.sends import translated_batch, translated_send, unwrapped
 from pillarbox.http.requests import header_values, refuse_account
 
 _TOKEN: Final = "x-postmark-server-token"  # noqa: S105  the name of a header
@@ -156,6 +156,8 @@ def _attachment(position: int, item: Json) -> Json:
         ours = ATTACHMENT.translate(item)
     except ValidationFailed as failed:
         raise failed.below(f"Attachments.{position}") from None
+    if "content" in ours:
+        ours["content"] = unwrapped(ours["content"])
     if isinstance(content_id := ours.get("contentId"), str):
         ours |= {"contentId": content_id.removeprefix("cid:"), "inline": True}
     return ours

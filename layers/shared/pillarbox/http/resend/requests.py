@@ -17,7 +17,7 @@ from pillarbox.domain.messages.schedule import MIN_AHEAD
 from pillarbox.http.bodies import ParsedSend, read_keyed
 from pillarbox.http.dialects.fields import Fields, given, named_values
 from pillarbox.http.dialects.recipients import split_names
-from pillarbox.http.dialects.sends import translated_batch, translated_send
+from pillarbox.http.dialects.sends import translated_batch, translated_send, unwrapped
 from pillarbox.http.requests import (
     bearer_tokens,
     caller_request,
@@ -235,9 +235,10 @@ def _attachment(position: int, item: Json) -> Json:
     if unknown := sorted(set(present) - set(ATTACHMENT_FIELDS)):
         raise _wrong(f"{where}.{unknown[0]}", "is not a field that Pillarbox has")
     ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in present.items()}
-    ours["content"] = _content(present.get("content"), f"{where}.content")
-    if isinstance(text := ours["content"], str) and re.match(_CALENDAR, text):
-        ours["content"] = base64.b64encode(text.encode()).decode()  # as Laravel sends it
+    text = present.get("content")
+    if isinstance(text, str) and re.match(_CALENDAR, text):  # as Laravel sends it
+        text = base64.b64encode(text.encode()).decode()
+    ours["content"] = _content(text, f"{where}.content")
     if "contentId" in ours:
         ours["inline"] = True
     return ours
@@ -248,7 +249,7 @@ def _content(value: Json, where: str) -> Json:
     if isinstance(value, dict) and value.get("type") == "Buffer":  # JSON of Node's Buffer
         value = value.get("data")
     if not isinstance(value, list):
-        return value
+        return unwrapped(value)
     try:
         return base64.b64encode(bytes(value)).decode()  # type: ignore[arg-type]
     except (TypeError, ValueError):
