@@ -41,8 +41,7 @@ def create_key() -> Reply:
 
 @app.delete("/v1/keys/<key_id>")
 def revoke_key(key_id: str) -> Reply:
-    principal = _principal(KEYS_WRITE)
-    services().api_keys.revoke(key_id, principal.account.account_id, by=principal.actor)
+    services().api_keys.revoke(key_id, _principal(KEYS_WRITE))
     return reply_nothing()
 
 

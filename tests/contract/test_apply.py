@@ -25,7 +25,6 @@ from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.wiring import services
-from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.webhook_path import ROLE
@@ -145,11 +144,16 @@ def customer(name: str) -> dict[str, Any]:
             }
         ],
         "keys": [
-            {"name": "web", "preset": "send", "valueTo": f"file:{name}/web"},
+            {
+                "name": "web",
+                "preset": "custom",
+                "scopes": ["webhooks:read"],
+                "valueTo": f"file:{name}/web",
+            },
             {
                 "name": "job",
                 "preset": "custom",
-                "scopes": ["emails:send"],
+                "scopes": ["webhooks:read"],
                 "sources": ["192.0.2.0/24"],
                 "valueTo": f"ssm:{name}/job",
             },
@@ -240,7 +244,7 @@ def test_customers_from_one_file(run: Run) -> None:
     assert len(made) >= len(planned) > 3 * 8
     assert run(content) == run(content, plan=True) == []
     text = run.values.stored[f"file:{shops[0]}/web"]
-    assert Api(text).send(otp(to="eve@customer.example")).status == 200
+    assert Api(text).raw("GET", "/me").status == 200
     assert not any(value in "".join(made) for value in run.values.stored.values())
     customers = [customer(name) for name in shops]
     customers[1] |= {"domains": [], "senders": []}
@@ -392,7 +396,7 @@ def test_another_way_to_write_a_value_is_no_change(run: Run) -> None:
     content["webhooks"][0]["types"] *= 2
     web, job = content["keys"]
     web |= {"sources": ["192.0.2.1", "2001:DB8::/32"], "expires": "2090-01-31T00:00:00.123456Z"}
-    job |= {"sources": ["192.0.2.7/24"] * 2, "scopes": ["emails:send"] * 2}
+    job |= {"sources": ["192.0.2.7/24"] * 2, "scopes": ["webhooks:read"] * 2}
     run(file_of(content))
     before = state_of(run, shop), dict(run.values.stored)
     assert run(file_of(content), prune=True) == []

@@ -194,7 +194,7 @@ def first(kind: str, account: str) -> dict[str, Any]:
             "Locales": {"de": {"Subject": "Hallo", "Source": "<p>{{ name }}</p>"}},
         },
         "Webhook": {"Url": f"https://{account}.example/hook", "Types": ["email.bounced"]},
-        "Key": {"Name": "web", "Preset": "send"},
+        "Key": {"Name": "web", "Preset": "custom", "Scopes": ["templates:read"]},
     }
     own = kinds[kind]
     return own if kind == "Account" else own | {"Account": account}
@@ -207,7 +207,7 @@ _CHANGES: Final[dict[str, tuple[dict[str, Any] | None, dict[str, Any] | None]]] 
     "Sender": ({"Default": "false"}, {"Address": "other@{account}.example"}),
     "Template": ({"Subject": "Hello"}, None),
     "Webhook": ({"Types": ["email.delivered"]}, {"Url": "https://other.example/hook"}),
-    "Key": (None, {"Preset": "analytics"}),
+    "Key": (None, {"ExpiresAt": "2090-01-01T00:00:00Z"}),
 }
 
 
@@ -313,8 +313,16 @@ def test_a_key_works_until_its_replacement_is_in_use(key: str, account: str) -> 
     """The new value has a secret of its own; the old key stops when CloudFormation cleans up."""
     Api(key).raw("GET", "/me")
     stack = CloudFormation(key, "Key")
-    old = secret_of(stack.create(Account=account, Name="web", Preset="analytics"))
-    change = {"Account": account, "Name": "web", "Preset": "analytics", "Rotated": "2026-12"}
+    old = secret_of(
+        stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])
+    )
+    change = {
+        "Account": account,
+        "Name": "web",
+        "Preset": "custom",
+        "Scopes": ["templates:read"],
+        "Rotated": "2026-12",
+    }
     event = {"OldResourceProperties": stack.properties, "PhysicalResourceId": stack.physical_id}
     new = stack.send("Update", change, **event)
     value = secret_of(new)
@@ -385,20 +393,33 @@ def test_a_key_outlives_a_change_of_what_is_cloudformations(key: str, account: s
     If its secret is gone, the update makes a new key.
     """
     stack = CloudFormation(key, "Key")
-    made = stack.create(Account=account, Name="web", Preset="send")
-    same = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="900")
+    made = stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])
+    same = stack.update(
+        Account=account,
+        Name="web",
+        Preset="custom",
+        Scopes=["templates:read"],
+        ServiceTimeout="900",
+    )
     assert same["Status"] == "SUCCESS", same
     assert (same["PhysicalResourceId"], same["Data"]) == (made["PhysicalResourceId"], made["Data"])
     secret = made["Data"]["SecretArn"]
     shared_client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
-    new = stack.update(Account=account, Name="web", Preset="send", ServiceTimeout="60")
+    new = stack.update(
+        Account=account, Name="web", Preset="custom", Scopes=["templates:read"], ServiceTimeout="60"
+    )
     assert Api(secret_of(new)).raw("GET", "/me").status == 200
 
 
 def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
     """Lambda may make a request twice: the key is the same; one without a value is replaced."""
     stack = CloudFormation(key, "Key")
-    properties = {"Account": account, "Name": "web", "Preset": "send"}
+    properties = {
+        "Account": account,
+        "Name": "web",
+        "Preset": "custom",
+        "Scopes": ["templates:read"],
+    }
     one = stack.send("Create", properties)
     two = stack.send("Create", properties)
     assert one["PhysicalResourceId"] == two["PhysicalResourceId"]
@@ -491,12 +512,18 @@ def test_wrong_properties_fail_with_a_reason(
 def test_a_key_that_may_not_is_the_reason(service: Service, account: str) -> None:
     """The function can do what its management key may do, and for its own account only."""
     narrow = service.key(account, scopes=frozenset({"domains:read"}))
-    made = CloudFormation(narrow, "Key").create(Name="web", Preset="send")
+    made = CloudFormation(narrow, "Key").create(
+        Name="web", Preset="custom", Scopes=["templates:read"]
+    )
     assert "scope_required" in made["Reason"]
     whole = service.key(account, scopes=SCOPES)
-    other = CloudFormation(whole, "Key").create(Name="web", Preset="send", Account=account)
+    other = CloudFormation(whole, "Key").create(
+        Name="web", Preset="custom", Scopes=["templates:read"], Account=account
+    )
     assert "scope_required" in other["Reason"]
-    own = CloudFormation(whole, "Key").create(Name="web", Preset="send")
+    own = CloudFormation(whole, "Key").create(
+        Name="web", Preset="custom", Scopes=["templates:read"]
+    )
     assert own["Status"] == "SUCCESS"
     assert Api(secret_of(own)).raw("GET", "/me").json["accountId"] == account
 
@@ -532,7 +559,17 @@ def test_a_busy_service_is_asked_again(key: str, account: str) -> None:
 
     stack = CloudFormation(key, "Key")
     stack.probe = busy = Busy()  # type: ignore[assignment]
-    assert "503" in stack.create(Account=account, Name="web", Preset="send")["Reason"]
+    assert (
+        "503"
+        in stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])[
+            "Reason"
+        ]
+    )
     assert (busy.calls, sum(stack.slept)) == (12, 110)
     stack.left = RESERVE - 1
-    assert "too long" in stack.create(Account=account, Name="web", Preset="send")["Reason"]
+    assert (
+        "too long"
+        in stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])[
+            "Reason"
+        ]
+    )

@@ -269,7 +269,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
         "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
-        "ManageKeysRole": {"KEY", "KEYS"},
+        "ManageKeysRole": {"KEY", "KEYS", "OF", "TEAM"},  # a revocation ends invitations
         "DeleteAccountRole": {"HOOK", "KEY", "KEYS", "OF", "TEAM"},
         # They create the key that signs the link by which a reader stops such email.
         "MailCodeRole": {"POW"},

@@ -1,7 +1,7 @@
 """Management keys: which routes each scope opens, and that a key gives no right that it lacks."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -18,6 +18,7 @@ from pillarbox.domain.accounts.key import (
     KEYS_WRITE,
     MANAGEMENT_SCOPES,
     OPERATOR_SCOPES,
+    PAID_SCOPES,
     PRESET_SCOPES,
     SCOPES,
     Preset,
@@ -67,6 +68,11 @@ def create(api: Api, *scopes: str, client: str = "127.0.0.1", **body: Any) -> Ap
 def revoke(api: Api) -> None:
     """Revoke the key of a client."""
     services().api_keys.revoke(services().api_keys.find(api.key or "").key_id)
+
+
+def _end() -> datetime:
+    """Return the end of a key that works for now."""
+    return services().accounts.clock() + timedelta(hours=1)
 
 
 def works(api: Api, client: str = "127.0.0.1") -> bool:
@@ -136,8 +142,8 @@ def test_each_route_takes_the_key_of_its_scope(
             assert str(response.status) == min(operation.described["responses"]), response.text
 
 
-#: They give rights: a key, or a role.
-GIVING: Final = {"create_key", "invite_member", "change_member", "remove_member"}
+#: They give rights or take them: a key, or a role.
+GIVING: Final = {"create_key", "revoke_key", "invite_member", "change_member", "remove_member"}
 
 
 def test_an_id_of_another_account_does_not_exist_for_a_key(
@@ -321,6 +327,70 @@ def test_a_key_manages_members_within_its_rights(service: Service, account: str)
     assert api.raw("DELETE", f"/members/{owner['id']}").code == "scope_required"
 
 
+def invite(api: Api, address: str, role: str = "viewer") -> ApiResponse:
+    """Invite a member with a client."""
+    return api.raw("POST", "/members", json.dumps({"email": address, "role": role}))
+
+
+def test_a_key_makes_no_owner_and_a_limited_one_no_member(account: str) -> None:
+    """What a key has that ends or has sources ends with it; no key has all that an owner has."""
+    services().team.add_member(account, "boss@shop.example", Role.OWNER)
+    whole = key_with(account, *SCOPES)
+    assert invite(whole, "own@shop.example", "owner").code == "scope_required"
+    member = invite(whole, "dev@shop.example", "developer").json["id"]
+    for limits in ({"expires_at": _end()}, {"sources": ("127.0.0.0/8",)}):
+        api = key_with(account, *SCOPES, **limits)
+        assert invite(api, "new@shop.example").code == "scope_required"
+        change = api.raw("PATCH", f"/members/{member}", json.dumps({"role": "viewer"}))
+        assert change.code == "scope_required"
+    assert whole.raw("PATCH", f"/members/{member}", '{"role": "owner"}').code == "scope_required"
+    assert whole.raw("PATCH", f"/members/{member}", '{"role": "viewer"}').status == 200
+
+
+def test_a_revocation_ends_invitations(service: Service, account: str) -> None:
+    """Those of the key and its children that wait end; who has joined and others' guests stay."""
+    root = key_with(account, *SCOPES)
+    child = Api(create(root, *SCOPES).json["key"])
+    invite(root, "one@shop.example")
+    invite(child, "two@shop.example")
+    invite(key_with(account, *SCOPES), "three@shop.example")
+    joined = invite(root, "four@shop.example").json["id"]
+    members = services().account_members.members
+    members.join(next(one for one in members.of_account(account) if one.user_id == joined))
+    revoke(root)
+    left = {one.address for one in members.of_account(account)}
+    assert left == {"three@shop.example", "four@shop.example"}
+    removed = [one for one in services().accounts.log(account) if one.action == "member.removed"]
+    assert {one.subject for one in removed} == {"one@shop.example", "two@shop.example"}
+    assert service
+
+
+def test_a_key_revokes_what_comes_from_it(account: str) -> None:
+    """With keys:write it revokes itself and its children; with all scopes every key."""
+    root = key_with(account, KEYS_WRITE)
+    child = create(root, KEYS_WRITE).json
+    grandchild = create(Api(child["key"]), KEYS_WRITE).json
+    whole = services().api_keys.find(key_with(account, *SCOPES - PAID_SCOPES).key or "").key_id
+    almost = key_with(account, *SCOPES - PAID_SCOPES - {"emails:read"})
+    for one in (root, almost):
+        assert one.raw("DELETE", f"/keys/{whole}").code == "scope_required"
+    root_id = services().api_keys.find(root.key or "").key_id
+    assert Api(child["key"]).raw("DELETE", f"/keys/{root_id}").code == "scope_required"
+    assert root.raw("DELETE", f"/keys/{grandchild['id']}").status == 204
+    assert root.raw("DELETE", f"/keys/{root_id}").status == 204
+    assert not works(Api(child["key"]))
+    other = services().api_keys.find(key_with(account, EMAILS_SEND).key or "").key_id
+    assert key_with(account, *SCOPES - PAID_SCOPES).raw("DELETE", f"/keys/{other}").status == 204
+
+
+def test_mapped_sources_are_those_of_ipv4(account: str) -> None:
+    """A block of IPv4 addresses that is written as IPv6 works from these addresses."""
+    for block in ("::ffff:192.0.2.7/128", "::ffff:192.0.2.0/120", "0:0:0:0:0:ffff:c000:207/128"):
+        api = key_with(account, KEYS_READ, sources=(block,))
+        assert works(api, client=_IN_SOURCES), block
+        assert not works(api, client="192.0.3.7"), block
+
+
 def test_agents_get_no_management_scope(account: str, service: Service) -> None:
     """A key for an agent cannot have one, and the MCP server has no tool that manages."""
     from pillarbox.application.accounts.agents import agent_settings  # noqa: PLC0415  only here
@@ -349,7 +419,12 @@ def test_an_operators_key_acts_for_an_account(service: Service) -> None:
     body = json.dumps({"address": "ada@customer.example"})
     assert api.raw("POST", "/suppressions", body, headers).status == 201
     assert api.raw("GET", "/account", headers={"X-Account": "0" * 12}).code == "account_not_found"
-    key = create_for(api, account, EMAILS_SEND)
+    for scope in ("emails:send", "emails:read", "emails:content"):
+        assert create_for(api, account, "templates:read", scope).code == "scope_required", scope
+    for role in ("owner", "developer", "author", "viewer"):
+        body = json.dumps({"email": "new@shop.example", "role": role})
+        assert api.raw("POST", "/members", body, headers).code == "scope_required", role
+    key = create_for(api, account, "templates:read")
     assert key.json["id"].startswith(f"key_{account}")
     assert create_for(api, account, ACCOUNTS_READ).status in {403, 422}
     entries = services().accounts.log(account)

@@ -11,6 +11,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
 from pillarbox.adapters.dynamodb.templates.drafts import (
     DynamoTemplateDrafts,
     DynamoTemplateVersions,
@@ -63,14 +64,16 @@ class UseCases:
         #: The management keys that owners were told of.
         self.told: list[str] = []
         self.table = EngineTable("table")
+        credentials = EngineTable("credentials", self.table)
         self.account_records = DynamoAccounts(self.table)
         self.identities = FakeIdentities()
         self.template_records = DynamoTemplates(self.table)
         clock = TickingClock()
         self.accounts = Accounts(records=self.account_records, clock=clock)
         self.keys = Keys(
-            records=DynamoApiKeys(EngineTable("credentials", self.table)),
+            records=DynamoApiKeys(credentials),
             accounts=self.account_records,
+            members=DynamoMembers(credentials),
             log=ChangeLog(DynamoAccountLog(self.table), clock),
             tell_owners=lambda _, key: self.told.append(key.key_id),
             count=lambda *_: True,

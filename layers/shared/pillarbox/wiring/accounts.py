@@ -40,6 +40,7 @@ class AccountWiring(ServiceMailWiring):
         return Keys(
             records=DynamoApiKeys(self.credentials),
             accounts=self.account_store,
+            members=self.member_store,
             log=self.change_log,
             tell_owners=self.key_notices.send,
             count=self.sign_in_counts.count,

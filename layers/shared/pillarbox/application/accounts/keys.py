@@ -10,6 +10,7 @@ from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.authentication import invalid_api_key
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
+from pillarbox.application.sign_in.ports import Members
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction
@@ -45,7 +46,7 @@ from pillarbox.domain.accounts.limits import (
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.domain.sign_in.session import Member, MemberPrincipal
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Keys:
 
     records: KeyRecords
     accounts: AccountRecords
+    members: Members
     log: ChangeLog
     #: Tells the owners of an account about a new key that manages it.
     tell_owners: Callable[[Account, ApiKey], None]
@@ -162,28 +164,45 @@ class Keys:
         )
         raise ServiceError("key_not_found", message)
 
-    def revoke(self, key_id: str, only_of: str | None = None, *, by: str = COMMAND) -> ApiKey:
+    def revoke(self, key_id: str, caller: Principal | MemberPrincipal | None = None) -> ApiKey:
         """Revoke a key with those that it created. They stop at once, and this cannot be undone.
 
-        No key can be created by one that is revoked, so after that its children are all known. A
-        revocation that was interrupted goes on when it is repeated.
+        No key can be created by one that is revoked, so after that its children are all known. The
+        invitations of each that nobody has accepted end too. A revocation that was interrupted goes
+        on when it is repeated.
 
         Args:
             key_id: the id of the key.
-            only_of: the only account whose keys the caller may revoke; None for an operator.
-            by: who revokes it.
+            caller: who revokes a key of its account: a key without all scopes only itself and those
+                that come from it. None: the operator's command.
 
         Raises:
-            ServiceError: `key_not_found`.
+            ServiceError: `key_not_found`, `scope_required`.
         """
+        if caller is None:
+            return self._revoke(key_id, COMMAND)
+        if account_of_key_id(key_id) != caller.account.account_id:
+            raise _key_not_found()
+        limited = caller.key if isinstance(caller, Principal) and not caller.key.is_full else None
+        if limited and not self._comes_from(key_id, limited.key_id):
+            message = "Only a key with all scopes revokes keys that do not come from it."
+            raise ServiceError("scope_required", message)
+        return self._revoke(key_id, caller.actor)
+
+    def _comes_from(self, key_id: str, root: str) -> bool:
+        """Return whether a key is another one, or comes from it."""
+        children = self.records.children_of(root)
+        return key_id == root or any(self._comes_from(key_id, child) for child in children)
+
+    def _revoke(self, key_id: str, by: str) -> ApiKey:
         account_id = account_of_key_id(key_id)
-        is_foreign = only_of is not None and account_id != only_of
-        revoked = None
-        if account_id and not is_foreign:
-            revoked = self.records.revoke(account_id, key_id, self.clock())
-        if revoked is None:
-            raise ServiceError("key_not_found", "There is no such key.")
+        revoked = account_id and self.records.revoke(account_id, key_id, self.clock())
+        if not revoked:
+            raise _key_not_found()
         self.log.note(revoked.account_id, AccountAction.KEY_REVOKED, revoked.title, by=by)
+        for member in self.members.of_account(revoked.account_id):
+            if member.pending and member.invited_by == key_id:
+                self._end_invitation(member, by)
         for child in self.records.children_of(key_id):
             self._revoke_child(child, by)
             self.records.forget_child(key_id, child)
@@ -191,10 +210,16 @@ class Keys:
 
     def _revoke_child(self, key_id: str, by: str) -> None:
         try:
-            self.revoke(key_id, by=by)
+            self._revoke(key_id, by)
         except ServiceError as error:
             if error.code != "key_not_found":  # its account was deleted
                 raise
+
+    def _end_invitation(self, member: Member, by: str) -> None:
+        if self.members.change(member, None, None):
+            changes = {"role": (member.role.value, None)}
+            action = AccountAction.MEMBER_REMOVED
+            self.log.note(member.account_id, action, member.address, by=by, changes=changes)
 
     def _issue(  # noqa: PLR0913  what two kinds of keys have
         self,
@@ -259,6 +284,10 @@ class Keys:
         oldest = sorted(revoked, key=lambda one: one[0])
         for _, key in oldest[: max(len(oldest) - MAX_REVOKED_KEYS, 0)]:
             self.records.forget(key)
+
+
+def _key_not_found() -> ServiceError:
+    return ServiceError("key_not_found", "There is no such key.")
 
 
 def _allowed(

@@ -81,10 +81,10 @@ class AccountMembers:
 
         Raises:
             ValidationFailed: on `email`: it is no address, or its domain accepts no mail.
-            ServiceError: `member_exists`, `member_limit_exceeded`, `rate_limit_exceeded`;
-                `service_unavailable`, with nothing changed.
+            ServiceError: `scope_required`, `member_exists`, `member_limit_exceeded`,
+                `rate_limit_exceeded`; `service_unavailable`, with nothing changed.
         """
-        _check_rights(principal, role)
+        _check_gift(principal, role)
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
         present = self.members.of_account(account.account_id)
         mailbox = mailbox_key(address)
@@ -230,7 +230,7 @@ class AccountMembers:
     def _change(self, principal: Manager, user_id: str, role: Role | None) -> Member:
         account_id = principal.account.account_id
         if role is not None:
-            _check_rights(principal, role)
+            _check_gift(principal, role)
         for _ in range(_TRIES):
             members = self.members.of_account(account_id)
             member = next((one for one in members if one.user_id == user_id), None)
@@ -272,13 +272,30 @@ class AccountMembers:
         )
 
 
+def _check_gift(principal: Manager, role: Role) -> None:
+    """Refuse a key that gives a role which would outlive its own end, or work from elsewhere.
+
+    Raises:
+        ServiceError: `scope_required`, also as `_check_rights`.
+    """
+    if isinstance(principal, Principal) and principal.key.is_limited:
+        message = "A key with an end or sources gives no role: a member has neither."
+        raise ServiceError("scope_required", message)
+    _check_rights(principal, role)
+
+
 def _check_rights(principal: Manager, role: Role) -> None:
     """Refuse a key that gives or takes rights of a member which it lacks itself.
+
+    An owner releases what an agent's key sends, which no key does.
 
     Raises:
         ServiceError: `scope_required`.
     """
     if isinstance(principal, Principal):
+        if role is Role.OWNER:
+            message = "No key makes or changes an owner: an owner does, in the dashboard."
+            raise ServiceError("scope_required", message)
         for scope in sorted(rights_of(role) - principal.rights):
             principal.require_right(scope)
 

@@ -55,6 +55,8 @@ MANAGEMENT_SCOPES: Final = frozenset(
         *(DOMAINS_READ, DOMAINS_WRITE, SENDERS_WRITE),
     }
 )
+#: Over the mail of an account and its content.
+EMAIL_SCOPES: Final = frozenset({EMAILS_SEND, EMAILS_READ, EMAILS_CONTENT})
 #: Those of operators: over all accounts. Only keys of an operator's own account have them.
 OPERATOR_SCOPES: Final = frozenset({ACCOUNTS_READ, ACCOUNTS_WRITE})
 #: What a key of any account can have.
@@ -138,6 +140,16 @@ class ApiKey:
     def manages(self) -> bool:
         """Whether it is a management key, about which owners get an email."""
         return is_management(self.scopes)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has every scope that an account can have on any plan."""
+        return self.scopes >= SCOPES - PAID_SCOPES
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it has an end or sources, which a member whom it invites would not have."""
+        return self.expires_at is not None or bool(self.sources)
 
     @property
     def title(self) -> str:

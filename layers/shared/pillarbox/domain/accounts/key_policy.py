@@ -22,7 +22,7 @@ from pillarbox.domain.accounts.agent import (
     confirmation_required,
     owner_required,
 )
-from pillarbox.domain.accounts.key import OPERATOR_SCOPES, ApiKey, KeyType
+from pillarbox.domain.accounts.key import EMAIL_SCOPES, OPERATOR_SCOPES, ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
@@ -158,8 +158,9 @@ class Principal:
 
     @property
     def rights(self) -> frozenset[str]:
-        """Return the scopes that it may give to others."""
-        return self.key.scopes - OPERATOR_SCOPES if self.acts_for_another else self.key.scopes
+        """Return the scopes that it may give to others; in another account none over its mail."""
+        kept = OPERATOR_SCOPES | EMAIL_SCOPES if self.acts_for_another else frozenset()
+        return self.key.scopes - kept
 
     def check_grant(self, terms: "KeyTerms") -> "KeyTerms":
         """Return the terms of a key that this one creates: they give no right that it lacks.
@@ -181,9 +182,12 @@ class Principal:
             ServiceError: `scope_required`; the details name the scope.
         """
         if scope not in self.rights:
+            message = f"A key gives no right that it lacks: it lacks {scope}."
+            if scope in self.key.scopes:
+                message = f"An operator's key gives no right over another account's mail: {scope}."
             raise ServiceError(
                 "scope_required",
-                f"A key gives no right that it lacks: it lacks {scope}.",
+                message,
                 details={"required_permission": scope},
             )
 

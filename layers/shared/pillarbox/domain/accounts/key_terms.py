@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from ipaddress import ip_network
+from ipaddress import IPv6Network, ip_network
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 MAX_SOURCES: Final = 10
+#: The bits before an IPv4 address that is mapped to IPv6 (RFC 4291 section 2.5.5.2).
+_MAPPED: Final = 96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +53,19 @@ class KeyTerms:
 
 
 def canonical_block(text: str) -> str:
-    """Return the one form of a block of addresses.
+    """Return the one form of a block of addresses: IPv4 also if it is mapped to IPv6.
 
     Raises:
         ValidationFailed: on `sources`.
     """
     try:
-        return str(ip_network(text.strip(), strict=False))
+        block = ip_network(text.strip(), strict=False)
     except ValueError:
         message = f"{text[:64]!r} is not a block of addresses such as 192.0.2.0/24"
         raise ValidationFailed(FieldError("sources", message, "invalid")) from None
+    mapped = block.network_address.ipv4_mapped if isinstance(block, IPv6Network) else None
+    # The addresses that blocks are compared with are read in the same way.
+    return f"{mapped}/{block.prefixlen - _MAPPED}" if mapped else str(block)
 
 
 def _is_inside(block: str, blocks: tuple[str, ...]) -> bool:

@@ -105,8 +105,7 @@ def api_key_routes(services: Callable[[], Services]) -> App:
     @app.delete("/resend/api-keys/<key_id>")
     def revoke_key(key_id: str) -> Reply:
         principal, found = caller(KEYS_WRITE), unquote(key_id)
-        account_id = principal.account.account_id
-        services().api_keys.revoke(found, account_id, by=principal.actor)
+        services().api_keys.revoke(found, principal)
         return reply(deleted("api_key", found))
 
     return app
