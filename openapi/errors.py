@@ -609,7 +609,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         " refused or repeated in this minute, an IP address or a key sends too many requests,"
         " one of them has too many large requests in progress, too many tests or replays of"
         " webhooks were asked for, an address or a network asked for too many one-time codes, or"
-        " an account invited 50 members on this day.",
+        " an account invited too many members on this day.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",

@@ -174,6 +174,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             tenant_of=lambda _: None,
             suspend_preview=lambda *_: None,
             strangers=DynamoStrangerMail(table),
+            sent_in_a_day=lambda: 0,
             apply_tenant_change=lambda _: False,
             seen_events=DynamoSeenEvents(table),
             heartbeat=DynamoHeartbeat(table),

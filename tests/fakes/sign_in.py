@@ -33,19 +33,23 @@ def _window(subject: str, window: timedelta, now: datetime) -> object:
 class FakeStrangerMail:
     """Implements `ports.StrangerMail`."""
 
-    sent: Counter[date] = field(default_factory=Counter)
-    bounced: set[tuple[date, UUID]] = field(default_factory=set)
+    sent: Counter[tuple[str, date]] = field(default_factory=Counter)
+    bounced: dict[tuple[str, date], set[UUID]] = field(default_factory=dict)
 
-    def add_sent(self, day: date) -> None:
-        self.sent[day] += 1
+    def add_sent(self, name: str, day: date) -> None:
+        self.sent[name, day] += 1
 
-    def add_bounced(self, day: date, message_id: UUID) -> None:
-        self.bounced.add((day, message_id))
+    def set_sent(self, name: str, day: date, sent: int) -> None:
+        self.sent[name, day] = sent
 
-    def since(self, day: date) -> Sequence[StrangerDay]:
-        days = sorted({*self.sent, *(one for one, _ in self.bounced)})
+    def add_bounced(self, name: str, day: date, message_id: UUID) -> int:
+        found = self.bounced.setdefault((name, day), set())
+        found.add(message_id)
+        return len(found)
+
+    def since(self, name: str, day: date) -> Sequence[StrangerDay]:
+        days = sorted({one for of, one in (*self.sent, *self.bounced) if of == name and one >= day})
         return [
-            StrangerDay(one, self.sent[one], sum(bounced == one for bounced, _ in self.bounced))
+            StrangerDay(one, self.sent[name, one], len(self.bounced.get((name, one), ())))
             for one in days
-            if one >= day
         ]

@@ -126,6 +126,8 @@ class World:
         self.provider_suppressions = stores.FakeProviderSuppressions()
         #: The tenants of accounts at the provider.
         self.tenants: dict[str, str] = {}
+        #: What the provider counts of all mail.
+        self.sent_in_a_day = 100_000.0
         #: The accounts whose mail a recipient complained about.
         self.complaints: list[str] = []
         #: The messages that are kept, with their octets.
@@ -277,6 +279,7 @@ class World:
             tenant_of=self.tenants.get,
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
             strangers=self.strangers,
+            sent_in_a_day=lambda: self.sent_in_a_day,
             apply_tenant_change=lambda _: False,
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),

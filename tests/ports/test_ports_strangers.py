@@ -38,27 +38,31 @@ def counts(request: pytest.FixtureRequest) -> SignInCounts:
 
 def test_days_count_alone_and_a_bounce_once(mail: StrangerMail) -> None:
     """Days come from the oldest on; a bounce that is reported twice counts once."""
-    assert mail.since(FIRST) == []
+    assert mail.since("new", FIRST) == []
     for day in (SECOND, FIRST, SECOND):
-        mail.add_sent(day)
+        mail.add_sent("new", day)
     for number in (1, 1, 2):
-        mail.add_bounced(SECOND, UUID(int=number))
-    assert mail.since(FIRST) == [StrangerDay(FIRST, 1, 0), StrangerDay(SECOND, 2, 2)]
-    assert mail.since(SECOND) == [StrangerDay(SECOND, 2, 2)]
-    assert mail.since(SECOND + timedelta(days=1)) == []
+        assert mail.add_bounced("new", SECOND, UUID(int=number)) == number
+    mail.add_bounced("new/a", FIRST, UUID(int=9))
+    mail.set_sent("newer", FIRST, 7)
+    mail.set_sent("newer", FIRST, 8)
+    assert mail.since("newer", FIRST) == [StrangerDay(FIRST, 8, 0)]
+    assert mail.since("new", FIRST) == [StrangerDay(FIRST, 1, 0), StrangerDay(SECOND, 2, 2)]
+    assert mail.since("new", SECOND) == [StrangerDay(SECOND, 2, 2)]
+    assert mail.since("new", SECOND + timedelta(days=1)) == []
 
 
 def test_a_bounce_without_a_count_is_kept(mail: StrangerMail) -> None:
     """A bounce of a day whose count has expired is no error."""
-    mail.add_bounced(FIRST, UUID(int=1))
-    assert mail.since(FIRST) == [StrangerDay(FIRST, 0, 1)]
+    mail.add_bounced("new", FIRST, UUID(int=1))
+    assert mail.since("new", FIRST) == [StrangerDay(FIRST, 0, 1)]
 
 
 def test_the_day_expires(aws: Aws) -> None:
     """DynamoDB deletes a day after a week."""
     table = Table(aws.table)
-    DynamoStrangerMail(table).add_sent(FIRST)
-    item = table.get(keys.stranger_day("2026-01-01"))
+    DynamoStrangerMail(table).add_sent("new", FIRST)
+    item = table.get(keys.stranger_day("new", FIRST))
     assert item is not None
     assert item["expires_at"] == 1_767_225_600 + 7 * 24 * 3_600
 

@@ -75,10 +75,10 @@ def test_the_suppression_lists_that_ses_uses(
 def test_mail_to_strangers_that_bounces() -> None:
     """A pause warns and names its end; without one the figures pass."""
     few, many = (StrangerDay(NOW.date(), 20, bounced) for bounced in (1, 10))
-    (passed,) = check_strangers([few], NOW)
-    (warned,) = check_strangers([many], NOW)
+    (passed,) = check_strangers("invited", [few], NOW)
+    (warned,) = check_strangers("invited", [many], NOW)
     assert verdicts([passed, warned]) == ["pass", "warn"]
-    assert passed.message.startswith("1 of 20 emails")
+    assert passed.message.startswith("1 of 20 emails to invited members")
     assert f"until {NOW + timedelta(days=2):%Y-%m-%d} 00:00 UTC" in warned.message
 
 

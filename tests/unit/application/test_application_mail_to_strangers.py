@@ -40,7 +40,7 @@ from pillarbox.domain.sign_in.sign_up import NEWCOMERS, Newcomers, SignUpMode, S
 from tests.fakes.builders import ACCOUNT, NOW, account, event
 from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.engine_tables import EngineTable
-from tests.fakes.sign_in import FakeCounts
+from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
 from tests.fakes.stores import FakeJobs, FakeMessages
 from tests.fakes.world import World
 from tests.refusals import refusal
@@ -134,9 +134,9 @@ class Strangers(World):
     def invite(self, address: str, role: Role = Role.VIEWER) -> None:
         self.account_members.invite(self.boss, address, role)
 
-    def bounce(self) -> bool:
-        """Report a permanent bounce of the newest message, twice; return whether mail pauses."""
-        message = [*self.store.messages.values()][-1]
+    def bounce(self, number: int = -1) -> bool:
+        """Report a permanent bounce of a message, twice; return whether mail pauses."""
+        message = [*self.store.messages.values()][number]
         bounced = event(EventKind.BOUNCED, 5, message.to[0])
         provider_event = ProviderEvent(
             account_id=message.account_id,
@@ -178,18 +178,46 @@ def bounce_until_paused(world: Strangers) -> int:
     raise AssertionError("nothing pauses")
 
 
-def test_bounces_stop_mail_to_strangers_at_the_twentieth(world: Strangers) -> None:
-    """After 20 codes that bounced, no newcomer, invitation or preview key gets an email."""
+def test_bounces_stop_newcomers_at_the_twentieth(world: Strangers) -> None:
+    """After 20 codes that bounced no newcomer gets one; visitors, guests and users do."""
     assert bounce_until_paused(world) == 20
-    mailed = len(world.store.messages)
-    assert not world.request("late@gmail.example", for_preview=True)
+    assert world.request("late@gmail.example", for_preview=True)
+    world.invite("late@gmail.example")
+    assert world.request(USER)
+
+
+def test_whose_mail_bounces_loses_it_first(world: Strangers) -> None:
+    """Two bounces of an account or a network pause it for two days, and nobody else."""
+    others = replace(world.boss, account=replace(world.boss.account, account_id="o" * 12))
+    for number in range(2):
+        world.invite(f"nobody{number}@gmail.example")
+        world.bounce()
     error = refusal(world.invite, "late@gmail.example")
-    assert (error.code, f"{TOMORROW + DAY:%Y-%m-%d} 00:00 UTC" in error.message) == (
-        "rate_limit_exceeded",
-        True,
-    )
-    assert len(world.store.messages) == mailed
-    assert world.request(USER)  # who is no stranger
+    assert error.code == "rate_limit_exceeded"
+    assert f"{TOMORROW + DAY:%Y-%m-%d} 00:00 UTC" in error.message
+    world.account_members.invite(others, "late@gmail.example", Role.VIEWER)
+    for audience in (False, True):
+        for number in range(2):
+            assert world.request(f"n{number}@gmail.example", party="bad", for_preview=audience)
+            world.bounce()
+        assert not world.request("later@gmail.example", party="bad", for_preview=audience)
+        assert world.request("later@gmail.example", party="good", for_preview=audience)
+    world.now = TOMORROW + DAY
+    world.invite("late@gmail.example")
+
+
+def test_many_of_many_pause_all_only_if_ses_is_endangered(world: Strangers) -> None:
+    """20 bounces of a day of all strangers pause all of them at a twentieth of all mail."""
+    for sent, paused in ((100_000, False), (30, True)):
+        world.strangers, world.sent_in_a_day = FakeStrangerMail(), sent
+        world.code_mail = replace(
+            world.code_mail, strangers=replace(world.mail, records=world.strangers)
+        )
+        for number in range(25):
+            world.request(f"{sent}n{number}@gmail.example", party=f"net{number // 2}")
+            world.bounce()
+        assert world.request("v@gmail.example", for_preview=True) is not paused
+        world.now += 3 * DAY
 
 
 def test_the_bounce_that_pauses_mail_to_strangers_is_told(world: Strangers) -> None:
@@ -221,7 +249,7 @@ def test_good_mail_to_strangers_goes_on(world: Strangers) -> None:
         world.request(USER)
         world.bounce()
     assert world.request("late@gmail.example")
-    assert sum(day.bounced for day in world.strangers.since(NOW.date())) == 1
+    assert sum(day.bounced for day in world.strangers.since("newcomers", NOW.date())) == 1
 
 
 def test_a_tenants_tag_counts_no_bounce(world: Strangers) -> None:
@@ -310,7 +338,7 @@ def test_newcomers_are_told_when_they_get_no_code(world: Strangers) -> None:
     invited = replace(world.sign_in, policy=replace(world.policy, mode=SignUpMode.INVITED))
     assert invited.newcomers() == Newcomers(admitted=False)
     for number in range(NEWCOMERS):
-        assert world.code_mail._may_write(f"n{number}@gmail.example", is_welcome=True)
+        assert world.code_mail._may_write(f"n{number}@gmail.example", "", is_welcome=True)
     assert world.sign_in.newcomers() == Newcomers(admitted=False, until=TOMORROW)
     world.now = TOMORROW
     assert world.sign_in.newcomers() == Newcomers(admitted=True)
@@ -322,4 +350,4 @@ def test_a_domain_without_mail_costs_no_count(world: Strangers) -> None:
     """A stranger's address at such a domain gets nothing, and counts as nothing sent."""
     world.domains.verdicts["no.example"] = DomainVerdict.NO_MX
     assert not world.request("a@no.example")
-    assert world.strangers.since(NOW.date()) == []
+    assert world.strangers.since("newcomers", NOW.date()) == []

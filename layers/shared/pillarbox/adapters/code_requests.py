@@ -18,6 +18,7 @@ _REQUEST: Final = Row(
     flow_id="flow",
     at=("at", MILLISECONDS),
     for_preview=Column("preview", absent=False),
+    party=Column("party", absent=""),
 )
 
 

@@ -331,15 +331,24 @@ class BuildDied(Exception):
 
 
 class StrangerMail(Protocol):
-    """Counts the service's own emails to people who have not agreed to get any, by day in UTC."""
+    """Counts the service's own emails to people who have not agreed to get any, by day in UTC.
 
-    def add_sent(self, day: date) -> None:
+    `name` is an audience, a party of one or `strangers.ALL`.
+    """
+
+    def add_sent(self, name: str, day: date) -> None:
         """Count one."""
 
-    def add_bounced(self, day: date, message_id: UUID) -> None:
-        """Note that one bounced for good; `day` is that of the email. Each counts once."""
+    def set_sent(self, name: str, day: date, sent: int) -> None:
+        """Store how many were sent, in place of a count."""
 
-    def since(self, day: date) -> "Sequence[StrangerDay]":
+    def add_bounced(self, name: str, day: date, message_id: UUID) -> int:
+        """Note that one bounced for good; `day` is that of the email. Return how many did.
+
+        Each counts once.
+        """
+
+    def since(self, name: str, day: date) -> "Sequence[StrangerDay]":
         """Read the counts from a day on, the oldest first."""
 
 
@@ -349,7 +358,7 @@ class SendMail(Protocol):
     No request asks for it, so it has no key and counts in no quota. It is a message of `account`,
     by default the service's own. With a `message_id` it is accepted once; `deadline` is when
     delivery is given up, by default the usual time. A `stop_url` is for people who have not agreed
-    to get it: there they stop such email.
+    to get it: there they stop such email. The `tags` say why they get it.
     """
 
     def __call__(  # noqa: PLR0913  an email, and what only some have
@@ -363,6 +372,7 @@ class SendMail(Protocol):
         message_id: UUID | None = None,
         deadline: datetime | None = None,
         stop_url: str = "",
+        tags: "Mapping[str, str] | None" = None,
     ) -> None: ...
 
 

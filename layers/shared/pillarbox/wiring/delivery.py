@@ -141,6 +141,7 @@ class DeliveryWiring(HistoryWiring):
             tenant_of=self._tenant_of,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
             strangers=self.stranger_mail,
+            sent_in_a_day=lambda: self.ses_account.sending_status().sent_last_24_hours,
             apply_tenant_change=lambda change: self.tenant_pauses.apply(change),  # noqa: PLW0108  made at first use
             seen_events=self.seen_events,
             heartbeat=self.heartbeat,

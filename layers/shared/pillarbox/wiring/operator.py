@@ -97,11 +97,10 @@ class OperationWiring(HistoryWiring):
 
     @cached_property
     def service_checks(self) -> "ServiceChecks":
-        from pillarbox.adapters.ses.account import SesAccount
         from pillarbox.application.operator.service_checks import ServiceChecks
 
         return ServiceChecks(
-            provider=SesAccount(utc_now),
+            provider=self.ses_account,
             accounts=self.account_store,
             queues=self.queue_operations,
             strangers=self.stranger_mail,

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.ses.suppressions import SesSuppressions
+    from pillarbox.adapters.ses.account import SesAccount
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.alerts.raising import Alerts
     from pillarbox.application.change_log import ChangeLog
@@ -141,6 +142,12 @@ class Stores:
     @cached_property
     def directory(self) -> DynamoDirectory:
         return DynamoDirectory(self.table, self.credentials)
+
+    @cached_property
+    def ses_account(self) -> "SesAccount":
+        from pillarbox.adapters.ses.account import SesAccount
+
+        return SesAccount(utc_now)
 
     @cached_property
     def edge_secret(self) -> "EdgeSecret":

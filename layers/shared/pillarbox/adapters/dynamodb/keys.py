@@ -48,7 +48,7 @@ The first table has all other records:
 | heartbeat   | PULSE               | -              |
 | last probe of it | PROBE          | -              |
 | address of the service | ADDRESS  | -              |
-| mail to strangers | STRANGERS     | <day>          |
+| mail to strangers | STRANGERS     | <audience, its party or all>#<day> |
 | tenant of strangers | TENANT      | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
@@ -82,6 +82,7 @@ whose value is the id of the message that it repeats. The address of a suppressi
 """
 
 from collections.abc import Mapping
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 from uuid import UUID
@@ -150,6 +151,11 @@ TIMERS: Final = {"DUE": 8, "WAKE": 4, "TELL": 1}
 ENDPOINT_SHARDS: Final = 8
 
 
+def stranger_day(name: str, day: date) -> Item:
+    """Return the key of a day of mail to strangers."""
+    return _key("STRANGERS", f"{name}#{day}")
+
+
 def _alone(kind: str) -> "_Alone":
     return lambda owner: _key(f"{kind}#{owner}")
 
@@ -202,7 +208,6 @@ service_address: Final = _common("ADDRESS", _ALONE)
 #: The tenant of accounts that strangers make.
 shared_tenant: Final = _common("TENANT", _ALONE)
 #: A day of the service's mail to people who have not agreed to get any.
-stranger_day: Final = _common("STRANGERS")
 
 
 def accounts_from(account_id: str) -> tuple[Item, Item]:

@@ -20,6 +20,7 @@ from pillarbox.application.delivery.ports import (
 )
 from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
 from pillarbox.application.provider_suppressions import ProviderSuppressions
+from pillarbox.application.sign_in.mail_to_strangers import paused
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
@@ -27,7 +28,8 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.sign_in.strangers import STRANGER_TAG, first_day, paused_until
+from pillarbox.domain.sign_in.strangers import ALL, MOST_OF_PARTY, Cause, cause_of
+from pillarbox.domain.wilson import LEAST_TOTAL
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -90,6 +92,8 @@ class Feedback:
     #: Suspends an account, if it is one of the preview widget.
     suspend_preview: Callable[[str, Suspension], None]
     strangers: StrangerMail
+    #: Returns how many recipients the provider counted in the last 24 hours, of all its mail.
+    sent_in_a_day: Callable[[], float]
     #: `TenantPauses.apply`.
     apply_tenant_change: Callable[[TenantChange], bool]
     seen_events: SeenEvents
@@ -260,10 +264,15 @@ class Feedback:
 
         Returns whether such mail now pauses; False if this is no such bounce.
         """
-        is_own = message.account_id == SERVICE_ACCOUNT_ID and message.origin.tags == STRANGER_TAG
+        is_own = message.account_id == SERVICE_ACCOUNT_ID
+        cause = cause_of(message.origin.tags) if is_own else None
         kinds = {event.kind for each in events for event in each.events}
-        if not is_own or EventKind.BOUNCED not in kinds:
+        if cause is None or EventKind.BOUNCED not in kinds:
             return False
-        self.strangers.add_bounced(message.created_at.date(), message.message_id)
-        now = self.clock()
-        return paused_until(self.strangers.since(first_day(now)), now) is not None
+        add, day, now = self.strangers.add_bounced, message.created_at.date(), self.clock()
+        of_party = add(cause.own, day, message.message_id) if cause.party else 0
+        if of_party <= MOST_OF_PARTY:
+            add(cause.audience, day, message.message_id)
+        if add(ALL, day, message.message_id) >= LEAST_TOTAL:
+            self.strangers.set_sent(ALL, now.date(), int(self.sent_in_a_day()))
+        return paused(self.strangers, Cause(cause.audience), now) is not None

@@ -11,7 +11,7 @@ from typing import Final
 
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.sign_in.strangers import StrangerDay, paused_until
+from pillarbox.domain.sign_in.strangers import ALL, Audience, StrangerDay, paused_until
 
 
 class Verdict(StrEnum):
@@ -132,18 +132,24 @@ def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding
         yield Finding("events", Verdict.PASS, "SES reports all needed events to EventBridge.")
 
 
-def check_strangers(days: Sequence[StrangerDay], now: datetime) -> Iterator[Finding]:
+#: How a finding names each count.
+_STRANGERS: Final = {
+    Audience.INVITED.value: "invited members",
+    Audience.NEWCOMERS.value: "newcomers",
+    Audience.VISITORS.value: "visitors of the widget",
+    ALL: "anybody, those of strangers alone,",
+}
+
+
+def check_strangers(name: str, days: Sequence[StrangerDay], now: datetime) -> Iterator[Finding]:
     """Check whether too much of the service's mail to people who have not agreed bounced."""
     sent, bounced = sum(one.sent for one in days), sum(one.bounced for one in days)
-    message = (
-        f"{bounced} of {sent} emails to newcomers, invited members and visitors bounced since"
-        " yesterday."
-    )
+    message = f"{bounced} of {sent} emails to {_STRANGERS[name]} bounced since yesterday."
     if until := paused_until(days, now):
         yield Finding(
             "strangers",
             Verdict.WARN,
-            f"{message} They get none until {until:%Y-%m-%d %H:%M} UTC.",
+            f"{message} No more are sent until {until:%Y-%m-%d %H:%M} UTC.",
             "Nothing needs to be done: users get their codes. If somebody tries addresses again and"
             " again, deploy with SignUp=invited, or without WidgetOrigins.",
         )

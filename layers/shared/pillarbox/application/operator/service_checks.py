@@ -10,7 +10,7 @@ from pillarbox.application.operator.ports import ProviderAccount
 from pillarbox.application.operator.queues import QueueOperations
 from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.strangers import first_day
+from pillarbox.domain.sign_in.strangers import ALL, Audience, first_day
 
 #: The checks by their names.
 type Checks = Mapping[str, Callable[[], Iterator[Finding]]]
@@ -55,7 +55,8 @@ class ServiceChecks:
 
     def _check_strangers(self) -> Iterator[Finding]:
         now = self.clock()
-        yield from checks.check_strangers(self.strangers.since(first_day(now)), now)
+        for name in (*Audience, ALL):
+            yield from checks.check_strangers(name, self.strangers.since(name, first_day(now)), now)
 
 
 def run_checks(runs: Checks) -> Iterator[Finding]:

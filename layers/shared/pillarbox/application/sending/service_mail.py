@@ -14,7 +14,6 @@ from pillarbox.domain.ids import derived_id
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
-from pillarbox.domain.sign_in.strangers import STRANGER_TAG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +36,7 @@ class ServiceMail:
         message_id: UUID | None = None,
         deadline: datetime | None = None,
         stop_url: str = "",
+        tags: Mapping[str, str] | None = None,
     ) -> None:
         """Queue the email and store its record.
 
@@ -55,7 +55,7 @@ class ServiceMail:
             body=SavedBody(source=source, values={**values, "stop_url": stop_url}),
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE, tags=STRANGER_TAG if stop_url else {})
+        origin = MessageOrigin(route=SendRoute.NOTICE, tags=tags or {})
         prepared = PreparedMessage.of(
             mail, account or SERVICE_ACCOUNT, body_hash, self.clock(), origin
         )

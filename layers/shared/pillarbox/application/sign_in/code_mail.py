@@ -23,6 +23,7 @@ from pillarbox.domain.sign_in.sign_up import (
     CODES,
     DAY,
     NEWCOMERS,
+    PARTS,
     PER_STRANGER,
     PER_UNWILLING,
     STRANGERS,
@@ -30,6 +31,7 @@ from pillarbox.domain.sign_in.sign_up import (
     SignUpMode,
     SignUpPolicy,
 )
+from pillarbox.domain.sign_in.strangers import Audience, Cause
 from pillarbox.rendering.notice import code_source, sign_up_source
 
 if TYPE_CHECKING:
@@ -85,16 +87,18 @@ class CodeMail:
             partial(each, message_id=message_id, deadline=expires_at)
             for each in (self.send_mail, self.strangers.send)
         )
+        audience = Audience.VISITORS if request.for_preview else Audience.NEWCOMERS
+        cause = Cause(audience, request.party)
         if request.for_preview:
-            if self.previews.is_stopped(mailbox_key(request.address)) or self._are_paused():
+            if self.previews.is_stopped(mailbox_key(request.address)) or self._are_paused(cause):
                 return False
             # The code is typed into the page that asked for it, so the email has no link to it.
-            send_to_stranger(request.address, *_code(request.address, request.code, link=""))
+            send_to_stranger(request.address, *_code(request.address, request.code, link=""), cause)
             return True
         user = self.users.get(request.address)
         is_welcome = user is not None or self.policy.admits(request.address)
         address = user.address if user else request.address
-        if user is None and not self._may_reach(address):
+        if user is None and not self._may_reach(address, cause):
             return False
         if self.previews.is_stopped(mailbox_key(address)) and not (
             user and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
@@ -102,29 +106,36 @@ class CodeMail:
             return False
         # Before the count, which would otherwise count an email that is not sent.
         link = self._link(request) if is_welcome else ""
-        if user is None and not self._may_write(address, is_welcome=is_welcome):
+        if user is None and not self._may_write(address, cause.party, is_welcome=is_welcome):
             return False
         text = _code(address, request.code, link) if is_welcome else _refusal(address)
-        (send if user else send_to_stranger)(address, *text)
+        if user:
+            send(address, *text)
+        else:
+            send_to_stranger(address, *text, cause)
         return is_welcome
 
-    def _may_reach(self, address: str) -> bool:
-        if self.policy.mode is SignUpMode.CLOSED or self._are_paused():
+    def _may_reach(self, address: str, cause: Cause) -> bool:
+        if self.policy.mode is SignUpMode.CLOSED or self._are_paused(cause):
             return False
         domain = domain_of(address)
         return self.domains().look_up([domain])[domain] is DomainVerdict.ACCEPTS
 
-    def _are_paused(self) -> bool:
-        return self.strangers.paused_until() is not None
+    def _are_paused(self, cause: Cause) -> bool:
+        return self.strangers.paused_until(cause) is not None
 
-    def _may_write(self, address: str, *, is_welcome: bool) -> bool:
+    def _may_write(self, address: str, party: str, *, is_welcome: bool) -> bool:
         """Count an email to an address that belongs to no user.
 
         A code counts for all newcomers. An email without one counts for the address, then for all.
+        Of both a network takes a tenth.
         """
         limits = [(user_digest(address), PER_STRANGER), ("all", STRANGERS)]
         if is_welcome:
             limits = [(CODES, NEWCOMERS)]
+        if party:
+            name, most = limits[-1]
+            limits.insert(-1, (f"{name}/{party}", most // PARTS))
         return all(self._count(name, most) for name, most in limits)
 
     def _count(self, name: str, most: int) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.domain.sign_in.codes import INVITATION_TIME
 from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.strangers import Cause
 from pillarbox.rendering.notice import invitation_source
 
 
@@ -21,7 +22,7 @@ class Invitation:
     base_url: str
     link: str = field(repr=False)
 
-    def send(self, strangers: MailToStrangers) -> None:
+    def send(self, strangers: MailToStrangers, cause: Cause) -> None:
         """Accept the email of an invitation."""
         strangers.send(
             self.address,
@@ -37,4 +38,5 @@ class Invitation:
                 "url": f"{self.base_url}/app/sign-in#{self.link}" if self.link else "",
                 "sign_in": f"{self.base_url}/app/",
             },
+            cause,
         )

@@ -9,7 +9,7 @@ from pillarbox.application.ports import Clock, SendMail, ServiceAddress, Strange
 from pillarbox.application.sign_in.ports import Proofs
 from pillarbox.domain.sign_in.preview_key import new_report
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.sign_in.strangers import first_day, paused_until
+from pillarbox.domain.sign_in.strangers import ALL, Cause, first_day, is_reckless, paused_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,9 +28,9 @@ class MailToStrangers:
     base_url: ServiceAddress
     clock: Clock
 
-    def paused_until(self) -> datetime | None:
+    def paused_until(self, cause: Cause) -> datetime | None:
         """Return until when nothing may be sent; None if it may be now."""
-        return paused(self.records, self.clock())
+        return paused(self.records, cause, self.clock())
 
     def send(  # noqa: PLR0913  an email, and what only some have
         self,
@@ -38,6 +38,7 @@ class MailToStrangers:
         subject: str,
         source: str,
         values: "Mapping[str, Json]",
+        cause: Cause,
         *,
         message_id: UUID | None = None,
         deadline: datetime | None = None,
@@ -45,7 +46,8 @@ class MailToStrangers:
         """Accept an email. The caller has looked whether it may be sent."""
         report = new_report(SERVICE_ACCOUNT_ID, self.proofs.key().hex(), address)
         stop_url = f"{self.base_url()}/widget/report#{report}"
-        self.records.add_sent(self.clock().date())
+        for name in filter(None, (cause.audience, cause.party and cause.own)):
+            self.records.add_sent(name, self.clock().date())
         self.send_mail(
             address,
             subject,
@@ -54,9 +56,14 @@ class MailToStrangers:
             message_id=message_id,
             deadline=deadline,
             stop_url=stop_url,
+            tags=cause.tags,
         )
 
 
-def paused(records: StrangerMail, now: datetime) -> datetime | None:
-    """Return until when mail to strangers pauses; None if it does not."""
-    return paused_until(records.since(first_day(now)), now)
+def paused(records: StrangerMail, cause: Cause, now: datetime) -> datetime | None:
+    """Return until when such mail to strangers pauses; None if it does not."""
+    day = first_day(now)
+    ends = [paused_until(records.since(name, day), now) for name in (cause.audience, ALL)]
+    if cause.party:
+        ends.append(paused_until(records.since(cause.own, day), now, is_reckless))
+    return max(filter(None, ends), default=None)

@@ -22,6 +22,7 @@ from pillarbox.application.sign_in.ports import (
     Users,
 )
 from pillarbox.application.validation import normalize_address
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
@@ -37,13 +38,16 @@ from pillarbox.domain.sign_in.session import (
     new_user,
     user_digest,
 )
+from pillarbox.domain.sign_in.strangers import Audience, Cause
 
 #: Who changes members: an owner, or a key.
 type Manager = Principal | MemberPrincipal
 
 _DAY: Final = timedelta(days=1)
 #: The most invitations of one account in a day: the emails come from the service's own address.
-PER_DAY: Final = 50
+#: Until it has a verified sender they are fewer.
+PER_DAY: Final = 15
+PER_DAY_AT_FIRST: Final = 5
 #: The most invitations that one address gets in a day, from all accounts. From one account it gets
 #: two in a week, since the first may be lost: its reader may not have asked for any.
 PER_ADDRESS_AND_DAY: Final = 3
@@ -94,7 +98,8 @@ class AccountMembers:
         if before is None and len(present) >= MAX_MEMBERS:
             raise limit_exceeded("member_limit_exceeded", MAX_MEMBERS, "members")
         base_url = self.base_url()  # before any change, so that no member is left without an email
-        self._count(account.account_id, address, now)
+        cause = Cause(Audience.INVITED, account.account_id)
+        self._count(account, cause, address, now)
         user = self.users.add(new_user(address))
         others = (one for one in self.members.of_user(user.user_id) if one != before)
         is_new = not user.operator and not any(others)
@@ -118,7 +123,7 @@ class AccountMembers:
             role=role,
             base_url=base_url,
             link=link,
-        ).send(self.strangers)
+        ).send(self.strangers, cause)
         former = before.role if before else None
         self._note(principal.actor, AccountAction.MEMBER_INVITED, member, former, role)
         return member
@@ -130,19 +135,22 @@ class AccountMembers:
         # Whoever agrees at the same time keeps the role of the invitation before.
         return bool(self.members.change(replace(member, role=before.role), member.role, None))
 
-    def _count(self, account_id: str, address: str, now: datetime) -> None:
+    def _count(self, account: Account, cause: Cause, address: str, now: datetime) -> None:
         """Count an invitation, and look up whether mail can reach its address."""
-        if until := self.strangers.paused_until():
+        if until := self.strangers.paused_until(cause):
             message = (
-                "The service invites nobody for now, because too many of its emails to new"
-                f" addresses bounced. Try again after {until:%Y-%m-%d %H:%M} UTC."
+                "Invitations pause, because too many bounced."
+                f" Try again after {until:%Y-%m-%d %H:%M} UTC."
             )
             raise ServiceError("rate_limit_exceeded", message)
-        subject, mailbox = f"invitations#{account_id}", user_digest(fold_address(address))
-        if not self.counts.count(subject, _DAY, PER_DAY, now):
-            raise ServiceError(
-                "rate_limit_exceeded", f"An account can invite {PER_DAY} members a day."
+        subject, mailbox = f"invitations#{cause.party}", user_digest(fold_address(address))
+        most = PER_DAY if account.has_sender else PER_DAY_AT_FIRST
+        if not self.counts.count(subject, _DAY, most, now):
+            message = (
+                f"An account can invite {PER_DAY} members a day,"
+                f" and {PER_DAY_AT_FIRST} until it has a verified sender."
             )
+            raise ServiceError("rate_limit_exceeded", message)
         domain = domain_of(address)
         refuse_domain(self.domains().look_up([domain])[domain], "email")
         limits = [

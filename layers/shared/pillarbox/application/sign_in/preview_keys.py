@@ -57,7 +57,8 @@ from pillarbox.domain.sign_in.proof_of_work import (
     wrong_proof,
 )
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.sign_in.sign_up import DAY
+from pillarbox.domain.sign_in.sign_up import DAY, PARTS
+from pillarbox.domain.sign_in.strangers import Audience, Cause, network_party
 
 #: The start of the subjects of all counts here. No other function may change these.
 _COUNTS: Final = "preview#"
@@ -114,10 +115,11 @@ class PreviewKeys:
             raise wrong_proof("was used before: solve a new challenge")
         count_code(self.counts, _COUNTS, digest, client, now)
         refuse_domain(self.domains.look_up([domain_of(address)])[domain_of(address)], "email")
-        if paused(self.strangers, now):
+        party = network_party(client)
+        if paused(self.strangers, Cause(Audience.VISITORS, party), now):
             raise _no_more_codes()
-        self._count_codes_of_day(digest)
-        token, flow, request = new_flow(address, now, digest)
+        self._count_codes_of_day(digest, party)
+        token, flow, request = new_flow(address, now, digest, party=party)
         self.flows.put(flow)
         self.queue.put(request)
         return token
@@ -174,10 +176,15 @@ class PreviewKeys:
         if not self.is_open:
             raise preview_keys_closed()
 
-    def _count_codes_of_day(self, digest: str) -> None:
-        """Count a code that will be mailed, perhaps to somebody who has not asked for it."""
+    def _count_codes_of_day(self, digest: str, party: str) -> None:
+        """Count a code that will be mailed, perhaps to somebody who has not asked for it.
+
+        Of all codes a network takes a tenth.
+        """
         most_in_all = CODES_PER_KEY * self.per_day
         limits = [(f"mailbox#{digest}", CODES_PER_ADDRESS), ("codes", most_in_all)]
+        if party:
+            limits.insert(1, (f"codes/{party}", most_in_all // PARTS))
         for subject, most in limits:
             if not self.counts.count(f"{_COUNTS}{subject}", DAY, most, self.clock()):
                 raise _no_more_codes()

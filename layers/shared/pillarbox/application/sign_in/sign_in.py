@@ -61,7 +61,7 @@ from pillarbox.domain.sign_in.sign_up import (
     Newcomers,
     SignUpPolicy,
 )
-from pillarbox.domain.sign_in.strangers import next_day
+from pillarbox.domain.sign_in.strangers import Audience, Cause, network_party, next_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class SignIn:
         count_code(self.counts, "", digest, client, now)
         is_short = self.counts.count(f"address#{digest}", DAY, SHORT_PER_DAY, now)
         length = CODE_LENGTH if is_short else LONG_CODE_LENGTH
-        token, flow, request = new_flow(address, now, length=length)
+        token, flow, request = new_flow(address, now, length=length, party=network_party(client))
         self.flows.put(flow)
         self.queue.put(request)
         return token
@@ -117,7 +117,7 @@ class SignIn:
         if not self.policy.is_public:
             return Newcomers(admitted=False)
         now = self.clock()
-        until = paused(self.strangers, now)
+        until = paused(self.strangers, Cause(Audience.NEWCOMERS), now)
         if self.counts.is_full(f"{STRANGERS_COUNT}{CODES}", DAY, NEWCOMERS, now):
             until = until or next_day(now)
         return Newcomers(until is None, until)

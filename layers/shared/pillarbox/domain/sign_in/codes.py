@@ -106,6 +106,8 @@ class CodeRequest:
     code: str = field(repr=False)
     at: datetime
     for_preview: bool = False
+    #: The network that asked for it (`strangers.network_party`).
+    party: str = ""
 
 
 def invalid_code() -> ServiceError:
@@ -122,6 +124,7 @@ def new_flow(
     preview_digest: str | None = None,
     *,
     length: int = CODE_LENGTH,
+    party: str = "",
 ) -> tuple[FlowToken, Flow, CodeRequest]:
     """Begin a flow with a new code.
 
@@ -130,6 +133,7 @@ def new_flow(
         now: the present time.
         preview_digest: for a preview key, the digest of the folded address.
         length: of the code.
+        party: the network that asks.
     """
     digest = preview_digest or user_digest(address)
     token = FlowToken(new_token(_FLOW_ID_LENGTH), digest, new_token(_SECRET_LENGTH))
@@ -147,6 +151,7 @@ def new_flow(
         code=code,
         at=now,
         for_preview=preview_digest is not None,
+        party=party,
     )
     return token, flow, request
 

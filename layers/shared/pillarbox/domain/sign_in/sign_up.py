@@ -20,6 +20,8 @@ PER_UNWILLING: Final = 3
 #: The most codes in a day, in all, for addresses that may sign up and do not belong to a user. A
 #: stranger may be trying a list of addresses.
 NEWCOMERS: Final = 500
+#: One network takes at most one of so many parts of `STRANGERS` and `NEWCOMERS`.
+PARTS: Final = 10
 #: The start of the subjects of these counts. `mail_code` may change no others.
 STRANGERS_COUNT: Final = "strangers#"
 #: The rest of the subject of newcomers' codes.

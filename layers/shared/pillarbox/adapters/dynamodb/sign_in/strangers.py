@@ -17,28 +17,33 @@ _KEPT: Final = timedelta(days=DAYS + 5)
 class DynamoStrangerMail(Store):
     """Implements `ports.StrangerMail`."""
 
-    def add_sent(self, day: date) -> None:
+    def add_sent(self, name: str, day: date) -> None:
         """Add one in an update."""
-        self._add(day, "ADD #sent :new", 1)
+        self._change(name, day, "ADD #sent :new SET expires_at = :expires", 1)
 
-    def add_bounced(self, day: date, message_id: UUID) -> None:
+    def set_sent(self, name: str, day: date, sent: int) -> None:
+        """Set one attribute."""
+        self._change(name, day, "SET #sent = :new, expires_at = :expires", sent)
+
+    def add_bounced(self, name: str, day: date, message_id: UUID) -> int:
         """Add the id to a set. So a bounce that is reported again counts once."""
-        self._add(day, "ADD #bounced :new", {str(message_id)})
+        expression = "ADD #bounced :new SET expires_at = :expires"
+        return len(self._change(name, day, expression, {str(message_id)})["bounced"])
 
-    def since(self, day: date) -> Sequence[StrangerDay]:
+    def since(self, name: str, day: date) -> Sequence[StrangerDay]:
         """Read the days, of which there are few."""
-        first, last = keys.stranger_day(day.isoformat()), keys.stranger_day(date.max.isoformat())
+        first, last = keys.stranger_day(name, day), keys.stranger_day(name, date.max)
         return [
             StrangerDay(
-                date.fromisoformat(item["sk"]), item.get("sent", 0), len(item.get("bounced", ()))
+                date.fromisoformat(item["sk"].rpartition("#")[2]),
+                item.get("sent", 0),
+                len(item.get("bounced", ())),
             )
             for item in self._table.query(first, last)
         ]
 
-    def _add(self, day: date, expression: str, new: Any) -> None:  # noqa: ANN401  an int or a set
+    def _change(self, name: str, day: date, expression: str, new: object) -> dict[str, Any]:
         expires = to_ttl(datetime.combine(day, time(), UTC) + _KEPT)
-        self._table.update(
-            keys.stranger_day(day.isoformat()),
-            f"{expression} SET expires_at = :expires",
-            values={":new": new, ":expires": expires},
+        return self._table.update(
+            keys.stranger_day(name, day), expression, values={":new": new, ":expires": expires}
         )
