@@ -225,7 +225,7 @@ def test_a_tenant_bombs_nobody_with_invitations(service: Service) -> None:
 
 
 def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> None:
-    """A user who reported one as unwanted still gets three a day, and no invitation."""
+    """A user who reported one as unwanted gets three a day and network, and no invitation."""
     service.deliver()
     address, start = f"angry{next(_numbers)}@shop.example", wiring.utc_now().replace(hour=1)
     add_user(address)

@@ -101,6 +101,11 @@ def _user(world: Strangers) -> _Try:
     return ask
 
 
+def _unwilling(world: Strangers) -> _Try:
+    world.previews.stop_mail("ada@shop.example", world.now)
+    return _user(world)
+
+
 def _one_address(world: Strangers) -> _Try:
     return _invite(world, "same@gmail.example")
 
@@ -115,6 +120,7 @@ _ROWS: Final[Mapping[str, tuple[Callable[[Strangers], _Try], int, int]]] = {
     "notices that somebody": (lambda w: _code(w, welcome=False), 100, 100),
     "codes of the widget that bounce": (lambda w: _bouncing(w, _code(w, preview=True)), 31, 30),
     "codes of the widget: five": (lambda _: _widget(), 500, 500),
+    "codes for who stopped mail": (_unwilling, 50, 3),
     "codes for one user": (_user, 50, 3),
 }
 

@@ -23,6 +23,7 @@ from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.application.sign_in.members import AccountMembers
 from pillarbox.application.sign_in.session_start import SessionStart
 from pillarbox.application.sign_in.sign_in import SignIn
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.sign_in.codes import CodeRequest
@@ -120,6 +121,7 @@ class Strangers(World):
             queue=_NoQueue(),
             policy=self.policy,
             strangers=self.strangers,
+            previews=self.previews,
             clock=lambda: self.now,
         )
 
@@ -285,6 +287,23 @@ def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
         assert report.is_signed(world.mail.proofs.key().hex())
     world.request(USER)
     assert world.values["stop_url"] == ""
+
+
+def test_a_stranger_uses_up_no_codes_of_who_stopped_mail(world: Strangers) -> None:
+    """Three a day for a network, told in the answer, and three more from the user's own network."""
+    world.previews.stop_mail(mailbox_key(USER), NOW)
+    for client in ("198.51.100.1", "203.0.113.1"):
+        for _ in range(3):
+            world.sign_in.request_code(USER, client)
+            world.now += timedelta(minutes=2)
+        error = refusal(world.sign_in.request_code, USER, client)
+        assert (error.code, "used up" in error.message) == ("rate_limit_exceeded", True)
+    assert world.request(USER)
+    for network in range(8):
+        for _ in range(3):
+            world.sign_in.request_code(USER, f"192.0.{network}.1")
+            world.now += timedelta(minutes=7)
+    assert refusal(world.sign_in.request_code, USER, "192.1.2.3").code == "rate_limit_exceeded"
 
 
 def test_an_invited_user_joins_or_declines(world: Strangers) -> None:

@@ -32,6 +32,7 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def sign_in(self) -> "SignIn":
+        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
         from pillarbox.application.sign_in.sign_in import SignIn
 
         return SignIn(
@@ -44,6 +45,7 @@ class SignInWiring(ServiceMailWiring):
             queue=self.code_requests,
             policy=self.sign_up_policy,
             strangers=self.stranger_mail,
+            previews=DynamoPreviewAccounts(None, self.table),
             clock=utc_now,
         )
 

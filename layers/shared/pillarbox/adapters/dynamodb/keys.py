@@ -82,7 +82,6 @@ whose value is the id of the message that it repeats. The address of a suppressi
 """
 
 from collections.abc import Mapping
-from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 from uuid import UUID
@@ -151,11 +150,6 @@ TIMERS: Final = {"DUE": 8, "WAKE": 4, "TELL": 1}
 ENDPOINT_SHARDS: Final = 8
 
 
-def stranger_day(name: str, day: date) -> Item:
-    """Return the key of a day of mail to strangers."""
-    return _key("STRANGERS", f"{name}#{day}")
-
-
 def _alone(kind: str) -> "_Alone":
     return lambda owner: _key(f"{kind}#{owner}")
 
@@ -208,6 +202,7 @@ service_address: Final = _common("ADDRESS", _ALONE)
 #: The tenant of accounts that strangers make.
 shared_tenant: Final = _common("TENANT", _ALONE)
 #: A day of the service's mail to people who have not agreed to get any.
+stranger_day: Final = _common("STRANGERS")
 
 
 def accounts_from(account_id: str) -> tuple[Item, Item]:

@@ -25,7 +25,6 @@ from pillarbox.domain.sign_in.sign_up import (
     NEWCOMERS,
     PARTS,
     PER_STRANGER,
-    PER_UNWILLING,
     STRANGERS,
     STRANGERS_COUNT,
     SignUpMode,
@@ -72,9 +71,9 @@ class CodeMail:
         There is none if the code has expired, or the email was accepted before. An address that
         wants no preview mail gets no code for a preview key. Newcomers get no more codes than those
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
-        each time, and never while sign-up is closed. A user who has reported an email as unwanted
-        gets few codes, and anybody else none. Strangers get no email if their domain accepts none,
-        or while too many bounce: this is found out here, where nobody can measure it.
+        each time, and never while sign-up is closed. Who has stopped such mail and is no user gets
+        none. Strangers get no email if their domain accepts none, or while too many bounce: this is
+        found out here, where nobody can measure it.
 
         Raises:
             ServiceError: `service_unavailable`; the request can be made again.
@@ -100,9 +99,7 @@ class CodeMail:
         address = user.address if user else request.address
         if user is None and not self._may_reach(address, cause):
             return False
-        if self.previews.is_stopped(mailbox_key(address)) and not (
-            user and self._count(f"unwanted#{user_digest(address)}", PER_UNWILLING)
-        ):
+        if user is None and self.previews.is_stopped(mailbox_key(address)):
             return False
         # Before the count, which would otherwise count an email that is not sent.
         link = self._link(request) if is_welcome else ""

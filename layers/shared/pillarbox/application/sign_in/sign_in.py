@@ -16,6 +16,7 @@ from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
     Members,
+    PreviewAccounts,
     Sessions,
     SignInCounts,
     Users,
@@ -28,12 +29,16 @@ from pillarbox.application.sign_in.session_start import (
 )
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.quota import too_many, window_end
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.client_address import block_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import (
     CODE_LENGTH,
     LONG_CODE_LENGTH,
     MAX_ATTEMPTS,
     MINUTE,
+    PER_UNWILLING,
+    PER_UNWILLING_AND_BLOCK,
     SHORT_PER_DAY,
     FlowToken,
     Link,
@@ -85,6 +90,8 @@ class SignIn:
     queue: CodeRequests
     policy: SignUpPolicy
     strangers: StrangerMail
+    #: Knows who wants no mail that they have not asked for.
+    previews: PreviewAccounts
     clock: Clock
 
     def request_code(self, address: str, client: str) -> FlowToken:
@@ -101,12 +108,27 @@ class SignIn:
         address, now = normalize_address(address, "email"), self.clock()
         digest = user_digest(address)
         count_code(self.counts, "", digest, client, now)
+        if self.previews.is_stopped(mailbox_key(address)):
+            self._count_unwilling(digest, client, now)
         is_short = self.counts.count(f"address#{digest}", DAY, SHORT_PER_DAY, now)
         length = CODE_LENGTH if is_short else LONG_CODE_LENGTH
         token, flow, request = new_flow(address, now, length=length, party=network_party(client))
         self.flows.put(flow)
         self.queue.put(request)
         return token
+
+    def _count_unwilling(self, digest: str, client: str, now: datetime) -> None:
+        subject = f"unwilling#{digest}"
+        limits = (
+            (f"{subject}#{block_of(client)}", PER_UNWILLING_AND_BLOCK),
+            (subject, PER_UNWILLING),
+        )
+        if not all(self.counts.count(name, DAY, most, now) for name, most in limits):
+            message = (
+                "The codes of today are used up, because this address has stopped email of the"
+                " service. Sign in with a passkey, from another network, or tomorrow."
+            )
+            raise ServiceError("rate_limit_exceeded", message)
 
     def newcomers(self) -> Newcomers:
         """Return whether addresses that belong to no user get codes now.

@@ -45,6 +45,10 @@ PER_ADDRESS: Final = 15
 #: The most codes of `CODE_LENGTH` that it gets in a day; the others are long. With the attempts of
 #: each, this bounds how often a code can be guessed: 25 of a million in a day.
 SHORT_PER_DAY: Final = 5
+#: The most codes in a day that an address gets whose reader has stopped mail of the service, for
+#: requests from one block of IP addresses and in all. A stranger uses up those of its own network.
+PER_UNWILLING_AND_BLOCK: Final = 3
+PER_UNWILLING: Final = 30
 #: The most codes that one block of IP addresses asks for in an hour, and in a minute.
 PER_BLOCK: Final = 20
 PER_BLOCK_AND_MINUTE: Final = 3

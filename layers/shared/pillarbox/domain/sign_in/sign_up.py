@@ -15,8 +15,6 @@ PER_BLOCK: Final = 5
 #: so many in all, because these people may not have asked for an email.
 PER_STRANGER: Final = 1
 STRANGERS: Final = 100
-#: The most codes in a day for a user who has reported an email of the service as unwanted.
-PER_UNWILLING: Final = 3
 #: The most codes in a day, in all, for addresses that may sign up and do not belong to a user. A
 #: stranger may be trying a list of addresses.
 NEWCOMERS: Final = 500

@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_ttl
+from pillarbox.adapters.dynamodb.attributes import Item, to_ttl
 from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.domain.sign_in.strangers import DAYS, StrangerDay
 
@@ -32,7 +32,7 @@ class DynamoStrangerMail(Store):
 
     def since(self, name: str, day: date) -> Sequence[StrangerDay]:
         """Read the days, of which there are few."""
-        first, last = keys.stranger_day(name, day), keys.stranger_day(name, date.max)
+        first, last = _key_of(name, day), _key_of(name, date.max)
         return [
             StrangerDay(
                 date.fromisoformat(item["sk"].rpartition("#")[2]),
@@ -45,5 +45,9 @@ class DynamoStrangerMail(Store):
     def _change(self, name: str, day: date, expression: str, new: object) -> dict[str, Any]:
         expires = to_ttl(datetime.combine(day, time(), UTC) + _KEPT)
         return self._table.update(
-            keys.stranger_day(name, day), expression, values={":new": new, ":expires": expires}
+            _key_of(name, day), expression, values={":new": new, ":expires": expires}
         )
+
+
+def _key_of(name: str, day: date) -> Item:
+    return keys.stranger_day(f"{name}#{day}")
