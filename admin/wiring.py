@@ -48,7 +48,9 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def accounts(self) -> Accounts:
-        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+        return Accounts(
+            records=DynamoAccounts(self.table), entries=self.account_log_store, clock=utc_now
+        )
 
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""

@@ -34,6 +34,7 @@ from pillarbox.http.accounts.wire import (
     ChangeMemberRequest,
     CreateKeyRequest,
     InviteMemberRequest,
+    LogQuery,
     ResumeRequest,
     SuppressionsQuery,
 )
@@ -104,6 +105,7 @@ LOG_ITEM: Final = {
     "action": "changed",
     "by": None,
     "subject": None,
+    "count": 1,
     "changes": [{"name": "plan", "before": "free", "after": "standard"}],
 }
 _LIMIT: Final = {"remaining": 59, "resetsAt": "2026-01-01T12:01:00.000+00:00"}
@@ -392,9 +394,13 @@ ACCOUNT: Final = (
         summary="Get the account's log",
         description="What operators of the service did to the account: changes of its plan, its"
         " limits and other settings, and suspensions. Who created, changed and removed its keys,"
-        " members, webhook endpoints and domains.",
+        " members, webhook endpoints, senders and domains. `part=calls` shows the calls of keys"
+        " that may change something, and who read content, for 400 days. With `key` it is what that"
+        " key did and those that come from it; a part may then be short and have a next one.",
         scope=ACCOUNT_READ,
         response=AccountLog,
-        response_example={"items": [LOG_ITEM]},
+        query=LogQuery,
+        errors=("key_not_found",),
+        response_example={"items": [LOG_ITEM], "nextCursor": None},
     ),
 )

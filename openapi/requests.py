@@ -37,6 +37,7 @@ from pillarbox.http.accounts.wire import (
     CreateKeyRequest,
     DomainLinkRequest,
     InviteMemberRequest,
+    LogQuery,
     ResumeRequest,
     SuppressionsQuery,
 )
@@ -569,6 +570,12 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "maxItems": MAX_SOURCES,
             "examples": [["192.0.2.0/24"]],
         },
+    },
+    LogQuery: {
+        "part": {"description": "Changes, or calls, which are noted also if they are refused."},
+        "key": {"description": "The id of a key: only what came from it."},
+        "limit": {"description": "The number of entries."},
+        "cursor": _CURSOR,
     },
     SuppressionsQuery: {
         "search": {"description": "How each address begins, in any letter case."},

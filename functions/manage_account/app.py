@@ -2,6 +2,7 @@
 
 from pillarbox.application.accounts.suppressions import SuppressionImport
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account_log import LogPart
 from pillarbox.domain.accounts.key import (
     ACCOUNT_READ,
     ACCOUNT_WRITE,
@@ -21,6 +22,7 @@ from pillarbox.http.accounts.replies import (
 from pillarbox.http.accounts.wire import (
     AddSuppressionsRequest,
     ChangeAlertsRequest,
+    LogQuery,
     ResumeRequest,
     SuppressionsQuery,
     read_account_changes,
@@ -62,7 +64,12 @@ def resume_sending() -> Reply:
 @app.get("/v1/account/log")
 def read_account_log() -> Reply:
     account_id = _account(ACCOUNT_READ).account_id
-    return reply(account_log(services().accounts.log(account_id)))
+    query = read_query(app.current_event, LogQuery)
+    tree = services().api_keys.tree(account_id, query.key) if query.key else None
+    page = services().accounts.log_page(
+        account_id, query.limit, query.cursor, calls=query.part is LogPart.CALLS, by=tree
+    )
+    return reply(account_log(page))
 
 
 @app.get("/v1/account/alerts")

@@ -88,9 +88,11 @@ def list_senders() -> Reply:
 
 @app.post("/v1/senders")
 def add_sender() -> Reply:
-    account_id = _account_id(SENDERS_WRITE)
+    principal = _principal(SENDERS_WRITE)
+    account_id = principal.account.account_id
     address = read_body(app.current_event, AddSenderRequest).address
-    return reply(sender_item(services().member_senders.add(account_id, address)), 201)
+    sender = services().member_senders.add(account_id, address, by=principal.actor)
+    return reply(sender_item(sender), 201)
 
 
 @app.put("/v1/senders/<sender>/default")
@@ -101,7 +103,9 @@ def set_default_sender(sender: str) -> Reply:
 
 @app.delete("/v1/senders/<sender>")
 def remove_sender(sender: str) -> Reply:
-    services().senders.remove(_account_id(SENDERS_WRITE), unquote(sender))
+    principal = _principal(SENDERS_WRITE)
+    account_id = principal.account.account_id
+    services().member_senders.remove(account_id, unquote(sender), by=principal.actor)
     return reply_nothing()
 
 

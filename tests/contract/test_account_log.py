@@ -1,8 +1,13 @@
 """The log of an account: who made, changed and removed what it has."""
 
 import json
+from collections import Counter
+from datetime import timedelta
+from typing import Any
 
+from pillarbox import wiring
 from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import PAID_SCOPES, SCOPES
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.client import Api
 from tests.contract.service import HOOK_URL, SENDER, Service
@@ -55,3 +60,70 @@ def test_members_see_who_changed_what(service: Service) -> None:
     assert next(one["changes"] for one in log if one["action"] == "member.changed") == [
         {"name": "role", "before": "developer", "after": "viewer"}
     ]
+
+
+def _made(key: str, account: str) -> tuple[Api, str]:
+    """Return a client with a full key that another one created, with its id."""
+    body = {"name": "ci", "preset": "custom", "scopes": sorted(SCOPES - PAID_SCOPES)}
+    made = Api(key).raw("POST", "/keys", json.dumps(body)).json
+    assert account in made["id"]
+    return Api(made["key"]), made["id"]
+
+
+def test_refused_calls_crowd_out_no_change(service: Service) -> None:
+    """After 60 refused calls and 60 equal ones all changes are there, and each call is counted."""
+    account = service.account()
+    root = service.key(account, scopes=SCOPES - PAID_SCOPES)
+    child, _ = _made(root, account)
+    domain = f"{account[:8].lower()}.example"
+    assert child.raw("POST", "/domains", json.dumps({"domain": domain})).status == 201
+    start = wiring.utc_now().replace(second=7) + timedelta(minutes=2)
+    with service.at(start):
+        for number in range(60):
+            child.raw("DELETE", f"/members/{number:012}")
+            child.raw("PUT", "/senders/zz@customer.example/default")
+    with service.at(start + timedelta(minutes=1)):
+        child.raw("PUT", "/senders/zz@customer.example/default")
+    changes = child.raw("GET", "/account/log").json
+    assert [one["action"] for one in changes["items"]] == ["domain.added", "key.created"]
+    assert changes["nextCursor"] is None
+    calls, cursor = list[dict[str, Any]](), ""
+    while cursor is not None:
+        query = {"part": "calls", "limit": "25"} | ({"cursor": cursor} if cursor else {})
+        page = child.raw("GET", "/account/log", query=query).json
+        calls += page["items"]
+        assert len(page["items"]) <= 25
+        cursor = page["nextCursor"]
+    counts = Counter({one["id"]: one["count"] for one in calls})
+    assert len(counts) == len(calls)
+    equal = [one["count"] for one in calls if "default" in one["subject"]]
+    assert sorted(equal) == [1, 60]
+    assert counts.total() == 1 + 1 + 60 + 60 + 1
+
+
+def test_what_a_key_made_is_listed_under_it(service: Service) -> None:
+    """With its children, also after its revocation, and without what others did."""
+    account = service.account()
+    root = service.key(account, scopes=SCOPES - PAID_SCOPES)
+    parent, parent_id = _made(root, account)
+    child, child_id = _made(parent.key or "", account)
+    domain = f"made{account[:8].lower()}.example"
+    service.domain(account, domain)
+    for name, api in (("guest", child), ("other", Api(root))):
+        body = {"email": f"{name}@shop.example", "role": "viewer"}
+        assert api.raw("POST", "/members", json.dumps(body)).status == 201
+    for path, sent in (
+        ("/senders", {"address": f"post@{domain}"}),
+        ("/webhooks", {"url": HOOK_URL, "types": ["*"]}),
+        (f"/domains/{domain}/link", {}),
+    ):
+        assert child.raw("POST", path, json.dumps(sent)).status == 201, path
+    expected = ["domain.shared", "webhook.created", "sender.added", "member.invited", "key.created"]
+    reader = Api(session=service.session(account))
+    for _ in range(2):
+        found = reader.raw("GET", "/account/log", query={"key": parent_id}).json["items"]
+        assert [one["action"] for one in found if one["action"] in expected] == expected
+        assert {one["by"] for one in found} == {parent_id, child_id}
+        wiring.services().api_keys.revoke(parent_id)
+    missing = reader.raw("GET", "/account/log", query={"key": "key_" + "0" * 20})
+    assert missing.code == "key_not_found"

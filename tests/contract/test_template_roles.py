@@ -480,6 +480,7 @@ def _manage(service: Service) -> None:
         == 201
     )
     guests_id = api_keys.find(guests.key or "").key_id
+    assert guests.raw("GET", "/account/log", query={"key": guests_id}).status == 200
     assert guests.raw("DELETE", f"/keys/{guests_id}").status == 204
     child = json.dumps({"name": "child", "preset": "custom", "scopes": ["keys:read"]})
     key_id = api.raw("POST", "/keys", child, {"X-Account": account}).json["id"]

@@ -1,5 +1,7 @@
 // The settings of the account: its name, its brand in emails, and its limits.
 
+import { useState } from "preact/hooks";
+
 import { useAction } from "../action";
 import { call } from "../api";
 import { useFields } from "../fields";
@@ -7,6 +9,7 @@ import { day } from "../format";
 import { Alerts } from "../parts/alerts";
 import { Facts, Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
+import { CursorPager } from "../parts/list";
 import { Log } from "../parts/log";
 import { Notice, Progress, Trouble } from "../parts/notice";
 import { Pauses } from "../parts/pauses";
@@ -104,15 +107,29 @@ function Plan({ of: account }: { of: Detail }) {
 }
 
 function History() {
-  const log = useResource("GET /v1/account/log");
+  const [cursor, setCursor] = useState<string>();
+  const [part, setPart] = useState<"changes" | "calls">("changes");
+  const log = useResource("GET /v1/account/log", { query: { part, cursor } });
   return (
     <>
       <Trouble of={log} />
-      {!!log.data?.items.length && (
+      {log.data && (
         <section class="card">
           <h2>Log</h2>
-          <p class="hint">What operators of the service did to the account, and who changed its keys, members, endpoints and domains.</p>
+          <p class="hint">What operators of the service did to the account, and who changed its keys, members, endpoints, senders and domains.</p>
+          <label>
+            <input
+              type="checkbox"
+              checked={part === "calls"}
+              onChange={(event) => {
+                setPart(event.currentTarget.checked ? "calls" : "changes");
+                setCursor(undefined);
+              }}
+            />{" "}
+            Calls of keys, also those that were refused, and who read content
+          </label>
           <Log of={log.data.items} />
+          <CursorPager cursor={cursor} next={log.data.nextCursor} onChange={setCursor} />
         </section>
       )}
     </>

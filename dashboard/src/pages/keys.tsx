@@ -11,6 +11,7 @@ import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
+import { Log } from "../parts/log";
 import { Notice, Progress } from "../parts/notice";
 import { Find } from "../parts/search";
 import { useAnswers, useResource } from "../resource";
@@ -155,8 +156,24 @@ function Revoke({ of: key, onClose, onRevoked }: { of: Key; onClose: () => void;
   }
   return (
     <Ask danger title={`Revoke “${key.name}”?`} answer="Revoke the key" action={revoke} onDone={onRevoked} onClose={onClose}>
-      <Notice kind="bad">Programs that use it can no longer send, from now on. This cannot be undone.</Notice>
+      <Notice kind="bad">
+        Programs that use it can no longer send, from now on. The keys that it created end too, and its invitations that wait. This cannot be undone.
+      </Notice>
+      {key.scopes.some((scope) => scope.endsWith(":write")) && <Made of={key} />}
     </Ask>
+  );
+}
+
+/** What a key and those that come from it did: what of it is no key and no invitation stays. */
+function Made({ of: key }: { of: Key }) {
+  const log = useResource("GET /v1/account/log", { query: { key: key.id } });
+  if (!log.data) return <Progress of={log} />;
+  return (
+    <>
+      <p>{log.data.items.length ? "It did the following. Members who joined, endpoints, senders and links to DNS records stay until you remove them." : "It added and changed nothing."}</p>
+      <Log of={log.data.items} />
+      {log.data.nextCursor && <p class="hint">The account’s log has more.</p>}
+    </>
   );
 }
 

@@ -49,6 +49,8 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "keep.changed": ["Days to keep content changed", "sent"],
   "records.changed": ["Days to keep records changed", "sent"],
   "domain.shared": ["Link to DNS records created", "note"],
+  "sender.added": ["Sender added", "delivered"],
+  "sender.removed": ["Sender removed", "failed"],
   "domain.lost": ["The record OWNERSHIP is gone, and with it the domain", "failed"],
 };
 
@@ -58,10 +60,11 @@ type Value = LogItem["changes"][number]["before"];
 export function Log({ of: entries }: { of: Entry[] }) {
   return (
     <ol class="timeline">
-      {entries.map(({ id, at, action, subject, changes, by, reason }) => (
+      {entries.map(({ id, at, action, subject, count, changes, by, reason }) => (
         <li key={id} class={`is-${ACTIONS[action][1]}`}>
           <b>{ACTIONS[action][0]}</b> {subject && (action.startsWith("content.") ? <a href={`/app/activity/${subject}`}>{subject}</a> : subject)}{" "}
           {by && `by ${by} `}
+          {count > 1 && `${count} times `}
           <Time at={at} />
           {changes.map(({ name, before, after }) => (
             <p key={name}>

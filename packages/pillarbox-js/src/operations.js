@@ -50,7 +50,7 @@ export const operations = {
   removeMember: { method: "DELETE", path: "/v1/members/{member_id}" },
   getAccount: { method: "GET", path: "/v1/account" },
   changeAccount: { method: "PATCH", path: "/v1/account", body: true },
-  getAccountLog: { method: "GET", path: "/v1/account/log" },
+  getAccountLog: { method: "GET", path: "/v1/account/log", query: true },
   listAccounts: { method: "GET", path: "/v1/operator/accounts", query: true },
   createOperatedAccount: { method: "POST", path: "/v1/operator/accounts", body: true },
   getOperatedAccount: { method: "GET", path: "/v1/operator/accounts/{account_id}" },

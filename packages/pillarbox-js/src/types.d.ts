@@ -26,11 +26,13 @@ export interface Account {
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "content.read" | "content.resent" | "keep.changed" | "records.changed";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "sender.added" | "sender.removed" | "content.read" | "content.resent" | "keep.changed" | "records.changed";
 
-/** The last 50 entries of the account's log, the newest first. */
+/** A part of the account's log, the newest first. */
 export interface AccountLog {
   items: Array<LogItem>;
+  /** Null at the end. */
+  nextCursor: string | null;
 }
 
 /** A part of the list of accounts, sorted by id. */
@@ -580,8 +582,13 @@ export interface LogItem {
   by: string | null;
   /** The key, member, endpoint or domain; null for the account itself. */
   subject: string | null;
+  /** How often, if it is a call: equal ones of a minute. */
+  count: number;
   changes: Array<ChangedSetting>;
 }
+
+/** The two parts of a log: calls are apart, so that they crowd out no change. */
+export type LogPart = "changes" | "calls";
 
 /** A user with a role in the account. */
 export interface Member {
@@ -793,6 +800,8 @@ export interface OperatorLogItem {
   by: string | null;
   /** The key, member, endpoint or domain; null for the account itself. */
   subject: string | null;
+  /** How often, if it is a call: equal ones of a minute. */
+  count: number;
   changes: Array<ChangedSetting>;
   /** Members of the account do not see it. */
   reason: string | null;
@@ -1661,7 +1670,7 @@ export interface Operations {
   /** Change the account: `PATCH /v1/account`. */
   changeAccount(body: ChangeAccountRequest, options?: RequestOptions): Promise<Account>;
   /** Get the account's log: `GET /v1/account/log`. */
-  getAccountLog(options?: RequestOptions): Promise<AccountLog>;
+  getAccountLog(query?: { part?: LogPart; key?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountLog>;
   /** List accounts: `GET /v1/operator/accounts`. */
   listAccounts(query?: { search?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountPage>;
   /** Create an account: `POST /v1/operator/accounts`. */

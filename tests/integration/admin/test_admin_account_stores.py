@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
@@ -49,6 +50,10 @@ def limits(
 @pytest.fixture
 def accounts(table: Table) -> DynamoAccounts:
     return DynamoAccounts(table)
+
+
+def log_of(accounts: DynamoAccounts) -> DynamoAccountLog:
+    return DynamoAccountLog(accounts._table)
 
 
 @pytest.fixture
@@ -130,9 +135,9 @@ def test_a_change_is_logged_with_what_it_changes(accounts: DynamoAccounts) -> No
     stopped = accounts.suspend(ACCOUNT, Suspension(NOW, "bounces"), suspended)
     assert stopped == replace(raised, suspension=Suspension(NOW, "bounces"))
     assert accounts.resume(ACCOUNT, resumed) == raised
-    assert [*accounts.newest_entries(ACCOUNT, 9)] == entries[::-1]
-    assert [*accounts.newest_entries(ACCOUNT, 2)] == [resumed, suspended]
-    assert [*accounts.newest_entries(OTHER_ACCOUNT, 9)] == []
+    assert [*log_of(accounts).entries(ACCOUNT, 9)] == entries[::-1]
+    assert [*log_of(accounts).entries(ACCOUNT, 2)] == [resumed, suspended]
+    assert [*log_of(accounts).entries(OTHER_ACCOUNT, 9)] == []
 
 
 def test_a_change_that_is_refused_is_not_logged(accounts: DynamoAccounts) -> None:
@@ -144,8 +149,8 @@ def test_a_change_that_is_refused_is_not_logged(accounts: DynamoAccounts) -> Non
     accounts.add(account())
     accounts.raise_shards(ACCOUNT, 4, LATER)
     assert accounts.raise_shards(ACCOUNT, 2, LATER, entry) is None
-    assert [*accounts.newest_entries(OTHER_ACCOUNT, 9)] == []
-    assert [*accounts.newest_entries(ACCOUNT, 9)] == []
+    assert [*log_of(accounts).entries(OTHER_ACCOUNT, 9)] == []
+    assert [*log_of(accounts).entries(ACCOUNT, 9)] == []
 
 
 def test_a_change_writes_only_the_fields_it_names(accounts: DynamoAccounts) -> None:

@@ -69,7 +69,9 @@ class UseCases:
         self.identities = FakeIdentities()
         self.template_records = DynamoTemplates(self.table)
         clock = TickingClock()
-        self.accounts = Accounts(records=self.account_records, clock=clock)
+        self.accounts = Accounts(
+            records=self.account_records, entries=DynamoAccountLog(self.table), clock=clock
+        )
         self.keys = Keys(
             records=DynamoApiKeys(credentials),
             accounts=self.account_records,

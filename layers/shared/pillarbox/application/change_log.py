@@ -6,14 +6,14 @@ from typing import Protocol
 
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry, SettingValue
-from pillarbox.domain.ids import new_id
+from pillarbox.domain.ids import named_id, new_id
 
 
 class LogEntries(Protocol):
     """The entries of the logs of accounts."""
 
     def add(self, account_id: str, entry: LogEntry) -> None:
-        """Store a new entry."""
+        """Store a new entry; of a call that is stored already, count it once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,12 @@ class ChangeLog:
             changes: what changed, with the value before and the value after.
         """
         now = self.clock()
+        entry_id = new_id(now)
+        if action.is_call:
+            # Equal calls of a minute have one entry.
+            entry_id = named_id(f"{action} {by} {subject}", now.replace(second=0, microsecond=0))
         entry = LogEntry(
-            entry_id=str(new_id(now)),
+            entry_id=str(entry_id),
             at=now,
             by=by,
             action=action,

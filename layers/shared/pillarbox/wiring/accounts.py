@@ -62,7 +62,7 @@ class AccountWiring(ServiceMailWiring):
     def accounts(self) -> "Accounts":
         from pillarbox.application.accounts.accounts import Accounts
 
-        return Accounts(records=self.account_store, clock=utc_now)
+        return Accounts(records=self.account_store, entries=self.account_log_store, clock=utc_now)
 
     @cached_property
     def resuming(self) -> "Resuming":
@@ -150,4 +150,4 @@ class AccountWiring(ServiceMailWiring):
     def member_senders(self) -> "MemberSenders":
         from pillarbox.application.accounts.account_domains import MemberSenders
 
-        return MemberSenders(self.senders, self.account_domains)
+        return MemberSenders(self.senders, self.account_domains, self.change_log)

@@ -403,9 +403,22 @@ class Operations:
         result: types.Account = self._send(Request("PATCH", "/v1/account", body=body))
         return result
 
-    def get_account_log(self) -> types.AccountLog:
+    def get_account_log(
+        self,
+        *,
+        part: types.LogPart | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> types.AccountLog:
         """Get the account's log: `GET /v1/account/log`."""
-        result: types.AccountLog = self._send(Request("GET", "/v1/account/log"))
+        result: types.AccountLog = self._send(
+            Request(
+                "GET",
+                "/v1/account/log",
+                query={"part": part, "key": key, "limit": limit, "cursor": cursor},
+            )
+        )
         return result
 
     def list_accounts(
@@ -946,9 +959,22 @@ class AsyncOperations:
         result: types.Account = await self._send(Request("PATCH", "/v1/account", body=body))
         return result
 
-    async def get_account_log(self) -> types.AccountLog:
+    async def get_account_log(
+        self,
+        *,
+        part: types.LogPart | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> types.AccountLog:
         """Get the account's log: `GET /v1/account/log`."""
-        result: types.AccountLog = await self._send(Request("GET", "/v1/account/log"))
+        result: types.AccountLog = await self._send(
+            Request(
+                "GET",
+                "/v1/account/log",
+                query={"part": part, "key": key, "limit": limit, "cursor": cursor},
+            )
+        )
         return result
 
     async def list_accounts(

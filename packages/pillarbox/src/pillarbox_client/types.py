@@ -31,6 +31,8 @@ AccountAction: TypeAlias = Literal[
     "domain.removed",
     "domain.lost",
     "domain.shared",
+    "sender.added",
+    "sender.removed",
     "content.read",
     "content.resent",
     "keep.changed",
@@ -94,6 +96,9 @@ X-… may have more than ASCII.
 
 KeyType: TypeAlias = Literal["preview", "live"]
 """The type of an API key."""
+
+LogPart: TypeAlias = Literal["changes", "calls"]
+"""The two parts of a log: calls are apart, so that they crowd out no change."""
 
 PauseCause: TypeAlias = Literal["bounces", "complaints", "provider"]
 """Why there is a pause."""
@@ -205,9 +210,11 @@ class Account(TypedDict):
 
 
 class AccountLog(TypedDict):
-    """The last 50 entries of the account's log, the newest first."""
+    """A part of the account's log, the newest first."""
 
     items: list[LogItem]
+    nextCursor: str | None
+    """Null at the end."""
 
 
 class AccountPage(TypedDict):
@@ -878,6 +885,8 @@ class LogItem(TypedDict):
     """
     subject: str | None
     """The key, member, endpoint or domain; null for the account itself."""
+    count: int
+    """How often, if it is a call: equal ones of a minute."""
     changes: list[ChangedSetting]
 
 
@@ -1056,6 +1065,8 @@ class OperatorLogItem(TypedDict):
     """
     subject: str | None
     """The key, member, endpoint or domain; null for the account itself."""
+    count: int
+    """How often, if it is a call: equal ones of a minute."""
     changes: list[ChangedSetting]
     reason: str | None
     """Members of the account do not see it."""

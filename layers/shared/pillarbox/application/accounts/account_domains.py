@@ -325,8 +325,9 @@ class MemberSenders:
 
     senders: Senders
     domains: AccountDomains
+    log: ChangeLog
 
-    def add(self, account_id: str, address: str) -> AccountSender:
+    def add(self, account_id: str, address: str, *, by: str) -> AccountSender:
         """Add a sender. The first one becomes the default.
 
         Raises:
@@ -338,7 +339,14 @@ class MemberSenders:
         if not self.domains.has_verified(account_id, domain_of(address)):
             message = "its domain is not a verified domain of the account"
             raise ValidationFailed(FieldError("address", message, "unverified_domain"))
-        return self.senders.add(account_id, address, verified=True)
+        sender = self.senders.add(account_id, address, verified=True)
+        self.log.note(account_id, AccountAction.SENDER_ADDED, sender.address, by=by)
+        return sender
+
+    def remove(self, account_id: str, address: str, *, by: str) -> None:
+        """Remove a sender, as `Senders.remove`."""
+        removed = self.senders.remove(account_id, address)
+        self.log.note(account_id, AccountAction.SENDER_REMOVED, removed, by=by)
 
 
 def records_of(domain: AccountDomain) -> tuple[DnsRecord, ...]:

@@ -1,11 +1,11 @@
 """Create, change and read accounts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from pillarbox.application.account_lookup import account_not_found, find_account
-from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
+from pillarbox.application.accounts.ports import AccountChanges, AccountLog, AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text, normalize_address
 from pillarbox.domain.accounts.account import (
@@ -30,6 +30,18 @@ from pillarbox.rendering.values import check_logo_url
 LOG_LENGTH: Final = 50
 
 
+#: The entries in which one request looks for those of a key.
+_SEARCHED: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """A part of a log, and the cursor of the next one; None at the end."""
+
+    items: Sequence[LogEntry]
+    following: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
     """The accounts of a stack.
@@ -39,6 +51,7 @@ class Accounts:
     """
 
     records: AccountRecords
+    entries: AccountLog
     clock: Clock
 
     def create(
@@ -198,9 +211,29 @@ class Accounts:
         """Read all accounts, sorted by id."""
         return self.records.all()
 
-    def log(self, account_id: str) -> Sequence[LogEntry]:
-        """Read the last `LOG_LENGTH` entries of an account's log, the newest first."""
-        return self.records.newest_entries(account_id, LOG_LENGTH)
+    def log(self, account_id: str, *, calls: bool = False) -> Sequence[LogEntry]:
+        """Read the last `LOG_LENGTH` changes in an account's log, or calls, the newest first."""
+        return self.entries.entries(account_id, LOG_LENGTH, calls=calls)
+
+    def log_page(
+        self,
+        account_id: str,
+        limit: int,
+        cursor: str | None = None,
+        *,
+        calls: bool = False,
+        by: Collection[str] | None = None,
+    ) -> LogPage:
+        """Read a part of an account's log, the newest first.
+
+        With `by` it has what these did, of `_SEARCHED` entries: it may be short, or empty, and have
+        a following one.
+        """
+        most = _SEARCHED if by else limit
+        found = self.entries.entries(account_id, most + 1, cursor, calls=calls)
+        following = found[most].entry_id if len(found) > most else None
+        shown = [one for one in found[:most] if by is None or one.by in by]
+        return LogPage(shown, following)
 
     def _change_entry(self, before: Account, after: Account, by: str | None) -> LogEntry | None:
         """Return the entry for a change; None for a member's, or if it changes nothing."""

@@ -115,9 +115,6 @@ class AccountRecords(PauseRecords, Protocol):
     ) -> Account | None:
         """Set both and return the new state, or None if there is no such account."""
 
-    def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
-        """Read the last entries of an account's log, the newest first."""
-
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:
@@ -134,6 +131,15 @@ class AccountRecords(PauseRecords, Protocol):
 
     def set_default_sender(self, account_id: str, address: str) -> Account | None:
         """Make a verified sender the default; return None if the account has no such sender."""
+
+
+class AccountLog(Protocol):
+    """The logs of accounts."""
+
+    def entries(
+        self, account_id: str, limit: int, before: str | None = None, *, calls: bool = False
+    ) -> Sequence[LogEntry]:
+        """Read the last changes or calls, the newest first, those up to the id `before`."""
 
 
 class KeyRecords(Protocol):

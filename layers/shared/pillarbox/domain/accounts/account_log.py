@@ -17,6 +17,13 @@ SERVICE: Final = "service"
 type SettingValue = str | int | bool | None
 
 
+class LogPart(StrEnum):
+    """The two parts of a log: calls are apart, so that they crowd out no change."""
+
+    CHANGES = "changes"
+    CALLS = "calls"
+
+
 class AccountAction(StrEnum):
     """What was done. The first four are for operators of the service alone."""
 
@@ -43,6 +50,8 @@ class AccountAction(StrEnum):
     DOMAIN_REMOVED = "domain.removed"
     DOMAIN_LOST = "domain.lost"
     DOMAIN_SHARED = "domain.shared"
+    SENDER_ADDED = "sender.added"
+    SENDER_REMOVED = "sender.removed"
     CONTENT_READ = "content.read"
     CONTENT_RESENT = "content.resent"
     KEEP_CHANGED = "keep.changed"
@@ -52,6 +61,11 @@ class AccountAction(StrEnum):
     def of_operators(self) -> bool:
         """Whether operators did it, whose addresses members of the account do not see."""
         return "." not in self
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is noted for each try, also of what is refused or only read."""
+        return self in {AccountAction.API_CALLED, AccountAction.CONTENT_READ}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +84,8 @@ class LogEntry:
     reason: str | None = None
     #: The key, member, endpoint or domain, as people know it. None: the account itself.
     subject: str | None = None
+    #: How often it was done in the minute, if it is a call.
+    count: int = 1
 
 
 def settings_of(account: Account) -> Mapping[str, SettingValue]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pillarbox.application.accounts.account_domains import CheckedDomain
+    from pillarbox.application.accounts.accounts import LogPage
     from pillarbox.application.accounts.dns_records import RecordCheck
     from pillarbox.application.accounts.domain_links import SharedLink
     from pillarbox.application.accounts.ports import DnsRecord
@@ -203,9 +204,9 @@ def pause_item(pause: Pause, now: datetime) -> account_types.PauseItem:
     }
 
 
-def account_log(entries: Iterable[LogEntry]) -> account_types.AccountLog:
+def account_log(page: LogPage) -> account_types.AccountLog:
     """Return an account's log for its members: operators' names and reasons are not in it."""
-    return {"items": [*map(log_item, entries)]}
+    return {"items": [*map(log_item, page.items)], "nextCursor": page.following}
 
 
 def log_item(entry: LogEntry) -> account_types.LogItem:
@@ -216,6 +217,7 @@ def log_item(entry: LogEntry) -> account_types.LogItem:
         "action": entry.action,
         "by": None if entry.action.of_operators else entry.by,
         "subject": entry.subject,
+        "count": entry.count,
         "changes": [
             {"name": name, "before": before, "after": after}
             for name, (before, after) in entry.changes.items()

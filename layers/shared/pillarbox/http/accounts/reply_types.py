@@ -262,13 +262,15 @@ class LogItem(TypedDict):
         str | None,
         Field(description="The key, member, endpoint or domain; null for the account itself."),
     ]
+    count: Annotated[int, Field(description="How often, if it is a call: equal ones of a minute.")]
     changes: list[ChangedSetting]
 
 
 class AccountLog(TypedDict):
-    """The last 50 entries of the account's log, the newest first."""
+    """A part of the account's log, the newest first."""
 
     items: list[LogItem]
+    nextCursor: Annotated[str | None, Field(description="Null at the end.")]
 
 
 class ChatPostItem(TypedDict):

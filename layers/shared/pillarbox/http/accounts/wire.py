@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.resuming import MAX_CAUSE
 from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
+from pillarbox.domain.accounts.account_log import LogPart
 from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
 from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import Preset
@@ -100,6 +101,16 @@ class SuppressionsQuery(WireModel):
 
     in_query = True
     start = optional(text(least=1, most=MAX_START), name="search")
+    limit = with_default(LONG_LIMIT, 50)
+    cursor = optional(text(least=1, most=_MAX_CURSOR))
+
+
+class LogQuery(WireModel):
+    """A part of an account's log."""
+
+    in_query = True
+    part = with_default(one_of(LogPart), LogPart.CHANGES)
+    key = optional(text(least=1, most=_MAX_CURSOR))
     limit = with_default(LONG_LIMIT, 50)
     cursor = optional(text(least=1, most=_MAX_CURSOR))
 

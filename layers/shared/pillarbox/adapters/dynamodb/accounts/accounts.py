@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Final, Unpack
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts.account_log import entry_of, new_entry
+from pillarbox.adapters.dynamodb.accounts.account_log import new_entry
 from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes
 from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
@@ -159,11 +159,6 @@ class DynamoAccounts(Store):
         given = {"isolation": None if is_none else isolation.value, "tenant": tenant}
         expression, values = assigning(given)
         return self._update(account_id, expression, values=values)
-
-    def newest_entries(self, account_id: str, limit: int) -> Sequence[LogEntry]:
-        """Read the end of the log."""
-        log = keys.account_log(account_id)
-        return [*map(entry_of, self._table.query(log, newest_first=True, limit=limit))]
 
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
