@@ -141,6 +141,12 @@ CANCELED_MESSAGE: Final = SCHEDULED_MESSAGE | {
     ],
 }
 HELD_CONTENT: Final[dict[str, Any]] = {
+    "from": "post@shop.example",
+    "fromName": None,
+    "to": ["Ada <ada@customer.example>"],
+    "cc": [],
+    "bcc": [],
+    "ownText": None,
     "subject": "Your order",
     "replyTo": None,
     "headers": {},

@@ -2,12 +2,14 @@
 
 from pillarbox.application.sending.changes import Caller
 from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_SEND
+from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.messages.changes import read_resend, read_time
 from pillarbox.http.messages.content import message_content
 from pillarbox.http.messages.replies import (
     Reply,
+    check_shown,
     held_content,
     message_detail,
     reply,
@@ -37,7 +39,15 @@ def cancel_message(message_id: str) -> Reply:
 @app.post("/v1/emails/<message_id>/release")
 def release_message(message_id: str) -> Reply:
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
-    return _changed(services().changes.release(caller, identifier))
+    return _changed(services().changes.release(caller, identifier, check=_check_shown))
+
+
+def _check_shown(mail: Mail) -> None:
+    from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
+        rehearsal_of,
+    )
+
+    check_shown(rehearsal_of(mail, utc_now()))
 
 
 @app.get("/v1/emails/<message_id>/content")

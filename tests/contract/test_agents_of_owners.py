@@ -134,6 +134,17 @@ def test_an_owner_reads_it_and_releases_it_once(service: Service, agent: Api, ow
     assert owner.raw("GET", path).json["status"] == "sent"
 
 
+def test_what_is_not_shown_is_not_released(agent: Api, owner: Api) -> None:
+    """HTML or a text of more than 400,000 characters stays held; the text of the HTML is shown."""
+    for field, length, status in (("html", 420_000, 403), ("text", 400_001, 403), ("html", 9, 200)):
+        body = {"html": "<p>Hidden</p>", "text": "All fine"} | {field: "x" * length}
+        path = f"/emails/{agent.send(raw_html(**body)).json['messageId']}"
+        content = owner.raw("GET", f"{path}/content").json
+        assert content["ownText"][:8] == body["text"][:8]
+        assert content["text"][:6] == ("xxxxxx" if field == "html" else "Hidden")
+        assert post(owner, f"{path}/release").status == status, field
+
+
 def test_no_other_content_is_shown(service: Service, account: str, agent: Api, owner: Api) -> None:
     """Nobody else reads it, and an owner reads neither scheduled nor held emails of others."""
     waiting = agent.send(otp()).json["messageId"]

@@ -209,7 +209,7 @@ def test_a_client_that_can_ask_asks(service: Service, account: str, asking: McpC
     question = asked["inputRequests"]["confirm"]["params"]
     assert question["message"] == (
         "Send this email?\nTo: ada@customer.example, bob@customer.example\nSubject: Hello\n"
-        f"From: {SENDER}\n> Hello"
+        f"From: {SENDER}\nIt says:\n> Hello"
     )
     state = asked["requestState"]
     for action in ("decline", "cancel"):

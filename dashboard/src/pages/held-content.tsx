@@ -9,6 +9,10 @@ export function HeldContent({ id }: { id: string }) {
   const content = useResource("GET /v1/emails/{message_id}/content", { path: { message_id: id } });
   const { data } = content;
   const facts = data && {
+    From: data.fromName ? `${data.fromName} <${data.from}>` : data.from,
+    To: data.to.join(", "),
+    Cc: data.cc.join(", "),
+    Bcc: data.bcc.join(", "),
     Subject: data.subject,
     "Replies to": data.replyTo,
     ...data.headers,
@@ -21,8 +25,14 @@ export function HeldContent({ id }: { id: string }) {
       {data?.html && <Frame html={data.html} scheme="light" device="desktop" images={false} />}
       {data && (
         <details open={!data.html}>
-          <summary>Text part</summary>
+          <summary>{data.html ? "The text of it" : "Text"}</summary>
           <pre tabIndex={0}>{data.text}</pre>
+        </details>
+      )}
+      {data?.ownText && (
+        <details open>
+          <summary>A text part of its own, which some programs show in its place</summary>
+          <pre tabIndex={0}>{data.ownText}</pre>
         </details>
       )}
     </section>

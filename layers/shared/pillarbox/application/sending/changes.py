@@ -111,10 +111,12 @@ class MessageChanges:
         *,
         over_mcp: bool = False,
         confirmed: bool = False,
+        check: Callable[[Mail], None] | None = None,
     ) -> Message:
         """Send a held message now. A released one stays so.
 
-        `over_mcp` and `confirmed` are as for `Principal.check_confirmed`.
+        `over_mcp` and `confirmed` are as for `Principal.check_confirmed`. `check` refuses an email
+        that its owner cannot have read.
 
         Raises:
             ServiceError: `message_not_found`; `not_cancelable`; `recipient_not_allowed` for the
@@ -124,6 +126,8 @@ class MessageChanges:
         message = self._find(principal.account.account_id, message_id)
         if message.origin.for_owner and not _is_owner(principal):
             raise owner_required(_FOR_OWNER)
+        if check and message.awaits_owner:
+            check(self.content_for_owner(message.account_id, message_id))
         if isinstance(principal, Principal):
             principal.check_release(message.recipients, over_mcp=over_mcp, confirmed=confirmed)
             _check_own(message, principal)

@@ -239,11 +239,13 @@ class Mail:
     @property
     def replies_to(self) -> str | None:
         """Return who gets replies, with their names, as people read it; None is the sender."""
-        named = (
-            self.names.get(one, "") + f" <{one}>" if one in self.names else one
-            for one in self.reply_to
+        return ", ".join(self.named(self.reply_to)) or None
+
+    def named(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Return addresses with their names, as people read them."""
+        return tuple(
+            f"{self.names[one]} <{one}>" if one in self.names else one for one in addresses
         )
-        return ", ".join(named) or None
 
     @property
     def files(self) -> "tuple[Attachment | UploadedFile, ...]":

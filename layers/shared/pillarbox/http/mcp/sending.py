@@ -37,13 +37,17 @@ if TYPE_CHECKING:
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.sending.prepare import PreparedMessage
     from pillarbox.domain.messages.batch import BatchRequest
-    from pillarbox.domain.messages.mail import SendRequest
+    from pillarbox.domain.messages.mail import Mail, SendRequest
     from pillarbox.domain.messages.message import Message
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"
 #: The lines of a text that a user sees before it is sent.
 _LINES: Final = 6
+#: Those of the question to the user, and the characters of each and of all names of files.
+_READ_LINES: Final = 200
+_LINE: Final = 1_000
+_FILES: Final = 10_000
 #: In characters, of all recipients of an email: none is hidden from the user.
 _ALL_RECIPIENTS: Final = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 _DECLINED: Final = "The user declined. Nothing was sent; do not try again without being asked."
@@ -272,9 +276,9 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
     data: dict[str, object] = {
         "from": mail.sender,
         "fromName": mail.from_name,
-        "to": mail.to,
-        "cc": mail.cc,
-        "bcc": mail.bcc,
+        "to": mail.named(mail.to),
+        "cc": mail.named(mail.cc),
+        "bcc": mail.named(mail.bcc),
         "replyTo": mail.replies_to,
         "subject": mail.subject,
         "headers": mail.headers,
@@ -286,8 +290,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "held": prepared.message.held,
         "awaitsOwner": prepared.message.awaits_owner,
     }
-    first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
-    words = "\n".join(["Send this email?", *_heading(prepared), *first[:_LINES]])
+    words = "\n".join(["Send this email?", *_heading(prepared), *_first(rehearsal.text)])
     return _Shown(data, words, 1)
 
 
@@ -304,6 +307,10 @@ def shown_message(message: "Message") -> _Shown:
 
 
 def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _Shown:
+    from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
+        rehearsal_of,
+    )
+
     emails: list[dict[str, object]] = []
     words: list[str] = []
     sendable = 0
@@ -316,7 +323,8 @@ def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _S
         emails.append(
             {"idx": position, "from": mail.sender, "to": mail.to, "subject": mail.subject}
         )
-        words += ["", *_heading(outcome)]
+        text = rehearsal_of(mail, outcome.message.due_at).text
+        words += ["", *_heading(outcome), *_first(text)]
     refused = len(outcomes) - sendable
     data: dict[str, object] = {"sendable": sendable, "refused": refused, "emails": emails}
     return _Shown(data, "\n".join([f"Send these {sendable} emails?", *words]), sendable)
@@ -324,23 +332,41 @@ def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _S
 
 def _heading(prepared: "PreparedMessage") -> list[str]:
     mail = prepared.mail
-    recipients = ", ".join([*mail.to, *mail.cc, *mail.bcc])
-    lines = [
-        f"To: {cleaned(recipients, _ALL_RECIPIENTS)}",
-        f"Subject: {cleaned(mail.subject)}",
-        f"From: {cleaned(mail.sender)}",
-    ]
+    lines = [f"{name}: {text}" for name, tell in _TOLD if (text := tell(mail))]
     if at := scheduled_at(prepared.message):
         lines.append(f"When: {at}")
     if prepared.message.held:
         who = "an owner of the account" if prepared.message.awaits_owner else "somebody"
         lines.append(f"When: after {who} has released it")
-    if mail.files:
-        names = ", ".join(file.filename for file in mail.files)
-        lines.append(f"Attachments: {cleaned(names)}")
-    if mail.headers:
-        fields = "; ".join(f"{name}: {value}" for name, value in mail.headers.items())
-        lines.append(f"Header fields: {cleaned(fields, MAX_HEADERS_BYTES * 2)}")
-    if mail.text:
-        lines.append(f"With a text part of its own: {cleaned(mail.text)}")
-    return lines
+    return lines + _first(mail.text or "", "With a text part of its own")
+
+
+def _first(text: str, name: str = "It says") -> list[str]:
+    """Return the lines of a text that a person reads, and say how much is left out."""
+    lines = [f"> {cleaned(line, _LINE)}" for line in text.splitlines() if line.strip()]
+    if not lines:
+        return []
+    left = len(lines) - _READ_LINES
+    return [f"{name}:", *lines[:_READ_LINES], *([f"… and {left} lines more"] if left > 0 else [])]
+
+
+#: What a person confirms, from all fields of `Mail`: the body and the text come after these.
+_TOLD: "Final[tuple[tuple[str, Callable[[Mail], str]], ...]]" = (
+    ("To", lambda mail: _addresses(mail, mail.to + mail.cc + mail.bcc)),
+    ("Subject", lambda mail: cleaned(mail.subject)),
+    ("From", lambda mail: cleaned(mail.sender)),
+    ("From name", lambda mail: cleaned(mail.from_name or "")),
+    ("Replies to", lambda mail: _addresses(mail, mail.reply_to)),
+    ("Attachments", lambda mail: cleaned(", ".join(file.filename for file in mail.files), _FILES)),
+    (
+        "Header fields",
+        lambda mail: cleaned(
+            "; ".join(f"{name}: {value}" for name, value in mail.headers.items()),
+            MAX_HEADERS_BYTES * 2,
+        ),
+    ),
+)
+
+
+def _addresses(mail: "Mail", addresses: tuple[str, ...]) -> str:
+    return cleaned(", ".join(mail.named(addresses)), 2 * _ALL_RECIPIENTS)

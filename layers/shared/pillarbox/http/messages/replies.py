@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
+from pillarbox.domain.accounts.agent import owner_required
 from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
 from pillarbox.domain.messages.message import MEANINGS, EventKind, Status
 
@@ -225,18 +226,43 @@ def _kept_until(message: Message) -> str | None:
 
 def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:
     """Return what an owner reads before releasing a message."""
-    mail, text = rehearsal.mail, rehearsal.mail.text or rehearsal.text
+    mail, text, own = (
+        rehearsal.mail,
+        rehearsal.text,
+        rehearsal.mail.text if rehearsal.html else None,
+    )
     return {
+        "from": mail.sender,
+        "fromName": mail.from_name,
+        "to": [*mail.named(mail.to)],
+        "cc": [*mail.named(mail.cc)],
+        "bcc": [*mail.named(mail.bcc)],
         "subject": mail.subject,
         "replyTo": mail.replies_to,
         "headers": dict(mail.headers),
         "html": rehearsal.html if 0 < len(rehearsal.html) <= _MAX_SHOWN else None,
-        "text": text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…",
+        "text": _cut(text),
+        "ownText": _cut(own) if own else None,
         "attachments": [
             {"filename": file.filename, "contentType": file.content_type, "bytes": file.size}
             for file in mail.files
         ],
     }
+
+
+def check_shown(rehearsal: Rehearsal) -> None:
+    """Refuse to release a message of which `held_content` shows a part only.
+
+    Raises:
+        ServiceError: `confirmation_required`.
+    """
+    parts = (rehearsal.html, rehearsal.text, rehearsal.mail.text or "")
+    if any(len(part) > _MAX_SHOWN for part in parts):
+        raise owner_required("It is too long to be shown, so nobody can release it. Cancel it.")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
 def analytics_result(

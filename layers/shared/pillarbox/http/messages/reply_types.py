@@ -176,9 +176,16 @@ class HeldFile(TypedDict):
     bytes: Count
 
 
-class HeldContent(TypedDict):
-    """What an email is that waits for an owner."""
+_HeldFrom = TypedDict("_HeldFrom", {"from": str})
 
+
+class HeldContent(_HeldFrom, TypedDict):
+    """What an email is that waits for an owner. One of which a part is not shown stays held."""
+
+    fromName: str | None
+    to: Annotated[list[str], Field(description="Addresses with their names, as in cc and bcc.")]
+    cc: list[str]
+    bcc: list[str]
     subject: str
     replyTo: str | None
     headers: dict[str, str]
@@ -186,7 +193,10 @@ class HeldContent(TypedDict):
         str | None,
         Field(description="Null if there is none, or if it has more than 400,000 characters."),
     ]
-    text: Annotated[str, Field(description="The text part, cut after 400,000 characters.")]
+    text: Annotated[
+        str, Field(description="The text of the HTML, or the text alone, up to 400,000 characters.")
+    ]
+    ownText: Annotated[str | None, Field(description="A text part of its own beside the HTML.")]
     attachments: list[HeldFile]
 
 
