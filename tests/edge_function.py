@@ -4,6 +4,7 @@ import atexit
 import json
 import re
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -71,6 +72,7 @@ def route(
     send_url: bool = False,
     behaviour: bool | None = None,
     keys: tuple[str, ...] = (),
+    headers: Mapping[str, str] | None = None,
 ) -> Any:
     """Run the function on a request; return the request or the response, with the origin.
 
@@ -90,6 +92,7 @@ def route(
                 **({} if agent is None else {"user-agent": {"value": agent}}),
                 **({} if length is None else {"content-length": {"value": str(length)}}),
                 **({"idempotency-key": _values(keys)} if keys else {}),
+                **{name: {"value": value} for name, value in (headers or {}).items()},
             },
         },
     }

@@ -125,7 +125,7 @@ def test_the_firewall_counts_each_key() -> None:
     rate = rules["key-rate"]["Statement"]["RateBasedStatement"]
     assert (rate["AggregateKeyType"], rate["EvaluationWindowSec"]) == ("CUSTOM_KEYS", 60)
     (key,) = rate["CustomKeys"]
-    assert key["Header"]["Name"] == "x-api-key"
+    assert key["Header"]["Name"] == "x-pillarbox-key"
     assert rate["Limit"] == "7"
     assert rules["edge-only"]["Priority"] < rules["key-rate"]["Priority"]
 

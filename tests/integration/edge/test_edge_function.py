@@ -4,6 +4,7 @@ import json
 import re
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,6 +156,36 @@ def test_a_path_outside_the_api_is_not_found(uri: str) -> None:
 def test_the_edge_sets_the_client_address() -> None:
     """The edge replaces a client address header that the caller sent."""
     assert route(10)["headers"]["x-pillarbox-client"] == {"value": "2001:db8::1"}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/api/v1/emails", {"x-api-key": "k"}),
+        ("/api/v1/emails", {"authorization": "Bearer k"}),
+        ("/api/mcp", {"authorization": "bearer  k"}),
+        ("/api/resend/emails", {"authorization": "Bearer k", "x-api-key": "other"}),
+        ("/api/postmark/email", {"x-postmark-server-token": "k", "x-api-key": "other"}),
+        ("/api/v1/emails", {"x-api-key": "k", "x-pillarbox-key": "forged"}),
+    ],
+)
+def test_the_edge_writes_the_key_of_each_carrier(path: str, headers: dict[str, str]) -> None:
+    """The firewall counts one header, which has the key that the function will read."""
+    assert route(10, uri=path, headers=headers)["headers"]["x-pillarbox-key"] == {"value": "k"}
+
+
+def test_requests_without_a_key_share_no_count() -> None:
+    """The header is absent then, also if the caller sent one."""
+    for headers in ({}, {"x-pillarbox-key": "forged"}, {"x-api-key": ""}):
+        assert "x-pillarbox-key" not in route(10, headers=headers)["headers"]
+
+
+def test_each_carrier_of_the_document_is_counted() -> None:
+    """Each security scheme of an API key, by the header that it names."""
+    page = json.loads(Path("docs/openapi.json").read_text())
+    schemes = page["components"]["securitySchemes"].values()
+    carriers = {one["name"].lower() for one in schemes if one.get("in") == "header"}
+    assert carriers - {"x-api-key", "x-postmark-server-token"} == set()
 
 
 @pytest.mark.parametrize(("agent", "expected"), AGENTS)
