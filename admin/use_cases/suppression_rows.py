@@ -27,7 +27,7 @@ _NO_ROW: Final = re.compile(r"\s*#|sep=.\s*\Z", re.IGNORECASE)
 #: A spreadsheet takes a cell that begins like this as a formula, and one with an apostrophe before
 #: as text. A cell that begins with both in the first place gets one more, so that it comes back.
 #: `#` is here because a line that begins with it is a comment.
-_TEXT: Final = re.compile(r"'*[=+\-@\t\r#]")
+_TEXT: Final = re.compile(r"'*[=+\-@\t\r\n#＝＋－＠]")  # noqa: RUF001  of full width
 
 #: Names for our columns, as `_plain` makes them; the first that is there counts.
 _NAMES: Final = {

@@ -3,7 +3,7 @@
 import type { Suppression } from "./schema";
 
 /** A spreadsheet takes a cell that begins like this as a formula, and one with a ' before as text; # begins a comment. */
-const FORMULA = /^'*[=+\-@\t\r#]/;
+const FORMULA = /^'*[=+\-@\t\r\n#＝＋－＠]/;
 /** The columns of addresses in the lists of other services, without spaces, hyphens and underscores. */
 const ADDRESSES = ["email", "emailaddress", "recipient", "address"];
 const COLUMNS = ["address", "reason", "createdAt", "messageId"];

@@ -51,12 +51,12 @@ test("a page that fails is asked for again, and a stopped file has what was read
 });
 
 test("a row has names beside ids, and no cell is a formula", async () => {
-  const changes = { subject: '=cmd|"x"', recipientEmail: "+a@x.example", keyId: "k", templateId: "gone", tags: { a: "@b", c: "d" }, errorMessage: "-1" };
+  const changes = { subject: '=cmd|"x"', recipientEmail: "＝a@x.example", keyId: "k", templateId: "gone", tags: { a: "@b", c: "d" }, errorMessage: "-1" };
   const all = new Export(service([email(1, 0, changes)]), namesOf([{ id: "k", name: "@web" }]));
   await all.next();
   const [head, row] = await linesOf(all);
   equal(head?.replace("\ufeff", ""), "messageId,createdAt,updatedAt,status,recipient,subject,error,template,templateId,key,keyId,tags");
-  equal(row, `m1,2026-03-20T12:00:00.000Z,u,sent,'+a@x.example,"'=cmd|""x""",'-1,gone,gone,'@web,k,a:@b c:d`);
+  equal(row, `m1,2026-03-20T12:00:00.000Z,u,sent,'＝a@x.example,"'=cmd|""x""",'-1,gone,gone,'@web,k,a:@b c:d`);
 });
 
 test("an origin has its name, or its id if the name is not known", () => {

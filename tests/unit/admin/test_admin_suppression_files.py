@@ -25,7 +25,7 @@ from tests.fakes.builders import ACCOUNT, NOW, account
 from tests.fakes.engine_tables import EngineTable
 from tests.loops import for_each
 
-_STARTS = ("=", "+", "-", "@", "#", "'=", "''-", "'", "")
+_STARTS = ("=", "+", "-", "@", "#", "'=", "''-", "'", "", "＝", "＋", "－", "＠")  # noqa: RUF001
 
 
 def files(*addresses: str) -> SuppressionFiles:
@@ -54,7 +54,10 @@ def test_no_exported_cell_is_a_formula() -> None:
     """A cell that begins like one gets an apostrophe; others stay as they are."""
     lines = exported(files(*(f"{start}a@x.example" for start in _STARTS))).readlines()[1:]
     cells = {line.partition(",")[0].partition("a@")[0] for line in lines}
-    assert cells == {"'=", "'+", "'-", "'@", "'#", "''=", "'''-", "'", ""}
+    assert cells == {
+        *("'=", "'+", "'-", "'@", "'#", "''=", "'''-", "'", ""),
+        *("'＝", "'＋", "'－", "'＠"),  # noqa: RUF001
+    }
 
 
 def test_an_import_restores_the_addresses() -> None:
