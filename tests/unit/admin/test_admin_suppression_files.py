@@ -62,7 +62,7 @@ def test_no_exported_cell_is_a_formula() -> None:
 
 def test_an_import_restores_the_addresses() -> None:
     """What was exported comes back exactly, and an apostrophe before other characters stays."""
-    addresses = {f"{start}a@x.example" for start in _STARTS if start != "@"}
+    addresses = {f"{start}a@x.example" for start in _STARTS if start.isascii() and start != "@"}
     source = files(*addresses)
     assert {entry.address for entry in source.read(exported(source)).entries} == addresses
 
