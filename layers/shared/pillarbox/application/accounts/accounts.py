@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pillarbox.application.account_lookup import account_not_found, find_account
-from pillarbox.application.accounts.ports import AccountChanges, AccountLog, AccountRecords
+from pillarbox.application.accounts.ports import AccountChanges, AccountRecords, LogReader
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text, normalize_address
 from pillarbox.domain.accounts.account import (
@@ -51,7 +51,7 @@ class Accounts:
     """
 
     records: AccountRecords
-    entries: AccountLog
+    entries: LogReader
     clock: Clock
 
     def create(

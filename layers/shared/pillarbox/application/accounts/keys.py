@@ -6,11 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.account_lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
+from pillarbox.application.accounts.ports import AccountRecords, Invitations, KeyRecords
 from pillarbox.application.authentication import invalid_api_key
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
-from pillarbox.application.sign_in.ports import Members
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction
@@ -67,7 +66,7 @@ class Keys:
 
     records: KeyRecords
     accounts: AccountRecords
-    members: Members
+    members: Invitations
     log: ChangeLog
     #: Tells the owners of an account about a new key that manages it.
     tell_owners: Callable[[Account, ApiKey], None]

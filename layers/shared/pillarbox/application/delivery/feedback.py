@@ -20,7 +20,7 @@ from pillarbox.application.delivery.ports import (
 )
 from pillarbox.application.ports import Clock, Messages, StrangerMail, Suppressions
 from pillarbox.application.provider_suppressions import ProviderSuppressions
-from pillarbox.application.sign_in.mail_to_strangers import paused
+from pillarbox.application.stranger_pauses import paused
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from pillarbox.application.ports import Clock, SendMail, ServiceAddress, StrangerMail
 from pillarbox.application.sign_in.ports import Proofs
+from pillarbox.application.stranger_pauses import paused
 from pillarbox.domain.sign_in.preview_key import new_report
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.sign_in.strangers import ALL, Cause, first_day, is_reckless, paused_until
+from pillarbox.domain.sign_in.strangers import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,12 +59,3 @@ class MailToStrangers:
             stop_url=stop_url,
             tags=cause.tags,
         )
-
-
-def paused(records: StrangerMail, cause: Cause, now: datetime) -> datetime | None:
-    """Return until when such mail to strangers pauses; None if it does not."""
-    day = first_day(now)
-    ends = [paused_until(records.since(name, day), now) for name in (cause.audience, ALL)]
-    if cause.party:
-        ends.append(paused_until(records.since(cause.own, day), now, is_reckless))
-    return max(filter(None, ends), default=None)

@@ -11,7 +11,6 @@ from typing import Final
 from pillarbox.application.ports import Clock, MailDomains, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
 from pillarbox.application.sign_in.domain_check import refuse_domain
-from pillarbox.application.sign_in.mail_to_strangers import paused
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -19,6 +18,7 @@ from pillarbox.application.sign_in.ports import (
     Proofs,
     SignInCounts,
 )
+from pillarbox.application.stranger_pauses import paused
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
 from pillarbox.domain.accounts.issued_key import IssuedKey

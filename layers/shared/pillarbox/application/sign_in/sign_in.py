@@ -11,7 +11,6 @@ from datetime import datetime
 
 from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
-from pillarbox.application.sign_in.mail_to_strangers import paused
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -27,6 +26,7 @@ from pillarbox.application.sign_in.session_start import (
     IssuedSession,
     SessionStart,
 )
+from pillarbox.application.stranger_pauses import paused
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.address import mailbox_key
