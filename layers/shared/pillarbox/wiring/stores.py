@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_kept import S3KeptContents
     from pillarbox.adapters.s3_spool import S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
-    from pillarbox.adapters.ses.suppressions import SesSuppressions
     from pillarbox.adapters.ses.account import SesAccount
+    from pillarbox.adapters.ses.suppressions import SesSuppressions
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.alerts.raising import Alerts
     from pillarbox.application.change_log import ChangeLog
