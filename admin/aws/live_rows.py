@@ -8,13 +8,16 @@ from uuid import UUID
 from admin.use_cases.restore import REPLACED, RESTORED
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_item
+from pillarbox.adapters.dynamodb.attributes import Item, from_item, to_item
+from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.records import NO_RECORD, is_tombstone
 from pillarbox.adapters.dynamodb.restored import marked, unmarked
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.ids import created_at, is_uuid
+from pillarbox.domain.messages.statistics import TimeRange
+from pillarbox.domain.timing import milliseconds
 
 
 class LiveRows:
@@ -23,6 +26,7 @@ class LiveRows:
     def __init__(self, table: Table, credentials: Table, at: datetime) -> None:
         """Store the tables, and the time of the restore."""
         self._table = table
+        self._ledger = DynamoLedger(table)
         self._credentials = credentials
         self._at = at
 
@@ -74,7 +78,7 @@ class LiveRows:
         values = from_item(now)
         try:
             self._of(then).put(
-                marked(then, self._at),
+                marked(self._risen(then), self._at),
                 condition=" AND ".join(same),
                 names=names,
                 values={
@@ -89,10 +93,24 @@ class LiveRows:
         if account_and_endpoint := keys.account_and_endpoint(item):
             self._list_endpoint(*account_and_endpoint)
         try:
-            self._of(item).put(marked(item, self._at), condition=NO_RECORD)
+            self._of(item).put(marked(self._risen(item), self._at), condition=NO_RECORD)
         except ConditionFailed:
             return 0
         return 1
+
+    def _risen(self, item: Item) -> Item:
+        """Return the record of a message with a revision above every one that the lists have had.
+
+        Other rows stay as they are.
+        """
+        if not keys.is_message(item):
+            return item
+        account_id = keys.kind_and_account(item)[1]
+        message_id = UUID(item["sk"]["S"])
+        created = milliseconds(created_at(message_id))
+        entries = self._ledger.entries_created(account_id, TimeRange(created, created + 1))
+        listed = [entry.revision for entry in entries if entry.message_id == message_id]
+        return item | to_item({"rev": max(from_item(item).get("rev", 0), *listed, 0) + 1})
 
     def _list_endpoint(self, account_id: str, endpoint_id: str) -> None:
         """Add an endpoint to the set of its account, which other endpoints may have kept.

@@ -48,7 +48,7 @@ RESTORED: Final[Mapping[str, RestoredKind]] = {
     "KEY": RestoredKind(name="keys", not_replaced=_KEY),
     "KEYS": RestoredKind(name="keys", not_replaced=_KEY),
     "LOG": RestoredKind(name="logEntries", not_replaced=_LOG),
-    "MSG": RestoredKind(name=MESSAGES),
+    "MSG": RestoredKind(name=MESSAGES, kept={"rev"}),
     "OF": RestoredKind(name="members", not_replaced=_MEMBER),
     "REDRIVES": RestoredKind(name="redrives", not_replaced=_LOG),
     "SIGNUPS": RestoredKind(name="signUps", not_replaced="decide about it again: use `signup`"),

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from admin.aws.live_rows import LiveRows, replacement
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
-from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.adapters.dynamodb.records import account_item, message_item, message_of
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.delivery.sweep_records import RecordRetention
 from pillarbox.application.history.audit import Audit
@@ -166,3 +168,36 @@ def test_an_unknown_account_is_an_error(audited: AuditedWorld) -> None:
     """Both commands raise account_not_found instead of reporting correct statistics."""
     for command in (audited.audit.verify, audited.audit.rebuild):
         assert refusal(command, "nobody000000").code == "account_not_found"
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_lists_follow_a_message_that_an_operator_put_back(
+    audited: AuditedWorld, *, is_lost: bool
+) -> None:
+    """The former record is newer than the entries, so a later event reaches the lists."""
+    world = audited.world
+    message = world.send()
+    world.add_event(message, EventKind.SENT)
+    then = world.messages[message.message_id]
+    world.add_event(message, EventKind.COMPLAINED)
+    world.aggregate()
+    live, now = LiveRows(world.table, world.table, world.now), world.messages[message.message_id]
+    if is_lost:
+        world.engine.partition(f"MSG#{world.account_id}").remove(str(message.message_id))
+        assert live.put_all([message_item(then)]) == 1
+    else:
+        live.replace(message_item(now), replacement(message_item(now), message_item(then)))
+    item = world.table.get(keys.message(world.account_id, message.message_id))
+    assert item is not None
+    back = message_of(item)
+    assert (back.status, back.revision) == (Status.SENT, 3)
+    world.messages[message.message_id] = back
+    world.stream.append(back)
+    world.add_event(message, EventKind.BOUNCED)
+    world.aggregate()
+    world.pass_time(3600)
+    assert audited.audit.verify(world.account_id).is_correct
+    assert audited.audit.rebuild(world.account_id).repaired_items == 0
+    assert world.page(PageRequest(status=Status.BOUNCED)).total == sum(
+        one.status is Status.BOUNCED for one in world.messages.values()
+    )
