@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
+from benchmarks.mixtures import ALLOWANCE, Email, Mixture, draw
 from pillarbox.adapters.dynamodb.messages.token_bucket import SECOND, TokenBucket
 from tests.fakes.builders import NOW
 from tests.fakes.simulation import Latency, Service
@@ -208,6 +209,33 @@ def behind_one_to_many(rate: float, rounds: int) -> Result:
     )
 
 
+def three_at_once(size: int, rounds: int = 1) -> Result:
+    """Send five codes behind own mail and another's codes, before and after a third's wide mail."""
+    own = [Email(0.0, "own") for _ in range(60)]
+    codes = [Email(6.0 * number, "own", urgent=True) for number in range(1, 6)]
+    others = [Email(number / 20, "codes", urgent=True) for number in range(60)]
+    emails = (*codes, *own, *others, Email(1.0, "wide", size))
+    late = max(max(Mixture(seed, 1.0, False, 0, emails).run()[:5]) for seed in range(rounds))
+    return Result(
+        "1 a second, codes behind 60 emails of their account and 60 codes of another, while a third"
+        f" sends one to {size}",
+        "at most 2 s more than SES and the turns impose",
+        f"{late:.1f} s more",
+        late <= ALLOWANCE,
+    )
+
+
+def mixtures(seeds: range) -> Result:
+    """Send mixtures that are drawn at random."""
+    late = [max(draw(seed).run(), default=0.0) for seed in seeds]
+    return Result(
+        f"{len(seeds)} mixtures that are drawn at random",
+        "at most 2 s more than SES and the turns impose",
+        f"{max(late):.1f} s more",
+        max(late) <= ALLOWANCE,
+    )
+
+
 def first_second(rate: float = 1_000.0, workers: int = 130) -> Result:
     """Count the write units of the busiest partition key when many workers start a backlog."""
     service = _backlog_on_warm_workers(rate, workers, ceil(rate / 1_000))
@@ -372,6 +400,8 @@ def few_results() -> Iterator[Result]:
     yield codes_behind_codes(1.0, 30, 1)
     yield behind_one_to_many(1.0, 1)
     yield behind_one_to_many(14.0, 1)
+    yield three_at_once(20)
+    yield mixtures(range(21, 30))
     yield lone_worker(14.0)
     yield four_accounts()
     yield first_second()
@@ -395,6 +425,8 @@ def results() -> Iterator[Result]:
     yield codes_behind_own_mail(1.0, rounds)
     yield behind_one_to_many(1.0, rounds)
     yield behind_one_to_many(14.0, rounds)
+    for size in (5, 10, 20, 50):
+        yield three_at_once(size, rounds)
     yield behind_ten_accounts()
     yield beside_another_system()
     yield lone_worker(1.0)

@@ -11,7 +11,7 @@ import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
 from math import ceil, exp
@@ -27,11 +27,14 @@ from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import SendThrottled
+from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message
 from tests.fakes import builders, stores
 from tests.fakes.quick_table import QuickTable
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +131,9 @@ class Queued:
     """A message in the queue."""
 
     job: Job
-    visible_at: datetime
+    #: Its place among those that become visible at the same time.
+    number: int = 0
+    visible_at: datetime = builders.NOW
     receipts: int = 0
 
 
@@ -175,27 +180,49 @@ class FairQueue:
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
         self._fairness = Fairness(clock)
-        self.messages: list[Queued] = []
+        self._visible: list[Queued] = []
+        self._hidden: list[tuple[datetime, int, Queued]] = []
+        self._order = count()
+        self._in_flight: Counter[str] = Counter()
+
+    def hide(self, message: Queued, until: datetime) -> None:
+        """Hide a message until a time; a new one is in the queue from then on."""
+        message.visible_at = until
+        heapq.heappush(self._hidden, (until, next(self._order), message))
+
+    def delete(self, message: Queued) -> None:
+        """Delete a message that is in flight."""
+        self._count({message.job.account_id: -1})
+        message.visible_at = _NEVER
 
     def next_in(self) -> float:
         """Return the seconds until the next message is visible, or a shorter time."""
-        now = self._clock()
-        waits = [(m.visible_at - now).total_seconds() for m in self.messages]
-        return min(max(min(waits, default=1.0), 0.001), 1.0)
+        while self._hidden and self._hidden[0][0] != self._hidden[0][2].visible_at:
+            heapq.heappop(self._hidden)
+        next_at = self._hidden[0][0] if self._hidden else _NEVER
+        wait = 0.0 if self._visible else (next_at - self._clock()).total_seconds()
+        return min(max(wait, 0.001), 1.0)
 
     def receive(self, at_most: int, visibility: timedelta) -> list[Queued]:
         now = self._clock()
-        in_flight = Counter(
-            m.job.account_id for m in self.messages if m.receipts and m.visible_at > now
-        )
-        visible = [m for m in self.messages if m.visible_at <= now]
-        self._fairness.note(in_flight)
-        rank = self._fairness.order({m.job.account_id for m in visible}, in_flight)
-        visible.sort(key=lambda m: (rank(m.job.account_id), m.visible_at))
-        for message in visible[:at_most]:
+        while self._hidden and self._hidden[0][0] <= now:
+            at, _, message = heapq.heappop(self._hidden)
+            if message.visible_at == at:
+                self._visible.append(message)
+                self._count({message.job.account_id: -1 if message.receipts else 0})
+        rank = self._fairness.order({m.job.account_id for m in self._visible}, self._in_flight)
+        self._visible.sort(key=lambda m: (rank(m.job.account_id), m.visible_at, m.number))
+        received, self._visible = self._visible[:at_most], self._visible[at_most:]
+        self._count(Counter(m.job.account_id for m in received))
+        for message in received:
             message.receipts += 1
-            message.visible_at = now + visibility
-        return visible[:at_most]
+            self.hide(message, now + visibility)
+        return received
+
+    def _count(self, changes: Mapping[str, int]) -> None:
+        self._fairness.note(self._in_flight)
+        for group, change in changes.items():
+            self._in_flight[group] += change
 
 
 @dataclass
@@ -279,7 +306,18 @@ class Service:
         self._kinds[message.message_id] = kind
         self._left += 1
         visible_at = at + timedelta(seconds=self.latency.queue)
-        (self._urgent if urgent else self._ordinary).messages.append(Queued(job, visible_at))
+        (self._urgent if urgent else self._ordinary).hide(Queued(job, self._left), visible_at)
+
+    def hold(self, count: int, account_id: str) -> None:
+        """Let emails of a suspended account wait; each is received every ten minutes."""
+        message = builders.message(account_id, new_id(builders.NOW - timedelta(minutes=10)))
+        self._store.messages[account_id, message.message_id] = message
+        suspension = Suspension(builders.NOW, queued=QueuedMail.HOLD)
+        self._store.accounts[account_id] = builders.account(account_id, suspension=suspension)
+        job = builders.job(message, queued_at=message.created_at)
+        for number in range(count):
+            seconds = timedelta(minutes=10) * number / count
+            self._ordinary.hide(Queued(job), builders.NOW + seconds)
 
     def run(self, seconds: float = 1e9) -> Report:
         """Run until every email is sent, or for some seconds."""
@@ -304,11 +342,11 @@ class Service:
         self.simulation.sleep(self.latency.prepare)
         wait = delivery.deliver(message.job).retry_after
         if wait is None:
-            queue.messages.remove(message)
+            queue.delete(message)
             self.report.receipts.append(message.receipts)
             self._left -= 1
         else:
-            message.visible_at = self.clock() + timedelta(seconds=ceil(wait.total_seconds()))
+            queue.hide(message, self.clock() + timedelta(seconds=ceil(wait.total_seconds())))
 
     def _delivery(self) -> Delivery:
         return Delivery(

@@ -108,7 +108,24 @@ def test_urgent_mail_goes_before_the_tokens_come(case: Case) -> None:
     # The last ordinary email had to wait for its token, so this one is at the bucket's zero.
     assert [case.send(urgent=True) for _ in range(2)] == [0, 0]
     assert case.send(urgent=True) > 0
-    assert case.send() > 0.2
+    before = case.seconds()
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+    assert case.seconds() > before + 0.2
+
+
+def test_mail_does_not_leave_between_the_codes_of_its_account() -> None:
+    """Codes that wait hold back the ordinary mail of their account alone, for four tokens."""
+    entered = Shares({}, 0, SECOND).enter(ACCOUNT, urgent=True)
+    times = {charge.name: charge.start for charge in entered} | {OTHER: -2 * SECOND}
+    assert len(times) == 3
+    after = [Shares(times, seconds * SECOND, SECOND) for seconds in (0, 3, 4)]
+    assert [shares.excess(ACCOUNT, urgent=False) for shares in after] == [2, 2, 0]
+    assert [shares.excess(OTHER, urgent=False) for shares in after] == [0, 0, 0]
+    assert after[1].enter(ACCOUNT, urgent=True)[0].name == ACCOUNT
+    assert [Shares(times, 0, SECOND).enter(ACCOUNT, urgent=urgent) for urgent in (True, False)] == [
+        [],
+        [],
+    ]
 
 
 def test_urgent_mail_goes_before_mail_that_waits_for_its_tokens(case: Case) -> None:

@@ -1,7 +1,8 @@
 """The emails of an account that wait for the sending rate, while several accounts compete for it.
 
-Each account has a line of its own, so no account waits at the end of another one's. An email that
-has to wait long comes back when it is its turn there. All times are in microseconds since 1970.
+Each account has a line of its own, so no account waits at the end of another one's, and one for its
+codes, so they do not wait behind its other mail. An email that has to wait long comes back when it
+is its turn there. All times are in microseconds since 1970.
 """
 
 from typing import Final
@@ -23,12 +24,12 @@ class AccountLines:
         self._table = table
         self._next: dict[str, int] = {}
 
-    def take_turn(self, account_id: str, cost: int, soonest: int, before: int) -> int | None:
-        """Return when an email comes back in its account's line; None if not before a time.
+    def take_turn(self, line: str, cost: int, soonest: int, before: int) -> int | None:
+        """Return when an email comes back in a line; None if not before a time.
 
         The next one comes back later by its cost.
         """
-        if max(self._next.get(account_id, 0), soonest) >= before:
+        if max(self._next.get(line, 0), soonest) >= before:
             return None
         values = {":start": soonest, ":by": cost, ":expires_at": soonest // _SECOND + _KEPT}
         goes_on = "next_turn >= :start AND next_turn < :before"
@@ -41,7 +42,7 @@ class AccountLines:
             for value, condition, of_step in steps:
                 try:
                     item = self._table.update(
-                        keys.account_line(account_id),
+                        keys.account_line(line),
                         f"SET next_turn = {value}, expires_at = :expires_at",
                         condition=condition,
                         values=of_step,
@@ -49,16 +50,16 @@ class AccountLines:
                 except ConditionFailed as failure:
                     following: int = (failure.item or {}).get("next_turn", 0)
                     if following >= before:
-                        self._keep(account_id, following)
+                        self._keep(line, following)
                         return None
                     continue
                 following = item["next_turn"]
-                self._keep(account_id, following)
+                self._keep(line, following)
                 return following - cost
         return None
 
-    def _keep(self, account_id: str, following: int) -> None:
-        self._next.pop(account_id, None)
-        self._next[account_id] = following
+    def _keep(self, line: str, following: int) -> None:
+        self._next.pop(line, None)
+        self._next[line] = following
         if len(self._next) > _MAX_KNOWN:
             del self._next[next(iter(self._next))]

@@ -19,7 +19,7 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb.messages.account_lines import AccountLines
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
-from pillarbox.adapters.dynamodb.messages.shares import Charge, Shares
+from pillarbox.adapters.dynamodb.messages.shares import URGENT, Charge, Shares
 from pillarbox.adapters.dynamodb.messages.token_bucket import (
     LONGEST_WAIT,
     SECOND,
@@ -231,7 +231,7 @@ class DynamoSendingRate:
         if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
             self._spread, self._spread_at = _fraction(), now
         shares = _shares(state, now)
-        if entering := shares.enter(email.account_id):
+        if entering := shares.enter(email.account_id, urgent=email.urgent):
             bucket.keep(bucket.item.enter(entering), now)
         if email.urgent:
             return shares.keeps_worker(email.account_id)
@@ -328,7 +328,8 @@ class DynamoSendingRate:
             # An account that had much less uses each token until it has caught up.
             is_far_behind = shares.is_far_behind(email.account_id, tokens.cost, urgent=email.urgent)
             cost = tokens.cost * (1 if is_far_behind else accounts)
-            turn = self._lines.take_turn(email.account_id, cost, soonest, before)
+            line = email.account_id + (URGENT if email.urgent else "")
+            turn = self._lines.take_turn(line, cost, soonest, before)
         if turn is None:
             turn = bucket.item.take_turn(state, tokens, now)
         if turn is None:  # too many wait already

@@ -35,7 +35,10 @@ _MOST_TIMES: Final = 24
 #: A code whose account's codes are ahead of their share by more does not keep its worker.
 _KEEPS_WORKER: Final = 2_000_000
 #: The time of an account's urgent emails has the account's name and this.
-_URGENT: Final = "!"
+URGENT: Final = "!"
+#: The time at which codes of an account had to wait has its name and this.
+_WAITING: Final = "?"
+_MARKS: Final = (URGENT, _WAITING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class Shares:
     @property
     def competing(self) -> dict[str, int]:
         """The accounts that compete, with their times."""
-        return {one: time for one, time in self._recent.items() if not one.endswith(_URGENT)}
+        return {one: time for one, time in self._recent.items() if not one.endswith(_MARKS)}
 
     @property
     def _recent(self) -> dict[str, int]:
@@ -80,8 +83,11 @@ class Shares:
     def excess(self, account_id: str, *, urgent: bool) -> int:
         """Return how far the emails of an account are ahead of the other accounts.
 
-        0 is not at all, 1 ahead and 2 far ahead.
+        0 is not at all, 1 ahead and 2 far ahead. Ordinary mail is far ahead while its own account
+        has codes, or it would leave between them.
         """
+        if not urgent and not self._recent.keys().isdisjoint(_of_codes(account_id)):
+            return 2
         time = self._time(account_id, urgent=urgent)
         if time is None:
             return 0
@@ -126,18 +132,27 @@ class Shares:
         if not urgent:
             return of_account
         is_full = len(times) >= _MOST_TIMES  # codes have no time of their own then
-        return times.get(account_id + _URGENT, of_account if is_full else None)
+        return times.get(account_id + URGENT, of_account if is_full else None)
 
-    def enter(self, account_id: str) -> list[Charge]:
-        """Return the changes with which an account begins to compete; none if it does already."""
-        if account_id in self.competing:
+    def enter(self, account_id: str, *, urgent: bool) -> list[Charge]:
+        """Return the changes with which an account begins to compete; none if it does already.
+
+        An urgent email notes that its account has codes too.
+        """
+        entering = {}
+        if account_id not in self._recent:
+            entering[account_id] = self.empty_at - _CREDIT * self._unit
+        if urgent and self._recent.keys().isdisjoint(_of_codes(account_id)):
+            entering[account_id + _WAITING] = self.empty_at
+        if not entering:
             return []
-        charges, room = self._make_room({account_id})
-        if room < 1 and account_id not in self.times:
-            return []
-        start = self.empty_at - _CREDIT * self._unit
-        is_new = account_id not in self.times  # another worker may have added it
-        return [*charges, Charge(account_id, start, 0, goes_on=is_new)]
+        charges, room = self._make_room({*entering})
+        for name, start in entering.items():
+            is_new = name not in self.times  # another worker may have added it
+            room -= is_new
+            if not is_new or room >= 0:
+                charges.append(Charge(name, start, 0, goes_on=is_new))
+        return charges
 
     def charge(self, costs: Mapping[str, int], *, urgent: bool) -> list[Charge]:
         """Return the changes for tokens that accounts take, as the time of each's tokens."""
@@ -145,7 +160,7 @@ class Shares:
         accounts = len({*competing, *costs})
         names = dict(costs)
         if urgent:
-            names |= {account_id + _URGENT: cost for account_id, cost in costs.items()}
+            names |= {account_id + URGENT: cost for account_id, cost in costs.items()}
         charges, room = self._make_room({*names})
         for name, cost in names.items():
             is_new = name not in self.times
@@ -154,7 +169,7 @@ class Shares:
             if (is_new and room < 0) or (time and time > self.empty_at + _MOST):
                 continue
             goes_on = is_new or time is not None
-            start = min(competing.get(name.removesuffix(_URGENT), self.empty_at), self.empty_at)
+            start = min(competing.get(name.removesuffix(URGENT), self.empty_at), self.empty_at)
             charges.append(Charge(name, start, cost * accounts, goes_on=goes_on))
         return charges
 
@@ -169,7 +184,11 @@ class Shares:
         if new or len(self.times) > _MOST_TIMES:
             gone = [name for name in self.times if name not in recent and name not in names]
         room = _MOST_TIMES - len(self.times) + len(gone)
-        missing = max(sum(not name.endswith(_URGENT) for name in new) - room, 0)
-        codes = [name for name in recent if name.endswith(_URGENT) and name not in names]
+        missing = max(sum(not name.endswith(_MARKS) for name in new) - room, 0)
+        codes = [name for name in recent if name.endswith(_MARKS) and name not in names]
         displaced = codes[:missing]
         return [Charge(name) for name in (*gone, *displaced)], room + len(displaced)
+
+
+def _of_codes(account_id: str) -> list[str]:
+    return [account_id + mark for mark in _MARKS]
