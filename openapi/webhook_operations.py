@@ -47,7 +47,8 @@ WEBHOOKS: Final = (
         description="The response has the endpoint's secret. Save it: only this response and that"
         " of a rotation show it. An event bus or a bucket in your AWS account has no secret, but"
         " needs a `roleArn`, if the operator of the service lets events go there. Give the role the"
-        " `trustPolicy` of the response; a test shows whether it works.",
+        " `trustPolicy` of the response; a test shows whether it works. With the header"
+        " `If-None-Match: *` no other endpoint of the account may have the URL.",
         body=CreateWebhookRequest,
         body_examples=examples.NEW_WEBHOOKS,
         response=WebhookWithSecret,

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from admin.use_cases.provision_file import KeyEntry, LocaleEntry, TemplateEntry, WebhookEntry
 from admin.use_cases.provisioning_ports import Step, Target
+from pillarbox.application.management import RefusedCall
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
 from pillarbox.domain.accounts.suppression import hashed_mailbox
@@ -55,7 +56,7 @@ def _senders(target: Target) -> Iterator[Step]:
 
 
 def _templates(target: Target) -> Iterator[Step]:
-    found = {one["name"]: one for one in target.items("/v1/templates/drafts")}
+    found, doubled = _by_name(target.items("/v1/templates/drafts"), "name")
     for entry in target.entry.templates:
         is_rename = entry.name not in found and entry.was in found
         draft = found.pop(entry.was or "" if is_rename else entry.name, None)
@@ -69,9 +70,7 @@ def _templates(target: Target) -> Iterator[Step]:
         if changed or state["changed"] or not state["publishedVersion"]:
             text = f"template {entry.name}: {', '.join(changed) or 'publish'}"
             yield Step("~", text, _save_template(target, draft["id"], content))
-    yield from _rest(
-        target, "template", set(found), {name: one["id"] for name, one in found.items()}
-    )
+    yield from _rest(target, "template", found.keys() | doubled, _ids(found) | doubled)
 
 
 def _content_of(target: Target, entry: TemplateEntry) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def _save_template(
 
 
 def _webhooks(target: Target) -> Iterator[Step]:
-    found = {one["url"]: one for one in target.items("/v1/webhooks")}
+    found, doubled = _by_name(target.items("/v1/webhooks"), "url")
     for entry in target.entry.webhooks:
         state = found.pop(entry.url, None)
         if state is None:
@@ -140,21 +139,34 @@ def _webhooks(target: Target) -> Iterator[Step]:
         if entry.role_arn is not None and state["roleArn"] != entry.role_arn:
             body = {"roleArn": entry.role_arn}
             yield Step("~", f"webhook {entry.url}: roleArn", _call(target, "PATCH", path, body))
-        if entry.secret_to is not None and not _has_secret(target, entry.secret_to):
-            text = f"webhook {entry.url}: a new secret, because {entry.secret_to} has none"
+        is_doubled = target.prune and any(name.startswith(f"{entry.url} (") for name in doubled)
+        has_none = entry.secret_to is not None and not _has_secret(target, entry.secret_to)
+        if entry.secret_to is not None and (is_doubled or has_none):
+            why = f"{entry.secret_to} has none" if has_none else "the endpoint was doubled"
+            text = f"webhook {entry.url}: a new secret, because {why}"
             yield Step("~", text, _with_secret(target, entry, f"/{state['id']}/rotate", None))
-    yield from _rest(target, "webhook", found.keys(), _ids(found))
+    yield from _rest(target, "webhook", found.keys() | doubled, _ids(found) | doubled)
 
 
 def _with_secret(
     target: Target, entry: WebhookEntry, path: str, body: object
 ) -> Callable[[], object]:
     def run() -> None:
+        pending, before = f"pending-{new_token(32)}", ""
         if entry.secret_to is not None and _has_secret(target, entry.secret_to):
             # That of another endpoint. A run that is repeated must not take it for the new one,
             # and what the destination holds meanwhile cannot be guessed.
-            target.values.write(entry.secret_to, f"pending-{new_token(32)}")
-        made = target.call("POST", f"/v1/webhooks{path}", body)
+            before = target.values.read(entry.secret_to) or ""
+            target.values.write(entry.secret_to, pending)
+        try:
+            made = target.call("POST", f"/v1/webhooks{path}", body, If_None_Match="*")
+        except RefusedCall:
+            if path or all(one["url"] != entry.url for one in target.items("/v1/webhooks")):
+                raise
+            # Another run has made it at the same time, and stores its secret.
+            if entry.secret_to and before and target.values.read(entry.secret_to) == pending:
+                target.values.write(entry.secret_to, before)
+            return
         if entry.secret_to is not None:
             target.values.write(entry.secret_to, made["secret"])
 
@@ -277,6 +289,22 @@ _PATHS: Final = {
     "webhook": "/v1/webhooks",
     "key": "/v1/keys",
 }
+
+
+def _by_name(
+    items: list[dict[str, Any]], attribute: str
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Return the oldest item of each name, and the ids of the others by what names them.
+
+    Two runs at once may have made them.
+    """
+    found, doubled = dict[str, dict[str, Any]](), dict[str, str]()
+    for item in sorted(items, key=lambda item: str(item["id"])):
+        name = item[attribute]
+        if name in found:
+            doubled[f"{name} ({item['id']}), doubled"] = item["id"]
+        found.setdefault(name, item)
+    return found, doubled
 
 
 def _ids(found: dict[str, dict[str, Any]]) -> dict[str, str]:

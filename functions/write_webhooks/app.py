@@ -8,7 +8,7 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_caller, read_uuid
+from pillarbox.http.requests import header_values, read_caller, read_uuid
 from pillarbox.http.validation import read_body
 from pillarbox.http.webhooks.replies import (
     queued_event,
@@ -33,6 +33,7 @@ def create_webhook() -> Reply:
         by=principal.actor,
         shape=body.format,
         role_arn=body.role_arn,
+        alone=header_values(app.current_event, "if-none-match") == ["*"],
     )
     return reply(webhook_with_secret(state), 201)
 

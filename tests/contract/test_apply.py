@@ -10,6 +10,7 @@ import pytest
 from admin.use_cases.provision_file import ProvisionFile, read_provision_file
 from admin.use_cases.provisioning import Provisioning
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.management import RefusedCall
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import (
     EMAILS_READ,
@@ -79,7 +80,8 @@ class InProcessApi:
             {**(headers or {}), **({"X-Account": account} if account else {})},
             query=dict(part.split("=") for part in query.split("&") if part),
         )
-        assert response.status < 300, (method, path, response.text)
+        if response.status >= 400:
+            raise RefusedCall(f"{method} {path} {response.text}", response.status, "")
         if (method, path) == ("POST", "/domains"):  # DNS has its records at once
             name = response.json["domain"]
             services().account_domain_store.remove(account or "", name)
@@ -183,6 +185,14 @@ class Run:
     key: str
     values: MemoryValues = field(default_factory=MemoryValues)
     files: MemoryFiles = field(default_factory=MemoryFiles)
+
+    def at_once(self, content: ProvisionFile, runs: int) -> None:
+        """Let several runs take each step after all have found it."""
+        api = InProcessApi(self.service, self.key, Changes())
+        provisioning = Provisioning(api=api, values=self.values, files=self.files)
+        waiting = [provisioning.run(content, plan=False, prune=False) for _ in range(runs)]
+        while waiting:
+            waiting = [one for one in waiting if next(one, None) is not None]
 
     def __call__(
         self, content: ProvisionFile, *, plan: bool = False, prune: bool = False, **kill: int
@@ -291,6 +301,45 @@ def test_events_go_to_aws_with_a_role(run: Run) -> None:
     for wrong in ({"secretTo": "file:x"}, {"roleArn": None}):
         with pytest.raises(ValidationFailed):
             file_of(wanted | {"webhooks": [bucket | wrong]})
+
+
+def test_three_runs_at_once_make_one_endpoint(run: Run) -> None:
+    """The endpoint is made once, and its place has its secret; --prune removes what was doubled."""
+    (whole, shop) = names(2)
+    run(file_of(customer(whole)))
+    run(file_of({"name": shop, "plan": "standard"}))
+    run.values.stored[f"file:{shop}/hook"] = "whsec_of_another_endpoint"
+    run.at_once(file_of(customer(shop)), 3)
+    (account_id,) = (one.account_id for one in services().accounts.all() if one.name == shop)
+    (made,) = services().webhook_queries.of_account(account_id)
+    assert [one.text for one in made.endpoint.secrets] == [run.values.stored[f"file:{shop}/hook"]]
+    removed = run(file_of(customer(shop)), prune=True)
+    assert {one.partition(" (")[0] for one in removed} == {
+        "- key web",
+        "- key job",
+        "- template Receipt",
+    }
+    state = json.dumps(state_of(run, shop)).replace(shop, whole)
+    assert json.loads(state) == json.loads(json.dumps(state_of(run, whole)))
+    assert run(file_of(customer(shop))) == []
+
+
+def test_doubled_endpoints_are_named_and_removed(run: Run) -> None:
+    """Without --prune they stay; with it the oldest one stays, and gets a new secret."""
+    (shop,) = names(1)
+    wanted = {name: customer(shop)[name] for name in ("name", "webhooks")}
+    run(file_of(wanted))
+    (account_id,) = (one.account_id for one in services().accounts.all() if one.name == shop)
+    url = f"https://{shop}.example/hook"
+    made = services().webhooks.create(account_id, url, ["email.bounced"], by="test")
+    name = f"webhook {url} ({made.endpoint.endpoint_id}), doubled"
+    assert run(file_of(wanted)) == [f"? {name} is not in the file: it stays without --prune"]
+    removed = [f"~ webhook {url}: a new secret, because the endpoint was doubled", f"- {name}"]
+    assert run(file_of(wanted), prune=True) == removed
+    (kept,) = services().webhook_queries.of_account(account_id)
+    assert run.values.stored[f"file:{shop}/hook"] in {one.text for one in kept.endpoint.secrets}
+    assert kept.endpoint.endpoint_id != made.endpoint.endpoint_id
+    assert run(file_of(wanted), prune=True) == []
 
 
 def test_an_interrupted_run_is_repeated_to_the_same_end(run: Run) -> None:

@@ -172,15 +172,17 @@ class Webhooks:
         by: str,
         shape: WebhookFormat = WebhookFormat.PILLARBOX,
         role_arn: str | None = None,
+        alone: bool = False,
     ) -> EndpointState:
         """Create an endpoint with a new secret, or one in AWS with a role.
 
-        An acceptance that reads the account from then on announces its messages.
+        An acceptance that reads the account from then on announces its messages. If it is to be
+        `alone`, no other endpoint of the account may have the URL.
 
         Raises:
             ValidationFailed: on `url`, `types` and `roleArn`.
             ServiceError: `webhook_limit_exceeded`, `rate_limit_exceeded`; `route_not_found`, if
-                webhooks are off.
+                webhooks are off; `service_unavailable`, if others are made meanwhile.
         """
         if not self.switched_on:
             raise webhooks_are_off()
@@ -197,7 +199,14 @@ class Webhooks:
             format=shape,
             role_arn=role_arn,
         )
-        if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
+        others = self.endpoints.of_account(account_id) if alone else ()
+        if any(one.url == url for one in others):
+            message = "must be new, as If-None-Match says: the account has an endpoint with it"
+            raise ValidationFailed(FieldError("url", message, "not_allowed"))
+        beside = [one.endpoint_id for one in others] if alone else None
+        if not self.endpoints.add(endpoint, MAX_ENDPOINTS, beside):
+            if alone and len(others) < MAX_ENDPOINTS:
+                raise _busy()
             raise limit_exceeded("webhook_limit_exceeded", MAX_ENDPOINTS, "webhook endpoints")
         self.log.note(account_id, AccountAction.WEBHOOK_CREATED, endpoint.title, by=by)
         return self._state(endpoint, EndpointHealth())

@@ -7,7 +7,7 @@ endpoint always has the mark. The item of the set also counts the tests and repl
 so a new endpoint does not start a new count.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +41,17 @@ class DynamoWebhookEndpoints:
         self._table = table
         self._accounts = accounts
 
-    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
+    def add(
+        self, endpoint: WebhookEndpoint, most: int, beside: Collection[str] | None = None
+    ) -> bool:
         """Put an endpoint and add its id to the set, which then has at most `most`."""
+        condition, values = "size(ids) < :most", dict[str, object]({":most": most})
+        if beside:
+            condition, values[":beside"] = f"ids = :beside AND {condition}", {*beside}
+        elif beside is None:
+            condition = f"attribute_not_exists(ids) OR {condition}"
+        else:
+            condition, values = "attribute_not_exists(ids)", {}
         put: TransactWriteItemTypeDef = {
             "Put": {
                 "TableName": self._table.name,
@@ -54,8 +63,8 @@ class DynamoWebhookEndpoints:
             endpoint.account_id,
             endpoint.endpoint_id,
             "ADD",
-            condition="attribute_not_exists(ids) OR size(ids) < :most",
-            values={":most": most},
+            condition=condition,
+            values=values,
         )
         mark = self._mark_update(endpoint.account_id, "SET has_webhooks = :true")
         try:
