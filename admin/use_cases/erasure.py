@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import batched
 from typing import Final
 from uuid import UUID
@@ -23,6 +24,8 @@ from pillarbox.domain.messages.statistics import END_OF_TIME
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100
+#: The longest that a worker runs, which keeps the content that it hands over.
+_WORKER_TIME: Final = timedelta(seconds=60)
 
 
 @dataclass(slots=True)
@@ -104,7 +107,7 @@ class RecipientErasure:
 
         try:
             erase_once()
-            settled = began + self.tuning.max_write_delay
+            settled = began + max(self.tuning.max_write_delay, _WORKER_TIME)
             self.pause(max((settled - self.clock()).total_seconds(), 0))
             erase_once()
         finally:

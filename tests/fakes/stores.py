@@ -258,6 +258,9 @@ class FakeMessages:
         messages = {message_id: self.get(account_id, message_id) for message_id in message_ids}
         return {message_id: message for message_id, message in messages.items() if message}
 
+    def is_withdrawn(self, account_id: str, message_id: UUID) -> bool:
+        return (account_id, message_id) in self._tombstones
+
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         return self._messages.get((account_id, message_id))
 

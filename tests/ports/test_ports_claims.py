@@ -135,6 +135,7 @@ def test_a_withdrawn_claim_cannot_be_committed(ports: Ports) -> None:
     claim = acquire(ports)
     for _ in range(2):
         assert ports.messages.withdraw(ACCOUNT, claim.message_ids, NOW) == {}
+        assert ports.messages.is_withdrawn(ACCOUNT, claim.message_ids[0])
     assert_withdrawn(ports, claim)
     assert acquire(ports, 65)
 
@@ -143,6 +144,7 @@ def test_an_accepted_message_is_not_withdrawn(ports: Ports) -> None:
     """Whoever wants to withdraw an accepted message gets it, and it stays, also in a group."""
     claim = acquire(ports, batch=3)
     message = commit(ports, claim, 1)
+    assert not ports.messages.is_withdrawn(ACCOUNT, claim.message_ids[1])
     assert ports.messages.withdraw(ACCOUNT, claim.message_ids[1:2], NOW) == {
         message.message_id: message
     }

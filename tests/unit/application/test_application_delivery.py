@@ -184,6 +184,16 @@ def test_the_age_of_a_job_is_that_in_the_queue(world: World, age: float, outcome
     assert result.outcome is outcome
 
 
+def test_a_job_without_a_record_that_was_withdrawn_is_dropped_at_once(
+    world: World, job: Job
+) -> None:
+    """Nothing can be accepted under its id any more, so there is nothing to wait for."""
+    world.store.messages.clear()
+    world.store.tombstones.add((job.account_id, job.message_id))
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
+    assert not world.mailer.taken
+
+
 def test_a_job_whose_record_comes_before_its_tombstone_is_retried_at_once(
     world: World, job: Job
 ) -> None:
@@ -650,7 +660,8 @@ def test_only_the_first_receipt_waits_for_a_record(world: World) -> None:
     message = builders.message()
     job = builders.job(message)
     assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.WAITING
-    assert (world.pauses, world.gate.calls) == ([], ["messages.get"])
+    asked = ["messages.get", "messages.is_withdrawn"]
+    assert (world.pauses, world.gate.calls) == ([], asked)
     world.accept(message)
     assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.SENT
 

@@ -233,6 +233,9 @@ class Messages(Protocol):
         its way. After an error the outcome is unknown.
         """
 
+    def is_withdrawn(self, account_id: str, message_id: UUID) -> bool:
+        """Return whether there is a tombstone under an id, consistently."""
+
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> "Mapping[UUID, Message]":
         """Read several messages; absent ones are omitted."""
 

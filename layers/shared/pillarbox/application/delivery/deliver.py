@@ -125,6 +125,8 @@ class Delivery:
 
         A tombstone comes before the job is dropped, so that no stalled acceptor commits it later.
         """
+        if self.messages.is_withdrawn(job.account_id, job.message_id):
+            return DeliveryResult(Outcome.DROPPED)
         result = self._unsaved(sent_at)
         if result.outcome is Outcome.DROPPED and self.messages.withdraw(
             job.account_id, [job.message_id], self.clock()

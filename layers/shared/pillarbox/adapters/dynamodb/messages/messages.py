@@ -11,6 +11,7 @@ from pillarbox.adapters.dynamodb.inserts import put_all_new
 from pillarbox.adapters.dynamodb.records import (
     accepted_message,
     changing_attributes,
+    is_tombstone,
     lease_attribute,
     message_item,
     message_of,
@@ -65,6 +66,11 @@ class DynamoMessages(Store):
         """Read several messages with strong consistency."""
         requested = [keys.message(account_id, message_id) for message_id in message_ids]
         return _by_id(self._table.get_all(requested))
+
+    def is_withdrawn(self, account_id: str, message_id: UUID) -> bool:
+        """Read the item under an id with strong consistency."""
+        item = self._table.get(keys.message(account_id, message_id))
+        return item is not None and is_tombstone(item)
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         """Read one message with strong consistency."""
