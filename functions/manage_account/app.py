@@ -65,7 +65,7 @@ def resume_sending() -> Reply:
 def read_account_log() -> Reply:
     account_id = _account(ACCOUNT_READ).account_id
     query = read_query(app.current_event, LogQuery)
-    tree = services().api_keys.tree(account_id, query.key) if query.key else None
+    tree = services().key_tree(account_id, query.key) if query.key else None
     page = services().accounts.log_page(
         account_id, query.limit, query.cursor, calls=query.part is LogPart.CALLS, by=tree
     )

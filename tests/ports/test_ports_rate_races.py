@@ -65,8 +65,9 @@ def test_no_token_is_taken_twice(table: Table, rate: float) -> None:
     item = table.get(keys.sending_rate())
     assert item
     reserve = max(rate / 4, 1)
-    # Each lane may let one worker depart later, with tokens that have not come yet.
-    assert rate * 0.9 - 1 <= taken <= rate + reserve + 2 + rate * 0.1
+    # Each lane may let one worker depart later, with tokens that have not come yet. Ordinary email
+    # leaves the tokens of 0.3 seconds to the codes of its own account.
+    assert rate * 0.6 - 1 <= taken <= rate + reserve + 2 + rate * 0.1
     full = NOW.timestamp() * _SECOND - 0.9 * _SECOND
     assert taken / rate <= (item["empty_at"] - full) / _SECOND + 0.001
 

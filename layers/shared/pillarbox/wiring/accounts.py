@@ -7,6 +7,8 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.service_mail import ServiceMailWiring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
@@ -46,6 +48,16 @@ class AccountWiring(ServiceMailWiring):
             count=self.sign_in_counts.count,
             clock=utc_now,
         )
+
+    @cached_property
+    def key_tree(self) -> "Callable[[str, str], frozenset[str]]":
+        """Return what finds the keys that come from one. It sends no mail, as `api_keys` does."""
+        from functools import partial
+
+        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+        from pillarbox.application.accounts.keys import key_tree
+
+        return partial(key_tree, DynamoApiKeys(self.credentials))
 
     @cached_property
     def key_notices(self) -> "KeyNotices":

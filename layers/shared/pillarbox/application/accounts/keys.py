@@ -142,19 +142,6 @@ class Keys:
         keys = self.records.of_account(account_id)
         return sorted(keys, key=lambda key: (key.created_at, key.key_id))
 
-    def tree(self, account_id: str, key_id: str) -> frozenset[str]:
-        """Return the ids of a key and of those that come from it, revoked ones too.
-
-        Raises:
-            ServiceError: `key_not_found`.
-        """
-        keys, found = [*self.records.of_account(account_id)], {key_id}
-        if all(key.key_id != key_id for key in keys):
-            raise _key_not_found()
-        while new := {key.key_id for key in keys if key.created_by in found} - found:
-            found |= new
-        return frozenset(found)
-
     def find(self, text: str) -> ApiKey:
         """Return the key that has a text, also if it is revoked.
 
@@ -364,3 +351,17 @@ def account_of_key_id(key_id: str) -> str | None:
     if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + KEY_ID_LENGTH):
         return None
     return token[:ACCOUNT_ID_LENGTH]
+
+
+def key_tree(records: KeyRecords, account_id: str, key_id: str) -> frozenset[str]:
+    """Return the ids of a key and of those that come from it, revoked ones too.
+
+    Raises:
+        ServiceError: `key_not_found`.
+    """
+    keys, found = [*records.of_account(account_id)], {key_id}
+    if all(key.key_id != key_id for key in keys):
+        raise _key_not_found()
+    while new := {key.key_id for key in keys if key.created_by in found} - found:
+        found |= new
+    return frozenset(found)
