@@ -10,15 +10,11 @@ from typing import Final
 
 from admin.use_cases.ports import TableProtectionState
 from admin.use_cases.workers import WORKER_RATE, WorkerMaximums
-from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.application.operator.checks import REVERT_DRIFT, Finding, Verdict
 from pillarbox.application.operator.ports import ConfigurationSet, SendingStatus
 from pillarbox.domain.accounts.account import SHARD_COUNTS, SHARD_RATE, Account
 from pillarbox.domain.errors import Json
 
-_REDEPLOY: Final = (
-    "Deploy again: somebody changed the configuration set by hand (see CloudFormation, Detect"
-    " drift)."
-)
 #: Why SES must list an address.
 _SUPPRESSED: Final = frozenset({"BOUNCE", "COMPLAINT"})
 #: The fewest concurrent functions to leave for requests, events and statistics.
@@ -102,7 +98,7 @@ def check_suppression(
     """Check that SES uses its lists of the AWS account and of tenants, which follow ours.
 
     For a reason that the configuration set leaves out, SES uses its list of all customers, which
-    nobody can clear (developer guide, "Using configuration set-level suppression").
+    only SES clears (developer guide, "Using configuration set-level suppression").
     """
     name = "suppression"
     if configuration_set is None:
@@ -111,11 +107,11 @@ def check_suppression(
     own = configuration_set.suppresses
     reasons = status.suppresses if own is None else own
     if missing := " and ".join(sorted(_SUPPRESSED - reasons)):
-        message = f"SES uses its list of all customers for {missing}. Nobody can clear that list."
-        yield Finding(name, Verdict.FAIL, message, _REDEPLOY)
+        message = f"SES uses its list of all customers for {missing}. Only SES clears that list."
+        yield Finding(name, Verdict.FAIL, message, REVERT_DRIFT)
     elif own is None:
         message = "The configuration set has lost its suppression options: the account's apply."
-        yield Finding(name, Verdict.WARN, message, _REDEPLOY)
+        yield Finding(name, Verdict.WARN, message, REVERT_DRIFT)
     else:
         yield Finding(name, Verdict.PASS, "SES's suppression lists follow ours.")
 
@@ -182,17 +178,16 @@ def check_table(
         name: the table's name in messages.
         protected: whether the stack was deployed with DeletionProtection=true.
     """
-    redeploy = "Deploy again: somebody changed the table by hand."
     if state.point_in_time_recovery:
         message = f"{name} can be restored to any second of the last 35 days."
         yield Finding("table", Verdict.PASS, message)
     else:
         message = f"{name} has no point-in-time recovery."
-        yield Finding("table", Verdict.FAIL, message, redeploy)
+        yield Finding("table", Verdict.FAIL, message, REVERT_DRIFT)
     if state.deletion_protection:
         yield Finding("table", Verdict.PASS, f"{name} is protected against deletion.")
     elif protected:
-        yield Finding("table", Verdict.FAIL, f"{name} can be deleted.", redeploy)
+        yield Finding("table", Verdict.FAIL, f"{name} can be deleted.", REVERT_DRIFT)
     else:
         remedy = "In production, deploy with DeletionProtection=true."
         yield Finding("table", Verdict.WARN, f"{name} can be deleted.", remedy)
@@ -203,7 +198,7 @@ def check_table(
             f"{name} does not delete expired items: its TTL attribute is"
             f" {state.expiry_attribute}, not expires_at."
         )
-        yield Finding("table", Verdict.FAIL, message, redeploy)
+        yield Finding("table", Verdict.FAIL, message, REVERT_DRIFT)
 
 
 def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:

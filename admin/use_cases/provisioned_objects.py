@@ -123,7 +123,9 @@ def _save_template(
 
 
 def _webhooks(target: Target) -> Iterator[Step]:
-    found, doubled = _by_name(target.items("/v1/webhooks"), "url")
+    items = target.items("/v1/webhooks")
+    found, doubled = _by_name(items, "url")
+    urls = [one["url"] for one in items]
     for entry in target.entry.webhooks:
         state = found.pop(entry.url, None)
         if state is None:
@@ -139,7 +141,7 @@ def _webhooks(target: Target) -> Iterator[Step]:
         if entry.role_arn is not None and state["roleArn"] != entry.role_arn:
             body = {"roleArn": entry.role_arn}
             yield Step("~", f"webhook {entry.url}: roleArn", _call(target, "PATCH", path, body))
-        is_doubled = target.prune and any(name.startswith(f"{entry.url} (") for name in doubled)
+        is_doubled = target.prune and urls.count(entry.url) > 1
         has_none = entry.secret_to is not None and not _has_secret(target, entry.secret_to)
         if entry.secret_to is not None and (is_doubled or has_none):
             why = f"{entry.secret_to} has none" if has_none else "the endpoint was doubled"

@@ -74,7 +74,8 @@ def _counted(judged: Iterator[Judged]) -> int:
         figures["documents"] += 1
         figures["words"] += len(seen.words)
         figures["links"] += len(seen.links)
-        figures["numbered items"] += len(seen.items)
+        if seen.items is not None:
+            figures["numbered items"] += len(seen.items)
         for kind, values in found.items():
             figures[kind] += len(values)
         if different := {kind: sorted(values) for kind, values in found.items() if values}:

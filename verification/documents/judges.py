@@ -25,8 +25,9 @@ class Seen:
     words: frozenset[str]
     links: frozenset[str]
     labelled: frozenset[str]
-    #: The number and the first word of the items that begin with a word.
-    items: frozenset[tuple[str, str]] = frozenset()
+    #: The number and the first word of the items that begin with a word; None if the judge does not
+    #: number items.
+    items: frozenset[tuple[str, str]] | None = None
 
 
 def _encoded(url: str) -> str:
@@ -51,14 +52,17 @@ def differences(
     marked = {
         word: number for number, word in re.findall(r"^[> ]*(-?\d+)\. (w\d+q)", text, re.MULTILINE)
     }
-    return {
+    found = {
         "words lost": seen.words - words,
         "hidden words shown": frozenset(one for one in words - seen.words if one[0] == "w"),
         "markup shown": frozenset(one for one in words if one[0] != "w"),
         "links lost": seen.labelled - links,
         "links that are none": links - seen.links,
-        "numbers": frozenset(word for number, word in seen.items if marked.get(word) != number),
     }
+    if seen.items is not None:
+        wrong = (word for number, word in seen.items if marked.get(word) != number)
+        found["numbers"] = frozenset(wrong)
+    return found
 
 
 def seen_in_tree(html: str) -> Seen:

@@ -214,7 +214,7 @@ class _RandomHtml:
         return self._noise()
 
     def _noise(self) -> str:
-        """Return what nobody sees: a comment, a script, an instruction."""
+        """Return what is not shown: a comment, a script, an instruction."""
         comment, script = self._word("c"), self._word("s")
         return self._random.choice(
             (

@@ -21,7 +21,7 @@ MAX_LIMIT: Final = 10**12
 
 #: Programs write names with commas or brackets without the quotes that RFC 5322 asks for. In a text
 #: that is one mailbox they cannot be misread.
-_UNQUOTED: Final = r"([^<>]*)<([^<>]*)>\s*"
+UNQUOTED_NAME: Final = r"([^<>]*)<([^<>]*)>\s*"
 
 #: Scripts that may be mixed: the Highly Restrictive level of UTS 39, section 5.2.
 _MIXABLE_SCRIPTS: Final = (
@@ -108,7 +108,7 @@ def parse_sender(text: str) -> tuple[str | None, str]:
 
     if mailbox := read_mailbox(text.encode()):
         name, address = mailbox.name, mailbox.address
-    elif match := re.fullmatch(_UNQUOTED, text):
+    elif match := re.fullmatch(UNQUOTED_NAME, text):
         name, address = match[1].strip() or None, match[2].strip()
     else:
         raise AddressSyntaxError("not a name and one address in angle brackets")

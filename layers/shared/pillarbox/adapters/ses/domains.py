@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, operator_errors
-from pillarbox.adapters.ses.identities import (
-    PROVIDER,
-    ensure_no_feedback_mail,
-    find_identity,
-)
+from pillarbox.adapters.ses.identities import PROVIDER, ensure_no_feedback_mail, find_identity
 from pillarbox.domain.accounts.account_domain import DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
 

@@ -10,7 +10,7 @@ from pillarbox.application.accounts.ports import AccountRecords, SuppressionReco
 from pillarbox.application.ports import Clock
 from pillarbox.application.provider_suppressions import ProviderSuppressions
 from pillarbox.application.slow_requests import SlowRequests
-from pillarbox.application.validation import normalize_address
+from pillarbox.application.validation import UNQUOTED_NAME, normalize_address
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox, is_hashed
 from pillarbox.domain.address import mailbox_key
@@ -20,7 +20,6 @@ from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"
-_NAMED: Final = re.compile(r"[^<>]*<([^<>]*)>\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +168,8 @@ def listed_mailbox(text: str) -> str:
     Raises:
         ValidationFailed: on `address`.
     """
-    named = _NAMED.fullmatch(text)
-    return mailbox_key(normalize_address(named[1] if named else text))
+    named = re.fullmatch(UNQUOTED_NAME, text)
+    return mailbox_key(normalize_address(named[2] if named else text))
 
 
 def _not_suppressed() -> ServiceError:

@@ -115,19 +115,26 @@ def check_limits(accounts: Iterable[Account], status: SendingStatus) -> Iterator
         yield Finding("limits", Verdict.PASS, "No account can use up SES's daily quota alone.")
 
 
+#: Other change sets compare templates only, so a usual deploy leaves what somebody changed by hand
+#: (CloudFormation user guide, "Using drift-aware change sets").
+REVERT_DRIFT: Final = (
+    "Deploy again with a drift-aware change set (console, CloudFormation, the stack, Create change"
+    " set): somebody changed it by hand, and a usual deploy leaves that as it is."
+)
+
+
 def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding]:
     """Check whether the configuration set allows sending and publishes SES's events."""
-    redeploy = "Deploy again: somebody changed it by hand (see CloudFormation, Detect drift)."
     if configuration_set is None:
         message = "SES does not know the configuration set, so it refuses every email."
-        yield Finding("events", Verdict.FAIL, message, redeploy)
+        yield Finding("events", Verdict.FAIL, message, REVERT_DRIFT)
     elif not configuration_set.sending:
         message = "Sending is paused for the configuration set. Emails wait."
         remedy = "Enable it (console, SES, Configuration sets)."
         yield Finding("events", Verdict.FAIL, message, remedy)
     elif missing := sorted(_EVENTS - configuration_set.published):
         message = f"SES does not report {', '.join(missing)} to EventBridge."
-        yield Finding("events", Verdict.FAIL, message, redeploy)
+        yield Finding("events", Verdict.FAIL, message, REVERT_DRIFT)
     else:
         yield Finding("events", Verdict.PASS, "SES reports all needed events to EventBridge.")
 
