@@ -77,7 +77,7 @@ def drop(
     The command shows it as `queue show` does, says what dropping it means, and asks. An accepted
     email that still waits ends as failed, with the code dropped. If SES may have taken it, the
     command refuses: redrive the job. A dropped event still proves that SES took its email. The log
-    of redrives has who dropped what.
+    of redrives notes which dead letter was dropped, and when.
 
     Example: `pillarbox queue drop events 5fea7756-0ea4-451a-a703-a558b933e274`
     """

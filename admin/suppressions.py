@@ -202,5 +202,8 @@ def remove_at_ses(ctx: typer.Context, address: Address, *, tenant: Tenant = None
     with progress("Reading SES's list"):
         removed = connection.wiring.provider_suppressions.remove_spellings(mailbox, tenant)
     if not removed:
-        raise ServiceError("suppression_not_found", "SES does not list this address.")
+        where = "the AWS account" if tenant is None else f"the AWS account or of {tenant}"
+        hint = " A tenant has a list of its own: see --tenant." if tenant is None else ""
+        message = f"The address is not on SES's list of {where}.{hint}"
+        raise ServiceError("suppression_not_found", message)
     connection.show({"address": mailbox, "tenant": tenant, "removed": True})

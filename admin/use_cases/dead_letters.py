@@ -1,5 +1,6 @@
 """What is in a dead-letter queue, without what its sender wrote, and how a dead letter ends."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,12 +21,12 @@ from pillarbox.domain.queue_log import Redrive
 RESULT: Final = "result to record"
 _CONSEQUENCES: Final = {
     "events": "What it says is never recorded: the status of its email stays, and a bounce or"
-    " complaint suppresses nobody. It still proves that SES took the email.",
+    " complaint suppresses no address.",
     "webhooks": "The endpoint does not get it. `webhook replay` posts events again.",
     "sweep": "Its step is not done now. The next hourly pass does it.",
 }
-#: More dead letters than a queue can have.
-_ALL: Final = 1_000_000
+#: What dropping an event means beside that, if it names the message.
+_STILL_PROVES: Final = " It still proves that SES took the email."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ class DeadLetterInspection:
             ValidationFailed: on `queue`, as above; on `id`: there is no such dead letter.
             ServiceError: `service_unavailable`.
         """
-        for letter in self.queues.look(queue, self.url_of(queue), _ALL):
+        for letter in self.queues.look(queue, self.url_of(queue), sys.maxsize):
             if letter.queue_message_id == queue_message_id:
                 return self._examine(letter)
         raise _no_letter()
@@ -148,9 +149,12 @@ class DeadLetterDrop:
         Raises:
             ValidationFailed: on `id`: only a worker can find out whether SES took its email.
         """
-        message = examined.message
+        message, names_message = examined.message, examined.letter.message_id is not None
         if queue != "jobs":
-            return _CONSEQUENCES[queue]
+            proves = queue == "events" and names_message
+            return _CONSEQUENCES[queue] + (_STILL_PROVES if proves else "")
+        if not names_message:
+            return "It cannot be read: an accepted email may need it, which then stays pending."
         if message is None:
             return "No accepted email needs it."
         if message.pending:
@@ -204,9 +208,17 @@ class DeadLetterDrop:
 
 def _require_no_hand_over(letter: DeadLetter, message: Message) -> None:
     if letter.task == RESULT or message.lease or message.provider_message_id:
-        text = "is of an email that SES may have taken. Redrive it: then a worker finds out"
+        text = (
+            "is of an email that SES may have taken. Run `queue redrive jobs`: a worker finds out"
+        )
         raise ValidationFailed(FieldError("id", text, "not_droppable"))
 
 
 def _no_letter() -> ValidationFailed:
-    return ValidationFailed(FieldError("id", "is no dead letter of this queue", "unknown_id"))
+    return ValidationFailed(
+        FieldError(
+            "id",
+            "is not in this dead-letter queue, or not any more. See `queue show`",
+            "unknown_id",
+        )
+    )

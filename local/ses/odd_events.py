@@ -77,10 +77,10 @@ def _mixed(events: list[Event]) -> Iterator[Event]:
         {"action": "failed", "status": "5.2.2", "diagnosticCode": "smtp; 552 5.2.2 mailbox full"},
         {},
     ]
+    bounced = (one["emailAddress"] for each in bounces for one in each["bouncedRecipients"])
     recipients = [
-        {"emailAddress": details["bouncedRecipients"][0]["emailAddress"]}
-        | results[min(place, len(results) - 1)]
-        for place, details in enumerate(bounces)
+        {"emailAddress": address} | results[min(place, len(results) - 1)]
+        for place, address in enumerate(bounced)
     ]
     yield from (event for event in events if event[0] != "Bounce")
     if bounces:

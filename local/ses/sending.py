@@ -21,7 +21,7 @@ from local.ses.headers import decoded, first, header_fields
 from local.ses.mail import CapturedMail, Destination, Outcome
 from local.ses.outcomes import outcomes_of
 from local.ses.store import MailStore
-from local.ses.suppression import SIMULATOR, SuppressionRule
+from local.ses.suppression import SuppressionRule, is_simulated
 from local.ses.wire import as_delivered
 
 type Fields = tuple[tuple[str, str], ...]
@@ -126,7 +126,7 @@ def check(mailbox: MailStore, request: SesSendEmailRequest) -> Destination:
     if sender := first(fields, "sender"):
         authors.add(parseaddr(sender)[1])
     if mailbox.account.in_sandbox:
-        authors |= {each for each in destination.addresses if not _is_simulated(each)}
+        authors |= {each for each in destination.addresses if not is_simulated(each)}
     _check_verified(mailbox, authors)
     if request.tenant_name is not None:
         mailbox.tenants.check_send(mailbox, request.tenant_name, source, name)
@@ -189,10 +189,6 @@ def _captured(
         received_at=now,
         refusal=refusal,
     )
-
-
-def _is_simulated(address: str) -> bool:
-    return address.lower().endswith(f"@{SIMULATOR}")
 
 
 def _source(request: SesSendEmailRequest, header_from: str) -> str:

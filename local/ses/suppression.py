@@ -102,10 +102,14 @@ class SuppressionRule:
         """List the recipients of an email that bounced or complained, as SES does by itself."""
         for recipient, outcome in mail.outcomes.items():
             reason = _LISTED_FOR.get(outcome)
-            is_simulated = recipient.lower().endswith(f"@{SIMULATOR}")
-            if reason in self.reasons and not is_simulated:
+            if reason in self.reasons and not is_simulated(recipient):
                 self.entries.put(
                     SuppressedDestination(
                         recipient, reason, datetime.now(UTC), mail.id, feedback_id
                     )
                 )
+
+
+def is_simulated(address: str) -> bool:
+    """Return whether an address is one of SES's mailbox simulator."""
+    return address.lower().endswith(f"@{SIMULATOR}")
