@@ -211,6 +211,8 @@ def test_a_client_that_can_ask_asks(service: Service, account: str, asking: McpC
         "Send this email?\nTo: ada@customer.example, bob@customer.example\nSubject: Hello\n"
         f"From: {SENDER}\nIt says:\n> Hello"
     )
+    text = client.call("send_email", arguments | {"html": None, "text": "Hello"})
+    assert text["inputRequests"]["confirm"]["params"]["message"] == question["message"]
     state = asked["requestState"]
     for action in ("decline", "cancel"):
         no = {"inputResponses": {"confirm": {"action": action}}, "requestState": state}

@@ -152,6 +152,7 @@ def test_what_ruby_and_symfony_send(service: Service, postmark: Postmark) -> Non
         ('<img src="cid:logo.png">', "logo", 0),
         ("logo", "logo", 0),
         ("<p>x", "Rechnung März.png", 0),
+        (f"<p>&#{'1' * 5000};<img src='cid:logo'>", "logo", 1),
     ],
 )
 def test_a_file_is_inline_if_the_html_shows_it(

@@ -237,7 +237,7 @@ def test_what_laravel_sends(service: Service) -> None:
             {"filename": "a.pdf", "content": "JVBERi0x\r\nLjc=\r\n"},
             {"filename": "b.ics", "content": "\ufeffbegin:vcalendar\r\n"},
         ],
-        tags=[{}, {"name": "order", "value": None, "type": None}],
+        tags=[{}, {"name": "None", "value": "x"}, {"name": "order", "value": None, "type": None}],
         template={"id": None, "variables": []},
         **{"from": f'"Acme" <{SENDER}>'},
     )

@@ -295,6 +295,8 @@ def test_a_letter_that_cannot_be_read_can_be_dropped(
     assert chosen in result.stdout
     assert "Drop it?" in result.stderr
     assert SECRET not in result.output
+    assert "It still proves" not in result.output
+    assert ("an accepted email may need it" in result.stderr) == (queue == "jobs")
     assert chosen not in {one["id"] for one in show(run, queue)}
     assert len(show(run, queue)) == 11
 

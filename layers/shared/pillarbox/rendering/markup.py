@@ -4,12 +4,13 @@ Every branch of the patterns below can match up to the end of the input, so none
 fails after a long search, and none backtracks over what it has matched.
 """
 
-import html as standard
 import re
 from collections.abc import Iterable
 from html.entities import html5
 from typing import Final
 from urllib.parse import quote
+
+from pillarbox.domain.character_references import unescape
 
 _SPACES: Final = r"\t\n\f\r\ "
 _NAME: Final = rf"[^{_SPACES}/>][^{_SPACES}/=>]*+"
@@ -44,9 +45,6 @@ _MARKUP: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-#: More digits than any character's number has. Python converts at most 4,300 of them to a number.
-_TOO_MANY_DIGITS: Final = 1_000
-_LONG_NUMBER: Final = re.compile(f"&#[0-9]{{{_TOO_MANY_DIGITS},}};?")
 _REFERENCE: Final = re.compile(
     "&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))"
 )
@@ -65,13 +63,6 @@ def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
     parts = _MARKUP.split(html)
     parts += [None] * 4
     return zip(parts[0::5], parts[2::5], parts[3::5], parts[4::5], strict=True)
-
-
-def unescape(text: str) -> str:
-    """Resolve character references. A number that is too long stands for no character."""
-    if len(text) > _TOO_MANY_DIGITS:
-        text = _LONG_NUMBER.sub("\ufffd", text)
-    return standard.unescape(text)
 
 
 def attributes_of(source: str) -> dict[str, str]:

@@ -6,7 +6,8 @@ from html import escape
 from typing import Final
 from urllib.parse import unquote
 
-from pillarbox.rendering.markup import attributes_of, tags, unescape, url_of
+from pillarbox.domain.character_references import unescape
+from pillarbox.rendering.markup import attributes_of, tags, url_of
 from pillarbox.rendering.open_elements import Moves, OpenElements
 from pillarbox.rendering.visibility import Element
 

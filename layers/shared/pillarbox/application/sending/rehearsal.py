@@ -17,6 +17,11 @@ class Rehearsal:
     #: The text part that is made from the HTML, or the message's own if it has no HTML.
     text: str
 
+    @property
+    def own_text(self) -> str | None:
+        """The text part that its sender wrote beside the HTML."""
+        return self.mail.text if self.html else None
+
 
 def rehearsal_of(mail: Mail, sent_at: datetime) -> Rehearsal:
     """Render a mail as a send at a time would.

@@ -3,6 +3,7 @@
 CloudFormation makes texts of numbers and switches.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -56,7 +57,7 @@ def keep_days(properties: Properties) -> dict[str, int]:
     if "KeepDays" not in properties:
         return {}
     value = str(properties["KeepDays"])
-    if not (value.isascii() and value.isdecimal()):
+    if not re.fullmatch("[0-9]{1,99}", value):
         raise ValidationFailed(FieldError("KeepDays", "must be a whole number", "invalid"))
     return {"keepDays": int(value)}
 

@@ -102,14 +102,16 @@ def named_values(field: str, items: Sequence[Json], pair: Fields) -> dict[str, J
             found = pair.translate(item)
         except ValidationFailed as failed:
             raise failed.below(f"{field}.{position}") from None
+        if not found:
+            continue
         name = found.get("name")
-        if found and (not isinstance(name, str) or name in values):
+        if not isinstance(name, str) or name in values:
             theirs = next(theirs for theirs, ours in pair.carried.items() if ours == "name")
             message = "must be a name that occurs once"
             raise ValidationFailed(
                 FieldError(f"{field}.{position}.{theirs}", message, "wrong_type")
             )
-        values[str(name)] = found.get("value")
+        values[name] = found.get("value")
     return given(values)
 
 

@@ -36,6 +36,7 @@ from pillarbox.http.wire import WireModel, boolean, optional, optional_or, text
 if TYPE_CHECKING:
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.sending.prepare import PreparedMessage
+    from pillarbox.application.sending.rehearsal import Rehearsal
     from pillarbox.domain.messages.batch import BatchRequest
     from pillarbox.domain.messages.mail import Mail, SendRequest
     from pillarbox.domain.messages.message import Message
@@ -282,7 +283,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "replyTo": mail.replies_to,
         "subject": mail.subject,
         "headers": mail.headers,
-        "ownText": Lines(mail.text, _LINES) if mail.text else None,
+        "ownText": Lines(own, _LINES) if (own := rehearsal.own_text) else None,
         "htmlBytes": len(rehearsal.html.encode()),
         "attachments": [{"filename": file.filename, "bytes": file.size} for file in mail.files],
         "firstLines": Lines(rehearsal.text, _LINES),
@@ -290,7 +291,7 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
         "held": prepared.message.held,
         "awaitsOwner": prepared.message.awaits_owner,
     }
-    words = "\n".join(["Send this email?", *_heading(prepared), *_first(rehearsal.text)])
+    words = "\n".join(["Send this email?", *_heading(prepared), *_texts(rehearsal)])
     return _Shown(data, words, 1)
 
 
@@ -323,8 +324,8 @@ def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _S
         emails.append(
             {"idx": position, "from": mail.sender, "to": mail.to, "subject": mail.subject}
         )
-        text = rehearsal_of(mail, outcome.message.due_at).text
-        words += ["", *_heading(outcome), *_first(text)]
+        rehearsal = rehearsal_of(mail, outcome.message.due_at)
+        words += ["", *_heading(outcome), *_texts(rehearsal)]
     refused = len(outcomes) - sendable
     data: dict[str, object] = {"sendable": sendable, "refused": refused, "emails": emails}
     return _Shown(data, "\n".join([f"Send these {sendable} emails?", *words]), sendable)
@@ -338,10 +339,15 @@ def _heading(prepared: "PreparedMessage") -> list[str]:
     if prepared.message.held:
         who = "an owner of the account" if prepared.message.awaits_owner else "somebody"
         lines.append(f"When: after {who} has released it")
-    return lines + _first(mail.text or "", "With a text part of its own")
+    return lines
 
 
-def _first(text: str, name: str = "It says") -> list[str]:
+def _texts(rehearsal: "Rehearsal") -> list[str]:
+    own = _first(rehearsal.own_text or "", "With a text part of its own")
+    return own + _first(rehearsal.text, "It says")
+
+
+def _first(text: str, name: str) -> list[str]:
     """Return the lines of a text that a person reads, and say how much is left out."""
     lines = [f"> {cleaned(line, _LINE)}" for line in text.splitlines() if line.strip()]
     if not lines:

@@ -226,11 +226,7 @@ def _kept_until(message: Message) -> str | None:
 
 def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:
     """Return what an owner reads before releasing a message."""
-    mail, text, own = (
-        rehearsal.mail,
-        rehearsal.text,
-        rehearsal.mail.text if rehearsal.html else None,
-    )
+    mail, own = rehearsal.mail, rehearsal.own_text
     return {
         "from": mail.sender,
         "fromName": mail.from_name,
@@ -241,7 +237,7 @@ def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:
         "replyTo": mail.replies_to,
         "headers": dict(mail.headers),
         "html": rehearsal.html if 0 < len(rehearsal.html) <= _MAX_SHOWN else None,
-        "text": _cut(text),
+        "text": _cut(rehearsal.text),
         "ownText": _cut(own) if own else None,
         "attachments": [
             {"filename": file.filename, "contentType": file.content_type, "bytes": file.size}
@@ -258,7 +254,9 @@ def check_shown(rehearsal: Rehearsal) -> None:
     """
     parts = (rehearsal.html, rehearsal.text, rehearsal.mail.text or "")
     if any(len(part) > _MAX_SHOWN for part in parts):
-        raise owner_required("It is too long to be shown, so nobody can release it. Cancel it.")
+        raise owner_required(
+            "The email is too long to be shown, so it cannot be released. Cancel it."
+        )
 
 
 def _cut(text: str) -> str:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
-from html import unescape
 from typing import Final
 from urllib.parse import unquote
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
+from pillarbox.domain.character_references import unescape
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
