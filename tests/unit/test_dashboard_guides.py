@@ -27,7 +27,7 @@ def links_of(node: Any) -> set[str]:
 def test_links_lead_to_other_sites_and_to_guides_that_are_there() -> None:
     """A guide has the title of its file, and where it is linked too."""
     found = read()
-    assert {"", "python", "webhooks", "templates"} <= found.keys()
+    assert {"", "languages", "webhooks", "templates"} <= found.keys()
     assert found[""]["title"] == "Guides"
     links = {
         link for guide in found.values() for node in guide["content"] for link in links_of(node)
@@ -35,7 +35,8 @@ def test_links_lead_to_other_sites_and_to_guides_that_are_there() -> None:
     own = {link.partition("#")[0] for link in links if not link.startswith(("http", "#"))}
     assert own <= {f"/app/guides/{name}".rstrip("/") for name in found}
     table = next(node for node in found[""]["content"] if node[0] == "table")
-    assert '["a", {"href": "/app/guides/python"}, "Send from Python"]' in json.dumps(table)
+    title = "Send from Python, Node, Laravel, Rails or Go"
+    assert f'["a", {{"href": "/app/guides/languages"}}, "{title}"]' in json.dumps(table)
 
 
 def test_a_guide_keeps_its_words_and_loses_pictures_and_comments(

@@ -54,6 +54,12 @@ def test_the_index_lists_every_guide() -> None:
     assert "docs/guides/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_each_guide_has_idempotency_keys_of_its_own() -> None:
+    """No two guides name one invoice, so the second one that a reader tries is sent too."""
+    shown = [set(re.findall(r"INV-\d+", p.read_text())) for p in PAGES if p.stem != "README"]
+    assert sum(map(len, shown)) == len(set().union(*shown)) >= 6
+
+
 @for_each("name", ["resend", "postmark", "ses"])
 def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
     """The right column of a table of fields has only names that a send request has."""

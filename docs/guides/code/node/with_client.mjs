@@ -1,4 +1,4 @@
-// Send a receipt with Pillarbox's client: node with_client.mjs ada@example.com INV-1001
+// Send a receipt with Pillarbox's client: node with_client.mjs ada@example.com INV-2002
 import { Pillarbox } from "pillarbox";
 
 const [to, invoice] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-"""Send a receipt with Pillarbox's client: python with_client.py ada@example.com INV-1001."""
+"""Send a receipt with Pillarbox's client: python with_client.py ada@example.com INV-1002."""
 
 import sys
 

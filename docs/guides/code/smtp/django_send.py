@@ -7,7 +7,7 @@ message = EmailMultiAlternatives(
     subject=f"Your receipt {invoice}",
     body="Thank you!",
     to=[to],
-    headers={"Idempotency-Key": f"receipt-{invoice}"},
+    headers={"Idempotency-Key": f"smtp-receipt-{invoice}"},
 )
 message.attach_alternative("<p>Thank you!</p>", "text/html")
 message.send()

@@ -14,5 +14,5 @@ transport.sendMail({
   subject: `Your receipt ${invoice}`,
   text: "Thank you!",
   html: "<p>Thank you!</p>",
-  headers: { "Idempotency-Key": `receipt-${invoice}` },
+  headers: { "Idempotency-Key": `smtp-receipt-${invoice}` },
 });

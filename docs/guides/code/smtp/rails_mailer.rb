@@ -2,7 +2,7 @@ class ReceiptMailer < ActionMailer::Base
   default from: "hello@shop.example" # a verified sender
 
   def receipt(to, invoice)
-    headers["Idempotency-Key"] = "receipt-#{invoice}"
+    headers["Idempotency-Key"] = "smtp-receipt-#{invoice}"
     mail(to: to, subject: "Your receipt #{invoice}") do |format|
       format.text { render plain: "Thank you!" }
       format.html { render html: "<p>Thank you!</p>".html_safe }
