@@ -1,7 +1,12 @@
 // The command that sends a first email with a new key.
 
+import type { Account } from "./schema";
+
 /** Return the body of a request that sends the starter template `welcome`. */
 export const welcome = (to: string) => JSON.stringify({ to, starterTemplate: "welcome", variables: { name: "Ada" } });
+
+/** Return who gets the first email. Until an account has a sender, the service takes emails to its contact alone. */
+export const firstRecipient = (account: Account | undefined, own: string) => (account && !account.defaultSender && account.contact) || own;
 
 /** Return a `curl` line that a shell can run as it is. */
 export function curlWith(origin: string, key: string, to: string): string {

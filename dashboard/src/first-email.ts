@@ -20,26 +20,30 @@ const double = (text: string) => JSON.stringify(text);
 const PROGRAMS: Record<Language, Write> = {
   curl: (_, key, to, origin) => curlWith(origin, key, to),
   Python: (url, key, to) => `import json
+import urllib.error
 import urllib.request
 
 email = {"to": ${double(to)}, "starterTemplate": "welcome", "variables": {"name": "Ada"}}
 request = urllib.request.Request(
     ${double(url)},
     data=json.dumps(email).encode(),
-    headers={"X-API-Key": ${double(key)}, "Content-Type": "application/json"},
+    headers={"X-API-Key": ${double(key)}, "Content-Type": "application/json", "User-Agent": "shop/1.0"},
 )
-with urllib.request.urlopen(request) as response:
-    print(response.read().decode())`,
+try:
+    with urllib.request.urlopen(request) as response:
+        print(response.read().decode())
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())`,
   "Node.js": (url, key, to) => `fetch(${double(url)}, {
   method: "POST",
-  headers: { "X-API-Key": ${double(key)}, "Content-Type": "application/json" },
+  headers: { "X-API-Key": ${double(key)}, "Content-Type": "application/json", "User-Agent": "shop/1.0" },
   body: JSON.stringify({ to: ${double(to)}, starterTemplate: "welcome", variables: { name: "Ada" } }),
 }).then(async (response) => console.log(response.status, await response.text()));`,
   PHP: (url, key, to) => `<?php
 $email = ['to' => ${single(to)}, 'starterTemplate' => 'welcome', 'variables' => ['name' => 'Ada']];
 echo file_get_contents(${single(url)}, false, stream_context_create(['http' => [
     'method' => 'POST',
-    'header' => ['X-API-Key: ' . ${single(key)}, 'Content-Type: application/json'],
+    'header' => ['X-API-Key: ' . ${single(key)}, 'Content-Type: application/json', 'User-Agent: shop/1.0'],
     'content' => json_encode($email),
     'ignore_errors' => true,
 ]]));`,
@@ -47,7 +51,7 @@ echo file_get_contents(${single(url)}, false, stream_context_create(['http' => [
 require 'net/http'
 
 email = { to: ${single(to)}, starterTemplate: 'welcome', variables: { name: 'Ada' } }
-headers = { 'X-API-Key' => ${single(key)}, 'Content-Type' => 'application/json' }
+headers = { 'X-API-Key' => ${single(key)}, 'Content-Type' => 'application/json', 'User-Agent' => 'shop/1.0' }
 puts Net::HTTP.post(URI(${single(url)}), email.to_json, headers).body`,
   Go: (url, key, to) => `package main
 
@@ -63,6 +67,7 @@ func main() {
 	request, _ := http.NewRequest("POST", ${double(url)}, strings.NewReader(email))
 	request.Header.Set("X-API-Key", ${double(key)})
 	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "shop/1.0")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		panic(err)

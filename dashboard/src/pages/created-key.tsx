@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 
+import { firstRecipient } from "../command";
 import { firstEmail, type Language, LANGUAGES } from "../first-email";
 import { Code, Segments } from "../parts/basics";
 import { Notice } from "../parts/notice";
@@ -45,7 +46,6 @@ export function CreatedKey({ of: key, smtp, onClose }: Properties) {
   );
 }
 
-/** Before the account has a sender, the service takes emails to its contact alone. */
 function FirstEmail({ of: { key }, account }: { of: NewKey; account: Account | undefined }) {
   const [language, setLanguage] = useState<Language>("curl");
   const own = session.value?.user.email ?? "";
@@ -61,7 +61,7 @@ function FirstEmail({ of: { key }, account }: { of: NewKey; account: Account | u
       {contact === null && <Notice kind="bad">The account has no sender yet, so this is refused. Add a domain and a default sender next.</Notice>}
       <div class="languages">
         <Segments name="Language" of={LANGUAGES} value={language} onChange={setLanguage} />
-        <Code text={firstEmail(language, location.origin, key, contact ?? own)} />
+        <Code text={firstEmail(language, location.origin, key, firstRecipient(account, own))} />
       </div>
     </>
   );

@@ -1,5 +1,6 @@
 // The figures of a day, a week or a month, what failed, and how much of the quota is left.
 
+import { curlWith, firstRecipient } from "../command";
 import { count, percent, zone } from "../format";
 import { Bars } from "../parts/bars";
 import { Code, Empty, Page, Segments, Time } from "../parts/basics";
@@ -13,6 +14,7 @@ import { domainAt, emailsAt } from "../places";
 import { useFilters } from "../query";
 import { isSettled, useResource } from "../resource";
 import type { Analytics, LimitState, Webhook } from "../schema";
+import { session } from "../session";
 import { isBroken, isNearlyUsed } from "./attention";
 import { barsOf, RANGES, type RangeName, SERIES, windowBefore, windowOf } from "./figures";
 
@@ -81,17 +83,14 @@ function summary(figures: Analytics): string {
 }
 
 function FirstEmail() {
-  const command = `curl ${location.origin}/api/v1/emails \\
-  -H 'X-API-Key: YOUR_KEY' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"to": "you@example.com", "starterTemplate": "welcome",
-       "variables": {"name": "Ada"}}'`;
+  const account = useResource("GET /v1/account").data;
+  const to = firstRecipient(account, session.value?.user.email ?? "");
   return (
     <Empty icon="activity" title="No emails in this time">
       <p>
         Send one with your API key. It appears here within seconds. <a href="/app/guides">Guides for your language</a>
       </p>
-      <Code text={command} />
+      <Code text={curlWith(location.origin, "YOUR_KEY", to)} />
     </Empty>
   );
 }
