@@ -122,8 +122,10 @@ def test_a_verified_default_sender_is_required(
 
 
 def test_a_new_account_writes_to_its_contact_before_it_has_a_sender(service: Service) -> None:
-    """The email comes from the service's address; one to anybody else is 403 as before."""
+    """The email comes from the service's address; one to anybody else is 403, which says so."""
     api = service.live(default=None, senders={}, contact=TO)
     sent = api.send(otp(to=TO.upper()))
     assert (sent.status, sent.json["from"]) == (200, PREVIEW_SENDER)
-    assert api.send(otp(to="x@example.com")).code == "no_verified_sender"
+    refused = api.send(otp(to="x@example.com"))
+    assert refused.code == "no_verified_sender"
+    assert f"sends to {TO} only" in refused.json["error"]["message"]

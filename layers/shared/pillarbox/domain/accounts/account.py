@@ -174,10 +174,10 @@ class Account:
         """
         default = self.default_sender
         if default is None or not self.has_sender:
-            raise ServiceError(
-                "no_verified_sender",
-                "The account has no verified default sender. Set one first.",
-            )
+            text = "The account has no verified default sender"
+            if self.contact:
+                text += f"; until then it sends to {self.contact} only, over HTTP and without from"
+            raise ServiceError("no_verified_sender", f"{text}.")
         if requested is None or not self.plan.paid or requested == default:
             return default
         if self.senders.get(requested, False):
