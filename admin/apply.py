@@ -10,6 +10,7 @@ import yaml
 
 from admin.aws.provisioning import LocalFiles, ValueStores
 from admin.connection import connected
+from admin.local_stack import read_local_stack
 from admin.use_cases.provision_file import read_provision_file
 from admin.use_cases.provisioning import Provisioning
 from pillarbox.adapters.api_probe import HttpApiProbe
@@ -41,12 +42,16 @@ def apply(
 ) -> None:
     """Make accounts have what a file says, with the management key of the environment.
 
+    With `--local` the stack's live key does it, unless the environment has one.
+
     The lines begin with + for what is added, ~ changed, - removed, and ? for what only you can do.
     Run it again after an interruption.
 
     Example: `pillarbox apply customers.yaml --plan`
     """
     key = os.environ.get(KEY_VARIABLE, "")
+    if not key and ctx.obj.local:
+        key = read_local_stack()["keys"]["live"]
     if not key:
         # Not a usage error, whose exit code would mean that something would change.
         message = "is not set: put the management key there"
