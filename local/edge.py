@@ -150,8 +150,14 @@ class Edge:
         except ServiceError as error:
             return refusal(error)
         path = self._route.canonical(request.scope["raw_path"].decode("latin-1"))
-        if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
-            return self._outside(path)
+        if self._route.is_home(path):
+            return Response(status_code=302, headers={"location": "/app/"})
+        if re.search(r"/\.{1,2}(/|$)", path):
+            return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
+        try:
+            self._route.check_path(request.method, path)
+        except ServiceError as error:
+            return refusal(error)
         length = request.headers.get("content-length")
         keys = len(request.headers.getlist("idempotency-key"))
         size = int(length) if length else None
@@ -194,12 +200,6 @@ class Edge:
             if name.decode().lower() not in _HOP_BY_HOP
         )
         return response
-
-    def _outside(self, path: str) -> Response:
-        """Answer a path that is not the API's."""
-        if self._route.is_home(path):
-            return Response(status_code=302, headers={"location": "/app/"})
-        return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
 
     def _to_function(
         self, send: SendOrigin, request: Request, path: str, body: bytes

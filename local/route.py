@@ -49,6 +49,9 @@ class Route:
         self._default_agents = _pattern(code, "DEFAULT_AGENTS")
         self._home = _pattern(code, "HOME")
         self._routes = json.loads(_constant(code, "ROUTES"))
+        self._dialect = _pattern(code, "DIALECT")
+        self._prefix = _pattern(code, "PREFIX")
+        self._sending = json.loads(_constant(code, "SENDING"))
 
     def check_agent(self, agent: str | None) -> None:
         """Accept a User-Agent that names an application.
@@ -68,17 +71,37 @@ class Route:
         """Return the path without the second `v1` of the literal reading `/api/v1/v1/…`."""
         return self._literal.sub("/api/v1/", path)
 
+    def check_path(self, method: str, path: str) -> None:
+        """Accept a path of the API that does not mean another one.
+
+        Raises:
+            ServiceError: `route_not_found`; it says which collection is meant, if that is known.
+        """
+        name = self._meant(path)
+        if name or not path.startswith("/api/"):
+            verb = "POST " if name == "emails" and method == "POST" else ""
+            hint = f"; did you mean {verb}/api/v1/{name}?" if name else "."
+            raise ServiceError("route_not_found", f"There is no such route{hint}")
+
+    def _meant(self, path: str) -> str | None:
+        """Return the collection that a path means.
+
+        The path has its singular, not /api/v1, or the name that another service gives it.
+        """
+        parts = self._prefix.sub("", path, 1).removesuffix("/").split("/")
+        is_route = path.startswith("/api/v1/") and parts[0] in self._routes
+        if is_route or self._dialect.match(path):
+            return None
+        found = next((name for name in (parts[0], f"{parts[0]}s") if name in self._routes), None)
+        return found or ("emails" if {parts[0], parts[-1]} & {*self._sending} else None)
+
     def check_method(self, method: str, path: str) -> None:
         """Accept the methods of a route, and every method on a path that is not a route.
 
         Raises:
             MethodNotAllowed: another method.
-            ServiceError: `route_not_found`: the path has the singular of a collection.
         """
         _, _, *segments = path.removesuffix("/").split("/")
-        if segments[:1] == ["v1"] and (meant := f"{''.join(segments[1:2])}s") in self._routes:
-            message = f"There is no such route; did you mean /api/v1/{meant}?"
-            raise ServiceError("route_not_found", message)
         allow = _find(self._routes, segments[1:]) if segments[:1] == ["v1"] else None
         if allow and method not in allow.split(", "):
             raise MethodNotAllowed(allow)
@@ -107,7 +130,7 @@ class Route:
             return ServiceError(
                 "attachment_too_large",
                 f"The body is larger than {limit} bytes."
-                " Upload the files first, with POST /v1/attachments.",
+                " Upload the files first, with POST /api/v1/attachments.",
                 details={"scope": "total", "size_bytes": length, "limit_bytes": limit},
             )
         message = "The request is too large."

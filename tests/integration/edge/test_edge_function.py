@@ -40,10 +40,10 @@ def error_of(answer: Any) -> Any:
         ("/api/v1/v1/emails", "/api/v1/emails"),
         ("/api/v1/v1/emails/%2F%C3%BC/", "/api/v1/emails/%2F%C3%BC/"),
         ("/api/v1/v1/emails/%2F%C3%BC", "/api/v1/emails/%2F%C3%BC"),
-        ("/api/v1/v1/v1/emails", "/api/v1/v1/emails"),
+        ("/api/v1/v1/v1/x", "/api/v1/v1/x"),
         ("/api/v1/v1", "/api/v1/v1"),
-        ("/api/v12/v1/emails", "/api/v12/v1/emails"),
-        ("/api/v1/v12/emails", "/api/v1/v12/emails"),
+        ("/api/v12/v1/x", "/api/v12/v1/x"),
+        ("/api/v1/v12/x", "/api/v1/v12/x"),
         ("/api/v1/emails/v1/v1/", "/api/v1/emails/v1/v1/"),
     ],
 )
@@ -163,7 +163,7 @@ def test_the_edge_sets_the_client_address() -> None:
     [
         ("/api/v1/emails", {"x-api-key": "k"}),
         ("/api/v1/emails", {"authorization": "Bearer k"}),
-        ("/api/mcp", {"authorization": "bearer  k"}),
+        ("/api/v1/mcp", {"authorization": "bearer  k"}),
         ("/api/resend/emails", {"authorization": "Bearer k", "x-api-key": "other"}),
         ("/api/postmark/email", {"x-postmark-server-token": "k", "x-api-key": "other"}),
         ("/api/v1/emails", {"x-api-key": "k", "x-pillarbox-key": "forged"}),
@@ -243,16 +243,56 @@ def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
     assert answer["headers"]["allow"] == {"value": refused.headers["Allow"]}
 
 
-@pytest.mark.parametrize("path", ["/api/v1/email", "/api/v1/v1/webhook/", "/api/v1/key/x/y"])
-def test_the_singular_of_a_collection_is_answered_with_its_name(path: str) -> None:
-    """Both edges say which path was meant, whatever the method; no route is such a singular."""
-    refused = refusal(ROUTE.check_method, "POST", ROUTE.canonical(path))
-    assert (refused.status, refused.code) == (404, "route_not_found")
-    name = path.strip("/").replace("/v1/v1/", "/v1/").split("/")[2]
-    assert refused.message == f"There is no such route; did you mean /api/v1/{name}s?"
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        *(("/api/v1/v1/webhook/", "webhooks"), ("/api/v1/key/x/y", "keys")),
+        *(("/v1/templates", "templates"), ("/webhooks", "webhooks"), ("/api/key/x", "keys")),
+        # Resend; Postmark, MailerSend; SendGrid; Mailgun; SES; Mandrill; Brevo; SparkPost; others
+        *((path, "emails") for path in ("/emails", "/emails/batch", "/v1/emails", "/api/emails")),
+        *(
+            (path, "emails")
+            for path in ("/email", "/email/withTemplate", "/v1/email", "/api/v1/email")
+        ),
+        *(("/v3/mail/send", "emails"), ("/api/v1/mail/send/", "emails")),
+        *(
+            (path, "emails")
+            for path in ("/v3/mg.example/messages", "/messages", "/api/v1/messages")
+        ),
+        *(("/v2/email/outbound-emails", "emails"), ("/api/1.0/messages/send", "emails")),
+        *(("/v3/smtp/email", "emails"), ("/api/v1/transmissions", "emails")),
+        *((path, "emails") for path in ("/send", "/v3.1/send", "/api/v1/send", "/API/V1/send")),
+        *(
+            (path, None)
+            for path in ("/", "/v1", "/x", "/api/v1/", "/api/v1/x", "/api/v2/constructor")
+        ),
+        *((path, None) for path in ("/api/resend/emails", "/api/postmark/email/batch")),
+        *((path, None) for path in ("/api/v1/emails", "/api/v1/templates/x/messages")),
+    ],
+)
+def test_a_path_of_another_service_is_answered_with_ours(path: str, meant: str | None) -> None:
+    """Both edges say which collection is meant, and for a POST which request sends an email."""
     for method in ("POST", "GET"):
-        assert error_of(route(2, method=method, uri=path)) == refused.envelope()
-    assert not [route for route in ROUTES if f"/v1/{route.split('/')[2]}s" in ROUTES]
+        answer = route(2, method=method, uri=path)
+        verb = "POST " if (method, meant) == ("POST", "emails") else ""
+        if meant:
+            refused = refusal(ROUTE.check_path, method, ROUTE.canonical(path))
+            assert (refused.status, refused.code) == (404, "route_not_found")
+            text = f"There is no such route; did you mean {verb}/api/v1/{meant}?"
+            assert error_of(answer) == refused.envelope() | {"message": text}
+        else:
+            assert "did you mean" not in answer.get("body", "")
+            error = error_of_check(partial(ROUTE.check_path, method, path))
+            assert "did you mean" not in str(error)
+
+
+def test_no_route_looks_like_a_path_of_another_service() -> None:
+    """Each route of the API passes both edges, and those in the shape of other services too."""
+    for path, methods in {**ROUTES, "/resend/emails": ("POST",)}.items():
+        method = methods[0]
+        sample = f"/api{re.sub(r'\{\w+\}', 'messages', path)}"
+        ROUTE.check_path(method, sample)
+        assert "statusCode" not in route(2, method=method, uri=sample), sample
 
 
 def test_both_edges_find_the_same_routes() -> None:
@@ -264,10 +304,14 @@ def test_both_edges_find_the_same_routes() -> None:
         paths += [f"/api/v1/{'/'.join(parts)}" for parts in product(segments, repeat=count)]
     for path in paths:
         answer = route(2, method="TRACE", uri=path)
-        found = partial(ROUTE.check_method, "TRACE", ROUTE.canonical(path))
-        refused = error_of_check(found)
-        allow = {"value": refused.headers["Allow"]} if refused else None
-        assert answer["headers"].get("allow") == allow, path
+        canonical = ROUTE.canonical(path)
+        refused = error_of_check(partial(ROUTE.check_path, "TRACE", canonical))
+        refused = refused or error_of_check(partial(ROUTE.check_method, "TRACE", canonical))
+        assert json.loads(answer.get("body", "{}")) == (
+            {"error": refused.envelope()} if refused else {}
+        ), path
+        allow = refused.headers.get("Allow") if refused else None
+        assert answer["headers"].get("allow") == (allow and {"value": allow}), path
 
 
 @pytest.mark.parametrize("path", HOMES)
