@@ -68,8 +68,8 @@ def resend(  # noqa: PLR0913  one parameter for each option
     """Send the kept content of emails that failed again, each as a new email.
 
     The command counts, asks, and then sends to the same recipients, as `POST
-    /v1/emails/{id}/resend` does: with the account's quota and present suppressions. For that it
-    makes a key of each account, which it revokes at the end.
+    /api/v1/emails/{id}/resend` does: with the account's quota and present suppressions. For that
+    it makes a key of each account, which it revokes at the end.
 
     An email is sent again once, also if you run the command again: what has a copy is left out,
     for ever. To send one more copy on purpose, name a time with `--again-since`: copies that were

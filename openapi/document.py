@@ -21,7 +21,6 @@ Every request has an API key in `X-API-Key` and a `User-Agent` that names the ap
 routes also take a session of the dashboard, and those of the dashboard's own pages only that.
 Every error has the same envelope with a stable `code`. Every response of the service has an
 `X-Request-Id`; only the firewall's own and CloudFront's own responses may lack it.
-`{base_url}/api/v1/v1/…` is the same as `{base_url}/api/v1/…`.
 """
 _TAGS: Final = {
     "Emails": "Send emails and look them up.",

@@ -160,7 +160,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         " `details` also has `size_bytes` and `limit_bytes`. For a body that is too long they are"
         " those of the body.",
         remedy="If `limit_bytes` is that of the body, upload the files first with"
-        " `POST /v1/attachments`. Otherwise send a link.",
+        " `POST /api/v1/attachments`. Otherwise send a link.",
         message="invoice.pdf is larger than 5242880 bytes.",
         details={
             "scope": "per_attachment",
@@ -348,15 +348,15 @@ ERRORS: Final[Mapping[str, Error]] = {
         when="There is no uploaded file with the `attachmentId` in this account: none was made, its"
         " bytes have not arrived, or it is over 24 hours old.",
         about_details="`details.attachment_id` is the id.",
-        remedy="Upload the file with `POST /v1/attachments` and a PUT to its `url`.",
+        remedy="Upload the file with `POST /api/v1/attachments` and a PUT to its `url`.",
         message="There is no uploaded file with this attachmentId, or it is over 24 hours old.",
         details={"attachment_id": "0198c2a0-7b7e-7c3a-9f5e-2f6d1c0b8a95"},
     ),
     "template_not_found": Error(
         404,
         when="No starter template has the slug, or the account has no template with the id.",
-        remedy="Correct the slug, which `GET /v1/starter-templates` lists, or the id, which"
-        " `GET /v1/templates` lists.",
+        remedy="Correct the slug, which `GET /api/v1/starter-templates` lists, or the id, which"
+        " `GET /api/v1/templates` lists.",
         message="There is no starter template 'magic-link'; did you mean magic_link? The slugs are"
         " otp, magic_link, email_verify, welcome, password_reset, password_changed, team_invite,"
         " trial_ending, payment_receipt, security_alert.",
@@ -364,7 +364,7 @@ ERRORS: Final[Mapping[str, Error]] = {
     "version_not_found": Error(
         404,
         when="The template has no version with the number.",
-        remedy="Correct the number. `GET /v1/templates/{id}/versions` lists the versions.",
+        remedy="Correct the number. `GET /api/v1/templates/{id}/versions` lists the versions.",
         message="The template has no such version.",
     ),
     "message_not_found": Error(
@@ -390,13 +390,13 @@ ERRORS: Final[Mapping[str, Error]] = {
     "key_not_found": Error(
         404,
         when="The account does not have the key.",
-        remedy="Correct the id, which `GET /v1/keys` lists.",
+        remedy="Correct the id, which `GET /api/v1/keys` lists.",
         message="There is no such key.",
     ),
     "sender_not_found": Error(
         404,
         when="The account does not have the sender.",
-        remedy="Correct the address. `GET /v1/senders` lists the senders, and for operators"
+        remedy="Correct the address. `GET /api/v1/senders` lists the senders, and for operators"
         " `pillarbox sender list`.",
         message="The account has no sender news@acme.example.",
     ),
@@ -409,7 +409,7 @@ ERRORS: Final[Mapping[str, Error]] = {
     "webhook_not_found": Error(
         404,
         when="The account has no such webhook endpoint.",
-        remedy="Correct the id. `GET /v1/webhooks` lists the endpoints.",
+        remedy="Correct the id. `GET /api/v1/webhooks` lists the endpoints.",
         message="The account has no such webhook endpoint.",
     ),
     "delivery_not_found": Error(
@@ -421,25 +421,25 @@ ERRORS: Final[Mapping[str, Error]] = {
     "session_not_found": Error(
         404,
         when="The user has no session with the id.",
-        remedy="Correct the id, which `GET /v1/session` lists.",
+        remedy="Correct the id, which `GET /api/v1/session` lists.",
         message="You have no such session.",
     ),
     "passkey_not_found": Error(
         404,
         when="The user has no passkey with the id.",
-        remedy="Correct the id, which `GET /v1/passkeys` lists.",
+        remedy="Correct the id, which `GET /api/v1/passkeys` lists.",
         message="You have no such passkey.",
     ),
     "member_not_found": Error(
         404,
         when="The account does not have the member.",
-        remedy="Correct the id, which `GET /v1/members` lists.",
+        remedy="Correct the id, which `GET /api/v1/members` lists.",
         message="The account has no such member.",
     ),
     "domain_not_found": Error(
         404,
         when="The account has no such domain.",
-        remedy="Correct the name. `GET /v1/domains` lists the domains.",
+        remedy="Correct the name. `GET /api/v1/domains` lists the domains.",
         message="The account has no such domain.",
     ),
     "route_not_found": Error(
@@ -578,7 +578,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         when="The request is too large.",
         about_details="`details.limit_bytes` is the limit.",
         remedy="Send fewer emails in a batch, or upload their files first with"
-        " `POST /v1/attachments`.",
+        " `POST /api/v1/attachments`.",
         message="The request is too large.",
         details={"limit_bytes": 16777216},
         smtp="552 5.3.4",

@@ -377,8 +377,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     },
     AttachmentModel: {
         "attachmentId": {
-            "description": "The id of an uploaded file, from `POST /v1/attachments`. It replaces"
-            " `filename`, `contentType` and `content`.",
+            "description": "The id of an uploaded file, from `POST /api/v1/attachments`. It"
+            " replaces `filename`, `contentType` and `content`.",
             "format": "uuid",
         },
         "filename": {
@@ -627,7 +627,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     ResumeRequest: {
         "scope": {"description": "What is paused."},
         "id": {
-            "description": "The `id` of the pause, as `GET /v1/account` shows it; not for the"
+            "description": "The `id` of the pause, as `GET /api/v1/account` shows it; not for the"
             " account."
         },
         "cause": {

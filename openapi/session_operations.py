@@ -274,7 +274,7 @@ SESSIONS: Final = (
         route="POST /v1/sign-up",
         summary="Create an account",
         description="Creates an account with the user as its owner, or asks the operator for one."
-        " A user can do so once. The proof is a challenge of `GET /v1/sign-up` with the number"
+        " A user can do so once. The proof is a challenge of `GET /api/v1/sign-up` with the number"
         " whose SHA-256, after the salt, is the challenge. It is valid for five minutes and works"
         " once.",
         body=SignUpBody,
@@ -296,8 +296,8 @@ SESSIONS: Final = (
         id="request_preview_challenge",
         route="POST /v1/preview-keys/challenges",
         summary="Ask for the work that a code needs",
-        description="Returns a challenge for the address, in the form of `GET /v1/sign-up`. It is"
-        " valid for five minutes and works once.",
+        description="Returns a challenge for the address, in the form of `GET /api/v1/sign-up`. It"
+        " is valid for five minutes and works once.",
         body=ChallengeRequest,
         body_examples=example("default", "For an address", {"email": "ada@shop.example"}),
         response=ChallengeOffer,

@@ -295,9 +295,9 @@ def test_what_a_key_changes_is_in_the_log(account: str) -> None:
     api.raw("POST", "/templates", json.dumps(body))
     called = services().accounts.log(account, calls=True)
     assert {(one.by, one.subject) for one in called} == {
-        (key_id, "POST /v1/templates"),
-        (key_id, "DELETE /v1/suppressions/{address}"),
-        (key_id, "POST /v1/suppressions"),
+        (key_id, "POST /api/v1/templates"),
+        (key_id, "DELETE /api/v1/suppressions/{address}"),
+        (key_id, "POST /api/v1/suppressions"),
     }
 
 
@@ -429,7 +429,7 @@ def test_an_operators_key_acts_for_an_account(service: Service) -> None:
     entries = services().accounts.log(account)
     assert {one.by for one in entries} == {"operator"}
     noted = services().accounts.log(own, calls=True)
-    assert f"POST /v1/suppressions for {account}" in {one.subject for one in noted}
+    assert f"POST /api/v1/suppressions for {account}" in {one.subject for one in noted}
     suspended = json.dumps({"reason": "bounces"})
     assert api.raw("POST", f"/operator/accounts/{account}/suspension", suspended).status == 200
     assert api.raw("GET", "/domains", headers=headers).status == 200

@@ -119,7 +119,7 @@ export interface AnalyticsRow {
 
 /** A file in an email, with its content or by the id of its upload. The content is not kept after the delivery. */
 export interface Attachment {
-  /** The id of an uploaded file, from `POST /v1/attachments`. It replaces `filename`, `contentType` and `content`. */
+  /** The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`, `contentType` and `content`. */
   attachmentId?: string | null;
   /** A plain name: no path, no colon, no invisible character, no dot or blank at the end, no device of Windows such as CON, and no extension that SES refuses (.exe, .js, .bat, .lnk, .hta, …). */
   filename?: string | null;
@@ -1569,140 +1569,140 @@ export interface SendOptions extends RequestOptions {
 
 /** The operations that an API key may call. */
 export interface Operations {
-  /** List messages: `GET /v1/emails`. */
+  /** List messages: `GET /api/v1/emails`. */
   listMessages(query?: { from?: string; to?: string; status?: Status; skip?: number; limit?: number; sortBy?: SortBy; recipient?: string; tag?: string; keyId?: string; template?: string; error?: string }, options?: RequestOptions): Promise<MessagePage>;
-  /** Send an email: `POST /v1/emails`. */
+  /** Send an email: `POST /api/v1/emails`. */
   sendEmail(body: SendEmailRequest, options?: SendOptions): Promise<SendResult>;
-  /** Get analytics: `GET /v1/emails/analytics`. */
+  /** Get analytics: `GET /api/v1/emails/analytics`. */
   getAnalytics(query?: { from?: string; bucket?: Bucket; keyId?: string; template?: string; to?: string }, options?: RequestOptions): Promise<Analytics>;
-  /** Send a batch: `POST /v1/emails/batch`. */
+  /** Send a batch: `POST /api/v1/emails/batch`. */
   sendBatch(body: SendBatchRequest, options?: SendOptions): Promise<BatchResult>;
-  /** Upload an attachment: `POST /v1/attachments`. */
+  /** Upload an attachment: `POST /api/v1/attachments`. */
   createAttachment(body: UploadRequest, options?: RequestOptions): Promise<UploadDetail>;
-  /** Get a message: `GET /v1/emails/{message_id}`. */
+  /** Get a message: `GET /api/v1/emails/{message_id}`. */
   getMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
-  /** Reschedule a message: `PATCH /v1/emails/{message_id}`. */
+  /** Reschedule a message: `PATCH /api/v1/emails/{message_id}`. */
   rescheduleMessage(messageId: string, body: RescheduleRequest, options?: RequestOptions): Promise<MessageDetail>;
-  /** Cancel a message: `POST /v1/emails/{message_id}/cancel`. */
+  /** Cancel a message: `POST /api/v1/emails/{message_id}/cancel`. */
   cancelMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
-  /** Release a held message: `POST /v1/emails/{message_id}/release`. */
+  /** Release a held message: `POST /api/v1/emails/{message_id}/release`. */
   releaseMessage(messageId: string, options?: RequestOptions): Promise<MessageDetail>;
-  /** Send a message again: `POST /v1/emails/{message_id}/resend`. */
+  /** Send a message again: `POST /api/v1/emails/{message_id}/resend`. */
   resendMessage(messageId: string, body?: ResendRequest, options?: SendOptions): Promise<SendResult>;
-  /** Read the content of a message: `GET /v1/emails/{message_id}/kept`. */
+  /** Read the content of a message: `GET /api/v1/emails/{message_id}/kept`. */
   getKeptContent(messageId: string, options?: RequestOptions): Promise<MessageContent>;
-  /** Get the API key of the request: `GET /v1/me`. */
+  /** Get the API key of the request: `GET /api/v1/me`. */
   getMe(options?: RequestOptions): Promise<CallerDetail>;
-  /** List starter templates: `GET /v1/starter-templates`. */
+  /** List starter templates: `GET /api/v1/starter-templates`. */
   listStarterTemplates(options?: RequestOptions): Promise<Array<StarterTemplate>>;
-  /** Preview a starter template: `POST /v1/starter-templates/{slug}/preview`. */
+  /** Preview a starter template: `POST /api/v1/starter-templates/{slug}/preview`. */
   previewStarterTemplate(slug: StarterSlug, body?: RenderStarterRequest, options?: RequestOptions): Promise<StarterPreview>;
-  /** List saved templates: `GET /v1/templates`. */
+  /** List saved templates: `GET /api/v1/templates`. */
   listTemplates(query?: { skip?: number; limit?: number }, options?: RequestOptions): Promise<SavedTemplatePage>;
-  /** Begin a template: `POST /v1/templates`. */
+  /** Begin a template: `POST /api/v1/templates`. */
   createTemplate(body: CreateTemplateRequest, options?: RequestOptions): Promise<TemplateDraft>;
-  /** Get a saved template: `GET /v1/templates/{id}`. */
+  /** Get a saved template: `GET /api/v1/templates/{id}`. */
   getTemplate(id: string, options?: RequestOptions): Promise<SavedTemplateDetail>;
-  /** Delete a saved template: `DELETE /v1/templates/{id}`. */
+  /** Delete a saved template: `DELETE /api/v1/templates/{id}`. */
   deleteTemplate(id: string, options?: RequestOptions): Promise<void>;
-  /** List domains: `GET /v1/domains`. */
+  /** List domains: `GET /api/v1/domains`. */
   listDomains(options?: RequestOptions): Promise<DomainList>;
-  /** Add a domain: `POST /v1/domains`. */
+  /** Add a domain: `POST /api/v1/domains`. */
   addDomain(body: AddDomainRequest, options?: RequestOptions): Promise<Domain>;
-  /** Get a domain: `GET /v1/domains/{domain}`. */
+  /** Get a domain: `GET /api/v1/domains/{domain}`. */
   getDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
-  /** Check a failed domain again: `POST /v1/domains/{domain}`. */
+  /** Check a failed domain again: `POST /api/v1/domains/{domain}`. */
   restartDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
-  /** Remove a domain: `DELETE /v1/domains/{domain}`. */
+  /** Remove a domain: `DELETE /api/v1/domains/{domain}`. */
   removeDomain(domain: string, options?: RequestOptions): Promise<void>;
-  /** Create a link to the DNS records: `POST /v1/domains/{domain}/link`. */
+  /** Create a link to the DNS records: `POST /api/v1/domains/{domain}/link`. */
   shareDomain(domain: string, options?: RequestOptions): Promise<DomainLinkItem>;
-  /** End the link to the DNS records: `DELETE /v1/domains/{domain}/link`. */
+  /** End the link to the DNS records: `DELETE /api/v1/domains/{domain}/link`. */
   endDomainLink(domain: string, options?: RequestOptions): Promise<void>;
-  /** List senders: `GET /v1/senders`. */
+  /** List senders: `GET /api/v1/senders`. */
   listSenders(options?: RequestOptions): Promise<SenderList>;
-  /** Add a sender: `POST /v1/senders`. */
+  /** Add a sender: `POST /api/v1/senders`. */
   addSender(body: AddSenderRequest, options?: RequestOptions): Promise<Sender>;
-  /** Set the default sender: `PUT /v1/senders/{sender}/default`. */
+  /** Set the default sender: `PUT /api/v1/senders/{sender}/default`. */
   setDefaultSender(sender: string, options?: RequestOptions): Promise<Sender>;
-  /** Remove a sender: `DELETE /v1/senders/{sender}`. */
+  /** Remove a sender: `DELETE /api/v1/senders/{sender}`. */
   removeSender(sender: string, options?: RequestOptions): Promise<void>;
-  /** Preview a source: `POST /v1/templates/render`. */
+  /** Preview a source: `POST /api/v1/templates/render`. */
   renderTemplate(body: RenderTemplateRequest, options?: RequestOptions): Promise<RenderedTemplate>;
-  /** List drafts: `GET /v1/templates/drafts`. */
+  /** List drafts: `GET /api/v1/templates/drafts`. */
   listDrafts(options?: RequestOptions): Promise<TemplateDraftList>;
-  /** Get a draft: `GET /v1/templates/{id}/draft`. */
+  /** Get a draft: `GET /api/v1/templates/{id}/draft`. */
   getDraft(id: string, options?: RequestOptions): Promise<TemplateDraft>;
-  /** Save a draft: `PUT /v1/templates/{id}/draft`. */
+  /** Save a draft: `PUT /api/v1/templates/{id}/draft`. */
   saveDraft(id: string, body: SaveDraftRequest, options?: RequestOptions): Promise<TemplateDraft>;
-  /** Publish a draft: `POST /v1/templates/{id}/publish`. */
+  /** Publish a draft: `POST /api/v1/templates/{id}/publish`. */
   publishTemplate(id: string, options?: RequestOptions): Promise<PublishedTemplate>;
-  /** List versions: `GET /v1/templates/{id}/versions`. */
+  /** List versions: `GET /api/v1/templates/{id}/versions`. */
   listVersions(id: string, query?: { limit?: number; cursor?: string }, options?: RequestOptions): Promise<TemplateVersionPage>;
-  /** Get a version: `GET /v1/templates/{id}/versions/{version}`. */
+  /** Get a version: `GET /api/v1/templates/{id}/versions/{version}`. */
   getVersion(id: string, version: number, options?: RequestOptions): Promise<TemplateVersion>;
-  /** Restore a version: `POST /v1/templates/{id}/restore`. */
+  /** Restore a version: `POST /api/v1/templates/{id}/restore`. */
   restoreVersion(id: string, body: RestoreVersionRequest, options?: RequestOptions): Promise<TemplateDraft>;
-  /** Duplicate a template: `POST /v1/templates/{id}/duplicate`. */
+  /** Duplicate a template: `POST /api/v1/templates/{id}/duplicate`. */
   duplicateTemplate(id: string, options?: RequestOptions): Promise<TemplateDraft>;
-  /** List API keys: `GET /v1/keys`. */
+  /** List API keys: `GET /api/v1/keys`. */
   listKeys(options?: RequestOptions): Promise<KeyList>;
-  /** Create an API key: `POST /v1/keys`. */
+  /** Create an API key: `POST /api/v1/keys`. */
   createKey(body: CreateKeyRequest, options?: RequestOptions): Promise<NewKey>;
-  /** Revoke an API key: `DELETE /v1/keys/{key_id}`. */
+  /** Revoke an API key: `DELETE /api/v1/keys/{key_id}`. */
   revokeKey(keyId: string, options?: RequestOptions): Promise<void>;
-  /** List suppressions: `GET /v1/suppressions`. */
+  /** List suppressions: `GET /api/v1/suppressions`. */
   listSuppressions(query?: { search?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<SuppressionPage>;
-  /** Add suppressions: `POST /v1/suppressions`. */
+  /** Add suppressions: `POST /api/v1/suppressions`. */
   addSuppressions(body: AddSuppressionsRequest, options?: RequestOptions): Promise<AddedSuppressions>;
-  /** Remove a suppression: `DELETE /v1/suppressions/{address}`. */
+  /** Remove a suppression: `DELETE /api/v1/suppressions/{address}`. */
   removeSuppression(address: string, options?: RequestOptions): Promise<void>;
-  /** List members: `GET /v1/members`. */
+  /** List members: `GET /api/v1/members`. */
   listMembers(options?: RequestOptions): Promise<MemberList>;
-  /** Invite a member: `POST /v1/members`. */
+  /** Invite a member: `POST /api/v1/members`. */
   inviteMember(body: InviteMemberRequest, options?: RequestOptions): Promise<Member>;
-  /** Change a member's role: `PATCH /v1/members/{member_id}`. */
+  /** Change a member's role: `PATCH /api/v1/members/{member_id}`. */
   changeMember(memberId: string, body: ChangeMemberRequest, options?: RequestOptions): Promise<Member>;
-  /** Remove a member: `DELETE /v1/members/{member_id}`. */
+  /** Remove a member: `DELETE /api/v1/members/{member_id}`. */
   removeMember(memberId: string, options?: RequestOptions): Promise<void>;
-  /** Get the account: `GET /v1/account`. */
+  /** Get the account: `GET /api/v1/account`. */
   getAccount(options?: RequestOptions): Promise<Account>;
-  /** Change the account: `PATCH /v1/account`. */
+  /** Change the account: `PATCH /api/v1/account`. */
   changeAccount(body: ChangeAccountRequest, options?: RequestOptions): Promise<Account>;
-  /** Get the account's log: `GET /v1/account/log`. */
+  /** Get the account's log: `GET /api/v1/account/log`. */
   getAccountLog(query?: { part?: LogPart; key?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountLog>;
-  /** List accounts: `GET /v1/operator/accounts`. */
+  /** List accounts: `GET /api/v1/operator/accounts`. */
   listAccounts(query?: { search?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountPage>;
-  /** Create an account: `POST /v1/operator/accounts`. */
+  /** Create an account: `POST /api/v1/operator/accounts`. */
   createOperatedAccount(body: CreateAccountRequest, options?: RequestOptions): Promise<ChosenAccount>;
-  /** Get an account: `GET /v1/operator/accounts/{account_id}`. */
+  /** Get an account: `GET /api/v1/operator/accounts/{account_id}`. */
   getOperatedAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
-  /** Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`. */
+  /** Change an account's plan or limits: `PATCH /api/v1/operator/accounts/{account_id}`. */
   changeOperatedAccount(accountId: string, body: OperateAccountRequest, options?: RequestOptions): Promise<OperatedAccount>;
-  /** Delete an account: `DELETE /v1/operator/accounts/{account_id}`. */
+  /** Delete an account: `DELETE /api/v1/operator/accounts/{account_id}`. */
   deleteOperatedAccount(accountId: string, query?: { dropPending?: boolean }, options?: RequestOptions): Promise<DeletionState>;
-  /** Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`. */
+  /** Suspend an account: `POST /api/v1/operator/accounts/{account_id}/suspension`. */
   suspendAccount(accountId: string, body: SuspendRequest, options?: RequestOptions): Promise<OperatedAccount>;
-  /** Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`. */
+  /** Resume an account: `DELETE /api/v1/operator/accounts/{account_id}/suspension`. */
   resumeAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
-  /** List webhook endpoints: `GET /v1/webhooks`. */
+  /** List webhook endpoints: `GET /api/v1/webhooks`. */
   listWebhooks(options?: RequestOptions): Promise<WebhookList>;
-  /** Create a webhook endpoint: `POST /v1/webhooks`. */
+  /** Create a webhook endpoint: `POST /api/v1/webhooks`. */
   createWebhook(body: CreateWebhookRequest, options?: RequestOptions): Promise<WebhookWithSecret>;
-  /** Get a webhook endpoint: `GET /v1/webhooks/{endpoint_id}`. */
+  /** Get a webhook endpoint: `GET /api/v1/webhooks/{endpoint_id}`. */
   getWebhook(endpointId: string, options?: RequestOptions): Promise<Webhook>;
-  /** Change a webhook endpoint: `PATCH /v1/webhooks/{endpoint_id}`. */
+  /** Change a webhook endpoint: `PATCH /api/v1/webhooks/{endpoint_id}`. */
   changeWebhook(endpointId: string, body: ChangeWebhookRequest, options?: RequestOptions): Promise<Webhook>;
-  /** Delete a webhook endpoint: `DELETE /v1/webhooks/{endpoint_id}`. */
+  /** Delete a webhook endpoint: `DELETE /api/v1/webhooks/{endpoint_id}`. */
   deleteWebhook(endpointId: string, options?: RequestOptions): Promise<void>;
-  /** Rotate the secret: `POST /v1/webhooks/{endpoint_id}/rotate`. */
+  /** Rotate the secret: `POST /api/v1/webhooks/{endpoint_id}/rotate`. */
   rotateWebhookSecret(endpointId: string, options?: RequestOptions): Promise<WebhookWithSecret>;
-  /** Test a webhook endpoint: `POST /v1/webhooks/{endpoint_id}/test`. */
+  /** Test a webhook endpoint: `POST /api/v1/webhooks/{endpoint_id}/test`. */
   testWebhook(endpointId: string, options?: RequestOptions): Promise<QueuedWebhookEvent>;
-  /** List deliveries: `GET /v1/webhooks/{endpoint_id}/deliveries`. */
+  /** List deliveries: `GET /api/v1/webhooks/{endpoint_id}/deliveries`. */
   listWebhookDeliveries(endpointId: string, query?: { limit?: number; cursor?: string }, options?: RequestOptions): Promise<WebhookDeliveryPage>;
-  /** Replay a delivery: `POST /v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay`. */
+  /** Replay a delivery: `POST /api/v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay`. */
   replayWebhookDelivery(endpointId: string, deliveryId: string, options?: RequestOptions): Promise<QueuedWebhookEvent>;
-  /** Replay a time range: `POST /v1/webhooks/{endpoint_id}/replay`. */
+  /** Replay a time range: `POST /api/v1/webhooks/{endpoint_id}/replay`. */
   replayWebhookEvents(endpointId: string, body: ReplayWebhookRequest, options?: RequestOptions): Promise<WebhookReplay>;
 }

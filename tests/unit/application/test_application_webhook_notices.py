@@ -79,9 +79,9 @@ def test_the_emails_say_since_when_and_what_to_do() -> None:
     assert since in warning
     assert f"we disable it on {NOW + timedelta(days=5):%-d %B %Y}" in warning
     assert since in disabled
-    assert f'PATCH /v1/webhooks/{endpoint.endpoint_id} with {{"enabled": true}}' in disabled
+    assert f'PATCH /api/v1/webhooks/{endpoint.endpoint_id} with {{"enabled": true}}' in disabled
     for part in (warning, disabled):
-        assert f"GET /v1/webhooks/{endpoint.endpoint_id}/deliveries" in part
+        assert f"GET /api/v1/webhooks/{endpoint.endpoint_id}/deliveries" in part
         assert ACCOUNT in part
 
 

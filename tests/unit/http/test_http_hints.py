@@ -184,7 +184,7 @@ def test_a_key_in_the_wrong_place(headers: dict[str, list[str]], hint: str) -> N
             {"Content-Type": ["application/x-www-form-urlencoded"]},
             "the body is a form, not JSON",
         ),
-        ("[]", {}, "must be an object: several emails go to POST /v1/emails/batch"),
+        ("[]", {}, "must be an object: several emails go to POST /api/v1/emails/batch"),
     ],
 )
 def test_a_body_of_another_form(body: str, headers: dict[str, list[str]], message: str) -> None:

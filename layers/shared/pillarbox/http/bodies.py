@@ -77,6 +77,6 @@ def parse_send(body: Json) -> SendRequest:
         ValidationFailed: it does not have the documented shape.
     """
     if isinstance(body, list):
-        hint = "must be an object: several emails go to POST /v1/emails/batch"
+        hint = "must be an object: several emails go to POST /api/v1/emails/batch"
         raise ValidationFailed(FieldError("", hint, "wrong_type"))
     return validate(SendEmailRequest, body).to_domain(body)

@@ -50,13 +50,13 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         _SENDER: "sender fromemail fromaddress fromemailaddress sendername",
         _REPLY_TO: "replytolist replytoaddress replytoaddresses replytoemail",
         _FILES: "files inlineattachments inlinedattachments inline images",
-        "several emails go to POST /v1/emails/batch": "messages emails",
+        "several emails go to POST /api/v1/emails/batch": "messages emails",
         "the key goes in the header Idempotency-Key": "idempotencykey",
         "the key goes in the header X-API-Key": "apikey key",
     },
     "SendBatchRequest": {
         _EMAILS: "emails requests items data batch",
-        "a single email goes to POST /v1/emails": "to html startertemplate templateid",
+        "a single email goes to POST /api/v1/emails": "to html startertemplate templateid",
     },
     "AttachmentModel": {
         "the name of the file goes in filename": "name",

@@ -136,7 +136,7 @@ def caller_request(
         origin=request_origin(event),
         account_id=",".join(accounts) if accounts else None,
         # A recipient's address would stay in the account's log after it is erased elsewhere.
-        call=f"{event.http_method} "
+        call=f"{event.http_method} /api"
         + (event.resource if "address" in (event.path_parameters or {}) else event.path),
     )
 

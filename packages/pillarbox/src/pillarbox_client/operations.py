@@ -36,7 +36,7 @@ class Operations:
         template: str | None = None,
         error: str | None = None,
     ) -> types.MessagePage:
-        """List messages: `GET /v1/emails`."""
+        """List messages: `GET /api/v1/emails`."""
         result: types.MessagePage = self._send(
             Request(
                 "GET",
@@ -61,7 +61,7 @@ class Operations:
     def send_email(
         self, body: types.SendEmailRequest, *, idempotency_key: str | None = None
     ) -> types.SendResult:
-        """Send an email: `POST /v1/emails`."""
+        """Send an email: `POST /api/v1/emails`."""
         result: types.SendResult = self._send(
             Request(
                 "POST",
@@ -81,7 +81,7 @@ class Operations:
         template: str | None = None,
         to: str | None = None,
     ) -> types.Analytics:
-        """Get analytics: `GET /v1/emails/analytics`."""
+        """Get analytics: `GET /api/v1/emails/analytics`."""
         result: types.Analytics = self._send(
             Request(
                 "GET",
@@ -100,7 +100,7 @@ class Operations:
     def send_batch(
         self, body: types.SendBatchRequest, *, idempotency_key: str | None = None
     ) -> types.BatchResult:
-        """Send a batch: `POST /v1/emails/batch`."""
+        """Send a batch: `POST /api/v1/emails/batch`."""
         result: types.BatchResult = self._send(
             Request(
                 "POST",
@@ -112,12 +112,12 @@ class Operations:
         return result
 
     def create_attachment(self, body: types.UploadRequest) -> types.UploadDetail:
-        """Upload an attachment: `POST /v1/attachments`."""
+        """Upload an attachment: `POST /api/v1/attachments`."""
         result: types.UploadDetail = self._send(Request("POST", "/v1/attachments", body=body))
         return result
 
     def get_message(self, message_id: str) -> types.MessageDetail:
-        """Get a message: `GET /v1/emails/{message_id}`."""
+        """Get a message: `GET /api/v1/emails/{message_id}`."""
         result: types.MessageDetail = self._send(
             Request("GET", f"/v1/emails/{segment(message_id)}")
         )
@@ -126,21 +126,21 @@ class Operations:
     def reschedule_message(
         self, message_id: str, body: types.RescheduleRequest
     ) -> types.MessageDetail:
-        """Reschedule a message: `PATCH /v1/emails/{message_id}`."""
+        """Reschedule a message: `PATCH /api/v1/emails/{message_id}`."""
         result: types.MessageDetail = self._send(
             Request("PATCH", f"/v1/emails/{segment(message_id)}", body=body)
         )
         return result
 
     def cancel_message(self, message_id: str) -> types.MessageDetail:
-        """Cancel a message: `POST /v1/emails/{message_id}/cancel`."""
+        """Cancel a message: `POST /api/v1/emails/{message_id}/cancel`."""
         result: types.MessageDetail = self._send(
             Request("POST", f"/v1/emails/{segment(message_id)}/cancel")
         )
         return result
 
     def release_message(self, message_id: str) -> types.MessageDetail:
-        """Release a held message: `POST /v1/emails/{message_id}/release`."""
+        """Release a held message: `POST /api/v1/emails/{message_id}/release`."""
         result: types.MessageDetail = self._send(
             Request("POST", f"/v1/emails/{segment(message_id)}/release")
         )
@@ -153,7 +153,7 @@ class Operations:
         *,
         idempotency_key: str | None = None,
     ) -> types.SendResult:
-        """Send a message again: `POST /v1/emails/{message_id}/resend`."""
+        """Send a message again: `POST /api/v1/emails/{message_id}/resend`."""
         result: types.SendResult = self._send(
             Request(
                 "POST",
@@ -165,26 +165,26 @@ class Operations:
         return result
 
     def get_kept_content(self, message_id: str) -> types.MessageContent:
-        """Read the content of a message: `GET /v1/emails/{message_id}/kept`."""
+        """Read the content of a message: `GET /api/v1/emails/{message_id}/kept`."""
         result: types.MessageContent = self._send(
             Request("GET", f"/v1/emails/{segment(message_id)}/kept")
         )
         return result
 
     def get_me(self) -> types.CallerDetail:
-        """Get the API key of the request: `GET /v1/me`."""
+        """Get the API key of the request: `GET /api/v1/me`."""
         result: types.CallerDetail = self._send(Request("GET", "/v1/me"))
         return result
 
     def list_starter_templates(self) -> list[types.StarterTemplate]:
-        """List starter templates: `GET /v1/starter-templates`."""
+        """List starter templates: `GET /api/v1/starter-templates`."""
         result: list[types.StarterTemplate] = self._send(Request("GET", "/v1/starter-templates"))
         return result
 
     def preview_starter_template(
         self, slug: types.StarterSlug, body: types.RenderStarterRequest | None = None
     ) -> types.StarterPreview:
-        """Preview a starter template: `POST /v1/starter-templates/{slug}/preview`."""
+        """Preview a starter template: `POST /api/v1/starter-templates/{slug}/preview`."""
         result: types.StarterPreview = self._send(
             Request("POST", f"/v1/starter-templates/{segment(slug)}/preview", body=body)
         )
@@ -193,110 +193,110 @@ class Operations:
     def list_templates(
         self, *, skip: int | None = None, limit: int | None = None
     ) -> types.SavedTemplatePage:
-        """List saved templates: `GET /v1/templates`."""
+        """List saved templates: `GET /api/v1/templates`."""
         result: types.SavedTemplatePage = self._send(
             Request("GET", "/v1/templates", query={"skip": skip, "limit": limit})
         )
         return result
 
     def create_template(self, body: types.CreateTemplateRequest) -> types.TemplateDraft:
-        """Begin a template: `POST /v1/templates`."""
+        """Begin a template: `POST /api/v1/templates`."""
         result: types.TemplateDraft = self._send(Request("POST", "/v1/templates", body=body))
         return result
 
     def get_template(self, id: str) -> types.SavedTemplateDetail:
-        """Get a saved template: `GET /v1/templates/{id}`."""
+        """Get a saved template: `GET /api/v1/templates/{id}`."""
         result: types.SavedTemplateDetail = self._send(
             Request("GET", f"/v1/templates/{segment(id)}")
         )
         return result
 
     def delete_template(self, id: str) -> None:
-        """Delete a saved template: `DELETE /v1/templates/{id}`."""
+        """Delete a saved template: `DELETE /api/v1/templates/{id}`."""
         self._send(Request("DELETE", f"/v1/templates/{segment(id)}"))
 
     def list_domains(self) -> types.DomainList:
-        """List domains: `GET /v1/domains`."""
+        """List domains: `GET /api/v1/domains`."""
         result: types.DomainList = self._send(Request("GET", "/v1/domains"))
         return result
 
     def add_domain(self, body: types.AddDomainRequest) -> types.Domain:
-        """Add a domain: `POST /v1/domains`."""
+        """Add a domain: `POST /api/v1/domains`."""
         result: types.Domain = self._send(Request("POST", "/v1/domains", body=body))
         return result
 
     def get_domain(self, domain: str) -> types.DomainDetail:
-        """Get a domain: `GET /v1/domains/{domain}`."""
+        """Get a domain: `GET /api/v1/domains/{domain}`."""
         result: types.DomainDetail = self._send(Request("GET", f"/v1/domains/{segment(domain)}"))
         return result
 
     def restart_domain(self, domain: str) -> types.DomainDetail:
-        """Check a failed domain again: `POST /v1/domains/{domain}`."""
+        """Check a failed domain again: `POST /api/v1/domains/{domain}`."""
         result: types.DomainDetail = self._send(Request("POST", f"/v1/domains/{segment(domain)}"))
         return result
 
     def remove_domain(self, domain: str) -> None:
-        """Remove a domain: `DELETE /v1/domains/{domain}`."""
+        """Remove a domain: `DELETE /api/v1/domains/{domain}`."""
         self._send(Request("DELETE", f"/v1/domains/{segment(domain)}"))
 
     def share_domain(self, domain: str) -> types.DomainLinkItem:
-        """Create a link to the DNS records: `POST /v1/domains/{domain}/link`."""
+        """Create a link to the DNS records: `POST /api/v1/domains/{domain}/link`."""
         result: types.DomainLinkItem = self._send(
             Request("POST", f"/v1/domains/{segment(domain)}/link")
         )
         return result
 
     def end_domain_link(self, domain: str) -> None:
-        """End the link to the DNS records: `DELETE /v1/domains/{domain}/link`."""
+        """End the link to the DNS records: `DELETE /api/v1/domains/{domain}/link`."""
         self._send(Request("DELETE", f"/v1/domains/{segment(domain)}/link"))
 
     def list_senders(self) -> types.SenderList:
-        """List senders: `GET /v1/senders`."""
+        """List senders: `GET /api/v1/senders`."""
         result: types.SenderList = self._send(Request("GET", "/v1/senders"))
         return result
 
     def add_sender(self, body: types.AddSenderRequest) -> types.Sender:
-        """Add a sender: `POST /v1/senders`."""
+        """Add a sender: `POST /api/v1/senders`."""
         result: types.Sender = self._send(Request("POST", "/v1/senders", body=body))
         return result
 
     def set_default_sender(self, sender: str) -> types.Sender:
-        """Set the default sender: `PUT /v1/senders/{sender}/default`."""
+        """Set the default sender: `PUT /api/v1/senders/{sender}/default`."""
         result: types.Sender = self._send(Request("PUT", f"/v1/senders/{segment(sender)}/default"))
         return result
 
     def remove_sender(self, sender: str) -> None:
-        """Remove a sender: `DELETE /v1/senders/{sender}`."""
+        """Remove a sender: `DELETE /api/v1/senders/{sender}`."""
         self._send(Request("DELETE", f"/v1/senders/{segment(sender)}"))
 
     def render_template(self, body: types.RenderTemplateRequest) -> types.RenderedTemplate:
-        """Preview a source: `POST /v1/templates/render`."""
+        """Preview a source: `POST /api/v1/templates/render`."""
         result: types.RenderedTemplate = self._send(
             Request("POST", "/v1/templates/render", body=body)
         )
         return result
 
     def list_drafts(self) -> types.TemplateDraftList:
-        """List drafts: `GET /v1/templates/drafts`."""
+        """List drafts: `GET /api/v1/templates/drafts`."""
         result: types.TemplateDraftList = self._send(Request("GET", "/v1/templates/drafts"))
         return result
 
     def get_draft(self, id: str) -> types.TemplateDraft:
-        """Get a draft: `GET /v1/templates/{id}/draft`."""
+        """Get a draft: `GET /api/v1/templates/{id}/draft`."""
         result: types.TemplateDraft = self._send(
             Request("GET", f"/v1/templates/{segment(id)}/draft")
         )
         return result
 
     def save_draft(self, id: str, body: types.SaveDraftRequest) -> types.TemplateDraft:
-        """Save a draft: `PUT /v1/templates/{id}/draft`."""
+        """Save a draft: `PUT /api/v1/templates/{id}/draft`."""
         result: types.TemplateDraft = self._send(
             Request("PUT", f"/v1/templates/{segment(id)}/draft", body=body)
         )
         return result
 
     def publish_template(self, id: str) -> types.PublishedTemplate:
-        """Publish a draft: `POST /v1/templates/{id}/publish`."""
+        """Publish a draft: `POST /api/v1/templates/{id}/publish`."""
         result: types.PublishedTemplate = self._send(
             Request("POST", f"/v1/templates/{segment(id)}/publish")
         )
@@ -305,7 +305,7 @@ class Operations:
     def list_versions(
         self, id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> types.TemplateVersionPage:
-        """List versions: `GET /v1/templates/{id}/versions`."""
+        """List versions: `GET /api/v1/templates/{id}/versions`."""
         result: types.TemplateVersionPage = self._send(
             Request(
                 "GET",
@@ -316,44 +316,44 @@ class Operations:
         return result
 
     def get_version(self, id: str, version: int) -> types.TemplateVersion:
-        """Get a version: `GET /v1/templates/{id}/versions/{version}`."""
+        """Get a version: `GET /api/v1/templates/{id}/versions/{version}`."""
         result: types.TemplateVersion = self._send(
             Request("GET", f"/v1/templates/{segment(id)}/versions/{segment(version)}")
         )
         return result
 
     def restore_version(self, id: str, body: types.RestoreVersionRequest) -> types.TemplateDraft:
-        """Restore a version: `POST /v1/templates/{id}/restore`."""
+        """Restore a version: `POST /api/v1/templates/{id}/restore`."""
         result: types.TemplateDraft = self._send(
             Request("POST", f"/v1/templates/{segment(id)}/restore", body=body)
         )
         return result
 
     def duplicate_template(self, id: str) -> types.TemplateDraft:
-        """Duplicate a template: `POST /v1/templates/{id}/duplicate`."""
+        """Duplicate a template: `POST /api/v1/templates/{id}/duplicate`."""
         result: types.TemplateDraft = self._send(
             Request("POST", f"/v1/templates/{segment(id)}/duplicate")
         )
         return result
 
     def list_keys(self) -> types.KeyList:
-        """List API keys: `GET /v1/keys`."""
+        """List API keys: `GET /api/v1/keys`."""
         result: types.KeyList = self._send(Request("GET", "/v1/keys"))
         return result
 
     def create_key(self, body: types.CreateKeyRequest) -> types.NewKey:
-        """Create an API key: `POST /v1/keys`."""
+        """Create an API key: `POST /api/v1/keys`."""
         result: types.NewKey = self._send(Request("POST", "/v1/keys", body=body))
         return result
 
     def revoke_key(self, key_id: str) -> None:
-        """Revoke an API key: `DELETE /v1/keys/{key_id}`."""
+        """Revoke an API key: `DELETE /api/v1/keys/{key_id}`."""
         self._send(Request("DELETE", f"/v1/keys/{segment(key_id)}"))
 
     def list_suppressions(
         self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
     ) -> types.SuppressionPage:
-        """List suppressions: `GET /v1/suppressions`."""
+        """List suppressions: `GET /api/v1/suppressions`."""
         result: types.SuppressionPage = self._send(
             Request(
                 "GET",
@@ -364,42 +364,42 @@ class Operations:
         return result
 
     def add_suppressions(self, body: types.AddSuppressionsRequest) -> types.AddedSuppressions:
-        """Add suppressions: `POST /v1/suppressions`."""
+        """Add suppressions: `POST /api/v1/suppressions`."""
         result: types.AddedSuppressions = self._send(Request("POST", "/v1/suppressions", body=body))
         return result
 
     def remove_suppression(self, address: str) -> None:
-        """Remove a suppression: `DELETE /v1/suppressions/{address}`."""
+        """Remove a suppression: `DELETE /api/v1/suppressions/{address}`."""
         self._send(Request("DELETE", f"/v1/suppressions/{segment(address)}"))
 
     def list_members(self) -> types.MemberList:
-        """List members: `GET /v1/members`."""
+        """List members: `GET /api/v1/members`."""
         result: types.MemberList = self._send(Request("GET", "/v1/members"))
         return result
 
     def invite_member(self, body: types.InviteMemberRequest) -> types.Member:
-        """Invite a member: `POST /v1/members`."""
+        """Invite a member: `POST /api/v1/members`."""
         result: types.Member = self._send(Request("POST", "/v1/members", body=body))
         return result
 
     def change_member(self, member_id: str, body: types.ChangeMemberRequest) -> types.Member:
-        """Change a member's role: `PATCH /v1/members/{member_id}`."""
+        """Change a member's role: `PATCH /api/v1/members/{member_id}`."""
         result: types.Member = self._send(
             Request("PATCH", f"/v1/members/{segment(member_id)}", body=body)
         )
         return result
 
     def remove_member(self, member_id: str) -> None:
-        """Remove a member: `DELETE /v1/members/{member_id}`."""
+        """Remove a member: `DELETE /api/v1/members/{member_id}`."""
         self._send(Request("DELETE", f"/v1/members/{segment(member_id)}"))
 
     def get_account(self) -> types.Account:
-        """Get the account: `GET /v1/account`."""
+        """Get the account: `GET /api/v1/account`."""
         result: types.Account = self._send(Request("GET", "/v1/account"))
         return result
 
     def change_account(self, body: types.ChangeAccountRequest) -> types.Account:
-        """Change the account: `PATCH /v1/account`."""
+        """Change the account: `PATCH /api/v1/account`."""
         result: types.Account = self._send(Request("PATCH", "/v1/account", body=body))
         return result
 
@@ -411,7 +411,7 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> types.AccountLog:
-        """Get the account's log: `GET /v1/account/log`."""
+        """Get the account's log: `GET /api/v1/account/log`."""
         result: types.AccountLog = self._send(
             Request(
                 "GET",
@@ -424,7 +424,7 @@ class Operations:
     def list_accounts(
         self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
     ) -> types.AccountPage:
-        """List accounts: `GET /v1/operator/accounts`."""
+        """List accounts: `GET /api/v1/operator/accounts`."""
         result: types.AccountPage = self._send(
             Request(
                 "GET",
@@ -435,14 +435,14 @@ class Operations:
         return result
 
     def create_operated_account(self, body: types.CreateAccountRequest) -> types.ChosenAccount:
-        """Create an account: `POST /v1/operator/accounts`."""
+        """Create an account: `POST /api/v1/operator/accounts`."""
         result: types.ChosenAccount = self._send(
             Request("POST", "/v1/operator/accounts", body=body)
         )
         return result
 
     def get_operated_account(self, account_id: str) -> types.OperatedAccount:
-        """Get an account: `GET /v1/operator/accounts/{account_id}`."""
+        """Get an account: `GET /api/v1/operator/accounts/{account_id}`."""
         result: types.OperatedAccount = self._send(
             Request("GET", f"/v1/operator/accounts/{segment(account_id)}")
         )
@@ -451,7 +451,7 @@ class Operations:
     def change_operated_account(
         self, account_id: str, body: types.OperateAccountRequest
     ) -> types.OperatedAccount:
-        """Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`."""
+        """Change an account's plan or limits: `PATCH /api/v1/operator/accounts/{account_id}`."""
         result: types.OperatedAccount = self._send(
             Request("PATCH", f"/v1/operator/accounts/{segment(account_id)}", body=body)
         )
@@ -460,7 +460,7 @@ class Operations:
     def delete_operated_account(
         self, account_id: str, *, drop_pending: bool | None = None
     ) -> types.DeletionState:
-        """Delete an account: `DELETE /v1/operator/accounts/{account_id}`."""
+        """Delete an account: `DELETE /api/v1/operator/accounts/{account_id}`."""
         result: types.DeletionState = self._send(
             Request(
                 "DELETE",
@@ -471,54 +471,54 @@ class Operations:
         return result
 
     def suspend_account(self, account_id: str, body: types.SuspendRequest) -> types.OperatedAccount:
-        """Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`."""
+        """Suspend an account: `POST /api/v1/operator/accounts/{account_id}/suspension`."""
         result: types.OperatedAccount = self._send(
             Request("POST", f"/v1/operator/accounts/{segment(account_id)}/suspension", body=body)
         )
         return result
 
     def resume_account(self, account_id: str) -> types.OperatedAccount:
-        """Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`."""
+        """Resume an account: `DELETE /api/v1/operator/accounts/{account_id}/suspension`."""
         result: types.OperatedAccount = self._send(
             Request("DELETE", f"/v1/operator/accounts/{segment(account_id)}/suspension")
         )
         return result
 
     def list_webhooks(self) -> types.WebhookList:
-        """List webhook endpoints: `GET /v1/webhooks`."""
+        """List webhook endpoints: `GET /api/v1/webhooks`."""
         result: types.WebhookList = self._send(Request("GET", "/v1/webhooks"))
         return result
 
     def create_webhook(self, body: types.CreateWebhookRequest) -> types.WebhookWithSecret:
-        """Create a webhook endpoint: `POST /v1/webhooks`."""
+        """Create a webhook endpoint: `POST /api/v1/webhooks`."""
         result: types.WebhookWithSecret = self._send(Request("POST", "/v1/webhooks", body=body))
         return result
 
     def get_webhook(self, endpoint_id: str) -> types.Webhook:
-        """Get a webhook endpoint: `GET /v1/webhooks/{endpoint_id}`."""
+        """Get a webhook endpoint: `GET /api/v1/webhooks/{endpoint_id}`."""
         result: types.Webhook = self._send(Request("GET", f"/v1/webhooks/{segment(endpoint_id)}"))
         return result
 
     def change_webhook(self, endpoint_id: str, body: types.ChangeWebhookRequest) -> types.Webhook:
-        """Change a webhook endpoint: `PATCH /v1/webhooks/{endpoint_id}`."""
+        """Change a webhook endpoint: `PATCH /api/v1/webhooks/{endpoint_id}`."""
         result: types.Webhook = self._send(
             Request("PATCH", f"/v1/webhooks/{segment(endpoint_id)}", body=body)
         )
         return result
 
     def delete_webhook(self, endpoint_id: str) -> None:
-        """Delete a webhook endpoint: `DELETE /v1/webhooks/{endpoint_id}`."""
+        """Delete a webhook endpoint: `DELETE /api/v1/webhooks/{endpoint_id}`."""
         self._send(Request("DELETE", f"/v1/webhooks/{segment(endpoint_id)}"))
 
     def rotate_webhook_secret(self, endpoint_id: str) -> types.WebhookWithSecret:
-        """Rotate the secret: `POST /v1/webhooks/{endpoint_id}/rotate`."""
+        """Rotate the secret: `POST /api/v1/webhooks/{endpoint_id}/rotate`."""
         result: types.WebhookWithSecret = self._send(
             Request("POST", f"/v1/webhooks/{segment(endpoint_id)}/rotate")
         )
         return result
 
     def test_webhook(self, endpoint_id: str) -> types.QueuedWebhookEvent:
-        """Test a webhook endpoint: `POST /v1/webhooks/{endpoint_id}/test`."""
+        """Test a webhook endpoint: `POST /api/v1/webhooks/{endpoint_id}/test`."""
         result: types.QueuedWebhookEvent = self._send(
             Request("POST", f"/v1/webhooks/{segment(endpoint_id)}/test")
         )
@@ -527,7 +527,7 @@ class Operations:
     def list_webhook_deliveries(
         self, endpoint_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> types.WebhookDeliveryPage:
-        """List deliveries: `GET /v1/webhooks/{endpoint_id}/deliveries`."""
+        """List deliveries: `GET /api/v1/webhooks/{endpoint_id}/deliveries`."""
         result: types.WebhookDeliveryPage = self._send(
             Request(
                 "GET",
@@ -540,7 +540,7 @@ class Operations:
     def replay_webhook_delivery(
         self, endpoint_id: str, delivery_id: str
     ) -> types.QueuedWebhookEvent:
-        """Replay a delivery: `POST /v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay`."""
+        """Replay a delivery: `POST /api/v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay`."""
         result: types.QueuedWebhookEvent = self._send(
             Request(
                 "POST",
@@ -552,7 +552,7 @@ class Operations:
     def replay_webhook_events(
         self, endpoint_id: str, body: types.ReplayWebhookRequest
     ) -> types.WebhookReplay:
-        """Replay a time range: `POST /v1/webhooks/{endpoint_id}/replay`."""
+        """Replay a time range: `POST /api/v1/webhooks/{endpoint_id}/replay`."""
         result: types.WebhookReplay = self._send(
             Request("POST", f"/v1/webhooks/{segment(endpoint_id)}/replay", body=body)
         )
@@ -580,7 +580,7 @@ class AsyncOperations:
         template: str | None = None,
         error: str | None = None,
     ) -> types.MessagePage:
-        """List messages: `GET /v1/emails`."""
+        """List messages: `GET /api/v1/emails`."""
         result: types.MessagePage = await self._send(
             Request(
                 "GET",
@@ -605,7 +605,7 @@ class AsyncOperations:
     async def send_email(
         self, body: types.SendEmailRequest, *, idempotency_key: str | None = None
     ) -> types.SendResult:
-        """Send an email: `POST /v1/emails`."""
+        """Send an email: `POST /api/v1/emails`."""
         result: types.SendResult = await self._send(
             Request(
                 "POST",
@@ -625,7 +625,7 @@ class AsyncOperations:
         template: str | None = None,
         to: str | None = None,
     ) -> types.Analytics:
-        """Get analytics: `GET /v1/emails/analytics`."""
+        """Get analytics: `GET /api/v1/emails/analytics`."""
         result: types.Analytics = await self._send(
             Request(
                 "GET",
@@ -644,7 +644,7 @@ class AsyncOperations:
     async def send_batch(
         self, body: types.SendBatchRequest, *, idempotency_key: str | None = None
     ) -> types.BatchResult:
-        """Send a batch: `POST /v1/emails/batch`."""
+        """Send a batch: `POST /api/v1/emails/batch`."""
         result: types.BatchResult = await self._send(
             Request(
                 "POST",
@@ -656,12 +656,12 @@ class AsyncOperations:
         return result
 
     async def create_attachment(self, body: types.UploadRequest) -> types.UploadDetail:
-        """Upload an attachment: `POST /v1/attachments`."""
+        """Upload an attachment: `POST /api/v1/attachments`."""
         result: types.UploadDetail = await self._send(Request("POST", "/v1/attachments", body=body))
         return result
 
     async def get_message(self, message_id: str) -> types.MessageDetail:
-        """Get a message: `GET /v1/emails/{message_id}`."""
+        """Get a message: `GET /api/v1/emails/{message_id}`."""
         result: types.MessageDetail = await self._send(
             Request("GET", f"/v1/emails/{segment(message_id)}")
         )
@@ -670,21 +670,21 @@ class AsyncOperations:
     async def reschedule_message(
         self, message_id: str, body: types.RescheduleRequest
     ) -> types.MessageDetail:
-        """Reschedule a message: `PATCH /v1/emails/{message_id}`."""
+        """Reschedule a message: `PATCH /api/v1/emails/{message_id}`."""
         result: types.MessageDetail = await self._send(
             Request("PATCH", f"/v1/emails/{segment(message_id)}", body=body)
         )
         return result
 
     async def cancel_message(self, message_id: str) -> types.MessageDetail:
-        """Cancel a message: `POST /v1/emails/{message_id}/cancel`."""
+        """Cancel a message: `POST /api/v1/emails/{message_id}/cancel`."""
         result: types.MessageDetail = await self._send(
             Request("POST", f"/v1/emails/{segment(message_id)}/cancel")
         )
         return result
 
     async def release_message(self, message_id: str) -> types.MessageDetail:
-        """Release a held message: `POST /v1/emails/{message_id}/release`."""
+        """Release a held message: `POST /api/v1/emails/{message_id}/release`."""
         result: types.MessageDetail = await self._send(
             Request("POST", f"/v1/emails/{segment(message_id)}/release")
         )
@@ -697,7 +697,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> types.SendResult:
-        """Send a message again: `POST /v1/emails/{message_id}/resend`."""
+        """Send a message again: `POST /api/v1/emails/{message_id}/resend`."""
         result: types.SendResult = await self._send(
             Request(
                 "POST",
@@ -709,19 +709,19 @@ class AsyncOperations:
         return result
 
     async def get_kept_content(self, message_id: str) -> types.MessageContent:
-        """Read the content of a message: `GET /v1/emails/{message_id}/kept`."""
+        """Read the content of a message: `GET /api/v1/emails/{message_id}/kept`."""
         result: types.MessageContent = await self._send(
             Request("GET", f"/v1/emails/{segment(message_id)}/kept")
         )
         return result
 
     async def get_me(self) -> types.CallerDetail:
-        """Get the API key of the request: `GET /v1/me`."""
+        """Get the API key of the request: `GET /api/v1/me`."""
         result: types.CallerDetail = await self._send(Request("GET", "/v1/me"))
         return result
 
     async def list_starter_templates(self) -> list[types.StarterTemplate]:
-        """List starter templates: `GET /v1/starter-templates`."""
+        """List starter templates: `GET /api/v1/starter-templates`."""
         result: list[types.StarterTemplate] = await self._send(
             Request("GET", "/v1/starter-templates")
         )
@@ -730,7 +730,7 @@ class AsyncOperations:
     async def preview_starter_template(
         self, slug: types.StarterSlug, body: types.RenderStarterRequest | None = None
     ) -> types.StarterPreview:
-        """Preview a starter template: `POST /v1/starter-templates/{slug}/preview`."""
+        """Preview a starter template: `POST /api/v1/starter-templates/{slug}/preview`."""
         result: types.StarterPreview = await self._send(
             Request("POST", f"/v1/starter-templates/{segment(slug)}/preview", body=body)
         )
@@ -739,116 +739,116 @@ class AsyncOperations:
     async def list_templates(
         self, *, skip: int | None = None, limit: int | None = None
     ) -> types.SavedTemplatePage:
-        """List saved templates: `GET /v1/templates`."""
+        """List saved templates: `GET /api/v1/templates`."""
         result: types.SavedTemplatePage = await self._send(
             Request("GET", "/v1/templates", query={"skip": skip, "limit": limit})
         )
         return result
 
     async def create_template(self, body: types.CreateTemplateRequest) -> types.TemplateDraft:
-        """Begin a template: `POST /v1/templates`."""
+        """Begin a template: `POST /api/v1/templates`."""
         result: types.TemplateDraft = await self._send(Request("POST", "/v1/templates", body=body))
         return result
 
     async def get_template(self, id: str) -> types.SavedTemplateDetail:
-        """Get a saved template: `GET /v1/templates/{id}`."""
+        """Get a saved template: `GET /api/v1/templates/{id}`."""
         result: types.SavedTemplateDetail = await self._send(
             Request("GET", f"/v1/templates/{segment(id)}")
         )
         return result
 
     async def delete_template(self, id: str) -> None:
-        """Delete a saved template: `DELETE /v1/templates/{id}`."""
+        """Delete a saved template: `DELETE /api/v1/templates/{id}`."""
         await self._send(Request("DELETE", f"/v1/templates/{segment(id)}"))
 
     async def list_domains(self) -> types.DomainList:
-        """List domains: `GET /v1/domains`."""
+        """List domains: `GET /api/v1/domains`."""
         result: types.DomainList = await self._send(Request("GET", "/v1/domains"))
         return result
 
     async def add_domain(self, body: types.AddDomainRequest) -> types.Domain:
-        """Add a domain: `POST /v1/domains`."""
+        """Add a domain: `POST /api/v1/domains`."""
         result: types.Domain = await self._send(Request("POST", "/v1/domains", body=body))
         return result
 
     async def get_domain(self, domain: str) -> types.DomainDetail:
-        """Get a domain: `GET /v1/domains/{domain}`."""
+        """Get a domain: `GET /api/v1/domains/{domain}`."""
         result: types.DomainDetail = await self._send(
             Request("GET", f"/v1/domains/{segment(domain)}")
         )
         return result
 
     async def restart_domain(self, domain: str) -> types.DomainDetail:
-        """Check a failed domain again: `POST /v1/domains/{domain}`."""
+        """Check a failed domain again: `POST /api/v1/domains/{domain}`."""
         result: types.DomainDetail = await self._send(
             Request("POST", f"/v1/domains/{segment(domain)}")
         )
         return result
 
     async def remove_domain(self, domain: str) -> None:
-        """Remove a domain: `DELETE /v1/domains/{domain}`."""
+        """Remove a domain: `DELETE /api/v1/domains/{domain}`."""
         await self._send(Request("DELETE", f"/v1/domains/{segment(domain)}"))
 
     async def share_domain(self, domain: str) -> types.DomainLinkItem:
-        """Create a link to the DNS records: `POST /v1/domains/{domain}/link`."""
+        """Create a link to the DNS records: `POST /api/v1/domains/{domain}/link`."""
         result: types.DomainLinkItem = await self._send(
             Request("POST", f"/v1/domains/{segment(domain)}/link")
         )
         return result
 
     async def end_domain_link(self, domain: str) -> None:
-        """End the link to the DNS records: `DELETE /v1/domains/{domain}/link`."""
+        """End the link to the DNS records: `DELETE /api/v1/domains/{domain}/link`."""
         await self._send(Request("DELETE", f"/v1/domains/{segment(domain)}/link"))
 
     async def list_senders(self) -> types.SenderList:
-        """List senders: `GET /v1/senders`."""
+        """List senders: `GET /api/v1/senders`."""
         result: types.SenderList = await self._send(Request("GET", "/v1/senders"))
         return result
 
     async def add_sender(self, body: types.AddSenderRequest) -> types.Sender:
-        """Add a sender: `POST /v1/senders`."""
+        """Add a sender: `POST /api/v1/senders`."""
         result: types.Sender = await self._send(Request("POST", "/v1/senders", body=body))
         return result
 
     async def set_default_sender(self, sender: str) -> types.Sender:
-        """Set the default sender: `PUT /v1/senders/{sender}/default`."""
+        """Set the default sender: `PUT /api/v1/senders/{sender}/default`."""
         result: types.Sender = await self._send(
             Request("PUT", f"/v1/senders/{segment(sender)}/default")
         )
         return result
 
     async def remove_sender(self, sender: str) -> None:
-        """Remove a sender: `DELETE /v1/senders/{sender}`."""
+        """Remove a sender: `DELETE /api/v1/senders/{sender}`."""
         await self._send(Request("DELETE", f"/v1/senders/{segment(sender)}"))
 
     async def render_template(self, body: types.RenderTemplateRequest) -> types.RenderedTemplate:
-        """Preview a source: `POST /v1/templates/render`."""
+        """Preview a source: `POST /api/v1/templates/render`."""
         result: types.RenderedTemplate = await self._send(
             Request("POST", "/v1/templates/render", body=body)
         )
         return result
 
     async def list_drafts(self) -> types.TemplateDraftList:
-        """List drafts: `GET /v1/templates/drafts`."""
+        """List drafts: `GET /api/v1/templates/drafts`."""
         result: types.TemplateDraftList = await self._send(Request("GET", "/v1/templates/drafts"))
         return result
 
     async def get_draft(self, id: str) -> types.TemplateDraft:
-        """Get a draft: `GET /v1/templates/{id}/draft`."""
+        """Get a draft: `GET /api/v1/templates/{id}/draft`."""
         result: types.TemplateDraft = await self._send(
             Request("GET", f"/v1/templates/{segment(id)}/draft")
         )
         return result
 
     async def save_draft(self, id: str, body: types.SaveDraftRequest) -> types.TemplateDraft:
-        """Save a draft: `PUT /v1/templates/{id}/draft`."""
+        """Save a draft: `PUT /api/v1/templates/{id}/draft`."""
         result: types.TemplateDraft = await self._send(
             Request("PUT", f"/v1/templates/{segment(id)}/draft", body=body)
         )
         return result
 
     async def publish_template(self, id: str) -> types.PublishedTemplate:
-        """Publish a draft: `POST /v1/templates/{id}/publish`."""
+        """Publish a draft: `POST /api/v1/templates/{id}/publish`."""
         result: types.PublishedTemplate = await self._send(
             Request("POST", f"/v1/templates/{segment(id)}/publish")
         )
@@ -857,7 +857,7 @@ class AsyncOperations:
     async def list_versions(
         self, id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> types.TemplateVersionPage:
-        """List versions: `GET /v1/templates/{id}/versions`."""
+        """List versions: `GET /api/v1/templates/{id}/versions`."""
         result: types.TemplateVersionPage = await self._send(
             Request(
                 "GET",
@@ -868,7 +868,7 @@ class AsyncOperations:
         return result
 
     async def get_version(self, id: str, version: int) -> types.TemplateVersion:
-        """Get a version: `GET /v1/templates/{id}/versions/{version}`."""
+        """Get a version: `GET /api/v1/templates/{id}/versions/{version}`."""
         result: types.TemplateVersion = await self._send(
             Request("GET", f"/v1/templates/{segment(id)}/versions/{segment(version)}")
         )
@@ -877,37 +877,37 @@ class AsyncOperations:
     async def restore_version(
         self, id: str, body: types.RestoreVersionRequest
     ) -> types.TemplateDraft:
-        """Restore a version: `POST /v1/templates/{id}/restore`."""
+        """Restore a version: `POST /api/v1/templates/{id}/restore`."""
         result: types.TemplateDraft = await self._send(
             Request("POST", f"/v1/templates/{segment(id)}/restore", body=body)
         )
         return result
 
     async def duplicate_template(self, id: str) -> types.TemplateDraft:
-        """Duplicate a template: `POST /v1/templates/{id}/duplicate`."""
+        """Duplicate a template: `POST /api/v1/templates/{id}/duplicate`."""
         result: types.TemplateDraft = await self._send(
             Request("POST", f"/v1/templates/{segment(id)}/duplicate")
         )
         return result
 
     async def list_keys(self) -> types.KeyList:
-        """List API keys: `GET /v1/keys`."""
+        """List API keys: `GET /api/v1/keys`."""
         result: types.KeyList = await self._send(Request("GET", "/v1/keys"))
         return result
 
     async def create_key(self, body: types.CreateKeyRequest) -> types.NewKey:
-        """Create an API key: `POST /v1/keys`."""
+        """Create an API key: `POST /api/v1/keys`."""
         result: types.NewKey = await self._send(Request("POST", "/v1/keys", body=body))
         return result
 
     async def revoke_key(self, key_id: str) -> None:
-        """Revoke an API key: `DELETE /v1/keys/{key_id}`."""
+        """Revoke an API key: `DELETE /api/v1/keys/{key_id}`."""
         await self._send(Request("DELETE", f"/v1/keys/{segment(key_id)}"))
 
     async def list_suppressions(
         self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
     ) -> types.SuppressionPage:
-        """List suppressions: `GET /v1/suppressions`."""
+        """List suppressions: `GET /api/v1/suppressions`."""
         result: types.SuppressionPage = await self._send(
             Request(
                 "GET",
@@ -918,44 +918,44 @@ class AsyncOperations:
         return result
 
     async def add_suppressions(self, body: types.AddSuppressionsRequest) -> types.AddedSuppressions:
-        """Add suppressions: `POST /v1/suppressions`."""
+        """Add suppressions: `POST /api/v1/suppressions`."""
         result: types.AddedSuppressions = await self._send(
             Request("POST", "/v1/suppressions", body=body)
         )
         return result
 
     async def remove_suppression(self, address: str) -> None:
-        """Remove a suppression: `DELETE /v1/suppressions/{address}`."""
+        """Remove a suppression: `DELETE /api/v1/suppressions/{address}`."""
         await self._send(Request("DELETE", f"/v1/suppressions/{segment(address)}"))
 
     async def list_members(self) -> types.MemberList:
-        """List members: `GET /v1/members`."""
+        """List members: `GET /api/v1/members`."""
         result: types.MemberList = await self._send(Request("GET", "/v1/members"))
         return result
 
     async def invite_member(self, body: types.InviteMemberRequest) -> types.Member:
-        """Invite a member: `POST /v1/members`."""
+        """Invite a member: `POST /api/v1/members`."""
         result: types.Member = await self._send(Request("POST", "/v1/members", body=body))
         return result
 
     async def change_member(self, member_id: str, body: types.ChangeMemberRequest) -> types.Member:
-        """Change a member's role: `PATCH /v1/members/{member_id}`."""
+        """Change a member's role: `PATCH /api/v1/members/{member_id}`."""
         result: types.Member = await self._send(
             Request("PATCH", f"/v1/members/{segment(member_id)}", body=body)
         )
         return result
 
     async def remove_member(self, member_id: str) -> None:
-        """Remove a member: `DELETE /v1/members/{member_id}`."""
+        """Remove a member: `DELETE /api/v1/members/{member_id}`."""
         await self._send(Request("DELETE", f"/v1/members/{segment(member_id)}"))
 
     async def get_account(self) -> types.Account:
-        """Get the account: `GET /v1/account`."""
+        """Get the account: `GET /api/v1/account`."""
         result: types.Account = await self._send(Request("GET", "/v1/account"))
         return result
 
     async def change_account(self, body: types.ChangeAccountRequest) -> types.Account:
-        """Change the account: `PATCH /v1/account`."""
+        """Change the account: `PATCH /api/v1/account`."""
         result: types.Account = await self._send(Request("PATCH", "/v1/account", body=body))
         return result
 
@@ -967,7 +967,7 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> types.AccountLog:
-        """Get the account's log: `GET /v1/account/log`."""
+        """Get the account's log: `GET /api/v1/account/log`."""
         result: types.AccountLog = await self._send(
             Request(
                 "GET",
@@ -980,7 +980,7 @@ class AsyncOperations:
     async def list_accounts(
         self, *, search: str | None = None, limit: int | None = None, cursor: str | None = None
     ) -> types.AccountPage:
-        """List accounts: `GET /v1/operator/accounts`."""
+        """List accounts: `GET /api/v1/operator/accounts`."""
         result: types.AccountPage = await self._send(
             Request(
                 "GET",
@@ -993,14 +993,14 @@ class AsyncOperations:
     async def create_operated_account(
         self, body: types.CreateAccountRequest
     ) -> types.ChosenAccount:
-        """Create an account: `POST /v1/operator/accounts`."""
+        """Create an account: `POST /api/v1/operator/accounts`."""
         result: types.ChosenAccount = await self._send(
             Request("POST", "/v1/operator/accounts", body=body)
         )
         return result
 
     async def get_operated_account(self, account_id: str) -> types.OperatedAccount:
-        """Get an account: `GET /v1/operator/accounts/{account_id}`."""
+        """Get an account: `GET /api/v1/operator/accounts/{account_id}`."""
         result: types.OperatedAccount = await self._send(
             Request("GET", f"/v1/operator/accounts/{segment(account_id)}")
         )
@@ -1009,7 +1009,7 @@ class AsyncOperations:
     async def change_operated_account(
         self, account_id: str, body: types.OperateAccountRequest
     ) -> types.OperatedAccount:
-        """Change an account's plan or limits: `PATCH /v1/operator/accounts/{account_id}`."""
+        """Change an account's plan or limits: `PATCH /api/v1/operator/accounts/{account_id}`."""
         result: types.OperatedAccount = await self._send(
             Request("PATCH", f"/v1/operator/accounts/{segment(account_id)}", body=body)
         )
@@ -1018,7 +1018,7 @@ class AsyncOperations:
     async def delete_operated_account(
         self, account_id: str, *, drop_pending: bool | None = None
     ) -> types.DeletionState:
-        """Delete an account: `DELETE /v1/operator/accounts/{account_id}`."""
+        """Delete an account: `DELETE /api/v1/operator/accounts/{account_id}`."""
         result: types.DeletionState = await self._send(
             Request(
                 "DELETE",
@@ -1031,33 +1031,33 @@ class AsyncOperations:
     async def suspend_account(
         self, account_id: str, body: types.SuspendRequest
     ) -> types.OperatedAccount:
-        """Suspend an account: `POST /v1/operator/accounts/{account_id}/suspension`."""
+        """Suspend an account: `POST /api/v1/operator/accounts/{account_id}/suspension`."""
         result: types.OperatedAccount = await self._send(
             Request("POST", f"/v1/operator/accounts/{segment(account_id)}/suspension", body=body)
         )
         return result
 
     async def resume_account(self, account_id: str) -> types.OperatedAccount:
-        """Resume an account: `DELETE /v1/operator/accounts/{account_id}/suspension`."""
+        """Resume an account: `DELETE /api/v1/operator/accounts/{account_id}/suspension`."""
         result: types.OperatedAccount = await self._send(
             Request("DELETE", f"/v1/operator/accounts/{segment(account_id)}/suspension")
         )
         return result
 
     async def list_webhooks(self) -> types.WebhookList:
-        """List webhook endpoints: `GET /v1/webhooks`."""
+        """List webhook endpoints: `GET /api/v1/webhooks`."""
         result: types.WebhookList = await self._send(Request("GET", "/v1/webhooks"))
         return result
 
     async def create_webhook(self, body: types.CreateWebhookRequest) -> types.WebhookWithSecret:
-        """Create a webhook endpoint: `POST /v1/webhooks`."""
+        """Create a webhook endpoint: `POST /api/v1/webhooks`."""
         result: types.WebhookWithSecret = await self._send(
             Request("POST", "/v1/webhooks", body=body)
         )
         return result
 
     async def get_webhook(self, endpoint_id: str) -> types.Webhook:
-        """Get a webhook endpoint: `GET /v1/webhooks/{endpoint_id}`."""
+        """Get a webhook endpoint: `GET /api/v1/webhooks/{endpoint_id}`."""
         result: types.Webhook = await self._send(
             Request("GET", f"/v1/webhooks/{segment(endpoint_id)}")
         )
@@ -1066,25 +1066,25 @@ class AsyncOperations:
     async def change_webhook(
         self, endpoint_id: str, body: types.ChangeWebhookRequest
     ) -> types.Webhook:
-        """Change a webhook endpoint: `PATCH /v1/webhooks/{endpoint_id}`."""
+        """Change a webhook endpoint: `PATCH /api/v1/webhooks/{endpoint_id}`."""
         result: types.Webhook = await self._send(
             Request("PATCH", f"/v1/webhooks/{segment(endpoint_id)}", body=body)
         )
         return result
 
     async def delete_webhook(self, endpoint_id: str) -> None:
-        """Delete a webhook endpoint: `DELETE /v1/webhooks/{endpoint_id}`."""
+        """Delete a webhook endpoint: `DELETE /api/v1/webhooks/{endpoint_id}`."""
         await self._send(Request("DELETE", f"/v1/webhooks/{segment(endpoint_id)}"))
 
     async def rotate_webhook_secret(self, endpoint_id: str) -> types.WebhookWithSecret:
-        """Rotate the secret: `POST /v1/webhooks/{endpoint_id}/rotate`."""
+        """Rotate the secret: `POST /api/v1/webhooks/{endpoint_id}/rotate`."""
         result: types.WebhookWithSecret = await self._send(
             Request("POST", f"/v1/webhooks/{segment(endpoint_id)}/rotate")
         )
         return result
 
     async def test_webhook(self, endpoint_id: str) -> types.QueuedWebhookEvent:
-        """Test a webhook endpoint: `POST /v1/webhooks/{endpoint_id}/test`."""
+        """Test a webhook endpoint: `POST /api/v1/webhooks/{endpoint_id}/test`."""
         result: types.QueuedWebhookEvent = await self._send(
             Request("POST", f"/v1/webhooks/{segment(endpoint_id)}/test")
         )
@@ -1093,7 +1093,7 @@ class AsyncOperations:
     async def list_webhook_deliveries(
         self, endpoint_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> types.WebhookDeliveryPage:
-        """List deliveries: `GET /v1/webhooks/{endpoint_id}/deliveries`."""
+        """List deliveries: `GET /api/v1/webhooks/{endpoint_id}/deliveries`."""
         result: types.WebhookDeliveryPage = await self._send(
             Request(
                 "GET",
@@ -1106,7 +1106,7 @@ class AsyncOperations:
     async def replay_webhook_delivery(
         self, endpoint_id: str, delivery_id: str
     ) -> types.QueuedWebhookEvent:
-        """Replay a delivery: `POST /v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay`."""
+        """Replay a delivery: `POST /api/v1/webhooks/{endpoint_id}/deliveries/{delivery_id}/replay`."""
         result: types.QueuedWebhookEvent = await self._send(
             Request(
                 "POST",
@@ -1118,7 +1118,7 @@ class AsyncOperations:
     async def replay_webhook_events(
         self, endpoint_id: str, body: types.ReplayWebhookRequest
     ) -> types.WebhookReplay:
-        """Replay a time range: `POST /v1/webhooks/{endpoint_id}/replay`."""
+        """Replay a time range: `POST /api/v1/webhooks/{endpoint_id}/replay`."""
         result: types.WebhookReplay = await self._send(
             Request("POST", f"/v1/webhooks/{segment(endpoint_id)}/replay", body=body)
         )

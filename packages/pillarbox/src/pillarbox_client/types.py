@@ -319,7 +319,7 @@ class Attachment(TypedDict):
     """
 
     attachmentId: NotRequired[str | None]
-    """The id of an uploaded file, from `POST /v1/attachments`. It replaces `filename`,
+    """The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`,
     `contentType` and `content`.
     """
     filename: NotRequired[str | None]

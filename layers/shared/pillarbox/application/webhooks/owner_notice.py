@@ -12,7 +12,7 @@ from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import EndpointHealth, OwnerNotice, WebhookEndpoint
 from pillarbox.domain.webhooks.retries import DISABLE_AFTER
 
-_WHERE_ERRORS_ARE: Final = "GET /v1/webhooks/{id}/deliveries shows the error of each delivery."
+_WHERE_ERRORS_ARE: Final = "GET /api/v1/webhooks/{id}/deliveries shows the error of each delivery."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def _late(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str, ...
         f"Your webhook endpoint at {host} has answered slowly since {since}.",
         "We send it a few events at a time. An event that waits for 7 days is not sent any more.",
         "Please let the endpoint answer at once, and do its work later.",
-        f"GET /v1/webhooks/{endpoint_id}/deliveries shows how long it took for each answer.",
+        f"GET /api/v1/webhooks/{endpoint_id}/deliveries shows how long it took for each answer.",
         "You need not do more: the events that wait are sent as fast as it answers.",
     )
 
@@ -100,7 +100,7 @@ def _disabled(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str,
         reason = f"It answered 410 Gone on {_day_and_time(health.disabled_at)}."
     else:
         reason = f"It has accepted nothing since {_day_and_time(health.failing_since)}."
-    enable = f'PATCH /v1/webhooks/{endpoint_id} with {{"enabled": true}}'
+    enable = f'PATCH /api/v1/webhooks/{endpoint_id} with {{"enabled": true}}'
     return (
         f"Your webhook endpoint at {host} is disabled",
         f"We disabled your webhook endpoint at {host}. {reason}",

@@ -114,7 +114,9 @@ def _type_of_file(value: str | None, info: "ValidationInfo") -> str | None:
 
 def _check_upload_id(value: str) -> str:
     if not is_uuid(value):
-        raise invalid("invalid_uuid", f"{NOT_A_UUID}: the id that POST /v1/attachments returned")
+        raise invalid(
+            "invalid_uuid", f"{NOT_A_UUID}: the id that POST /api/v1/attachments returned"
+        )
     return value
 
 
