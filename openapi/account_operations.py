@@ -159,6 +159,7 @@ KEYS: Final = (
     _of_keys(
         route="POST /v1/keys",
         id="create_key",
+        creates_named=True,
         summary="Create an API key",
         description="Creates a live key. The response has its text, which nothing shows again. A"
         " key that another key creates has no right that this lacks, and is revoked with it. Only"

@@ -520,6 +520,14 @@ ERRORS: Final[Mapping[str, Error]] = {
             },
         },
     ),
+    "already_exists": Error(
+        409,
+        when="`If-None-Match` or `If-Match` of a creation leaves out an object of the same name.",
+        about_details="`details.ids` lists those that the request does not name.",
+        remedy="Use that one, or list again and decide.",
+        message="Another request has created it already.",
+        details={"ids": ["key_qh4ybvcvbqzk1a2b3c4d"]},
+    ),
     "webhook_limit_exceeded": _limit(
         10,
         "ten webhook endpoints",

@@ -40,6 +40,8 @@ class Operation:
     idempotent: bool = False
     #: Whether it takes the revision of a draft in If-Match.
     takes_revision: bool = False
+    #: Whether it creates an object that If-None-Match lets be the only one of its name.
+    creates_named: bool = False
     #: Whether an operator's key may name the account in X-Account.
     takes_account: bool = False
     #: The type of a success; None if the response is 204 without a body.

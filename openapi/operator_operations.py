@@ -108,6 +108,7 @@ OPERATOR: Final = (
     _write(
         route="POST /v1/operator/accounts",
         id="create_operated_account",
+        creates_named=True,
         shared_function="create_account",
         summary="Create an account",
         description="Creates an account without senders, keys and members. The name need not be"

@@ -54,6 +54,14 @@ _REVISION: Final = {
     "schema": {"type": "string", "pattern": '^"?(0|[1-9][0-9]{0,8})"?$'},
     "example": '"0"',
 }
+_ALONE: Final = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "With `*` the account may have no other of this name, or URL: use it if your"
+    " program may run twice at once. `If-Match` names the ids of those that it may have. For any"
+    " other one the response is 409 `already_exists`.",
+    "schema": {"type": "string", "const": "*"},
+}
 _ACCOUNT: Final = {
     "name": "X-Account",
     "in": "header",
@@ -96,6 +104,8 @@ def parameters_of(operation: Operation, schemas: Schemas) -> Iterable[dict[str, 
         yield _ACCOUNT
     if operation.takes_revision:
         yield _REVISION
+    if operation.creates_named:
+        yield _ALONE
     if operation.idempotent:
         yield _IDEMPOTENCY_KEY
 

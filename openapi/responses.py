@@ -99,6 +99,8 @@ def error_codes(operation: Operation) -> list[str]:
         codes.append("account_not_found")
     if operation.takes_revision:
         codes.append("draft_changed")
+    if operation.creates_named:
+        codes.append("already_exists")
     if operation.idempotent:
         codes += ("idempotency_key_mismatch", "idempotency_in_flight")
     if operation.scope:

@@ -92,6 +92,7 @@ _write: Final = partial(_operation, scope=DRAFTS_WRITE)
 TEMPLATE_EDITOR: Final = (
     _write(
         id="create_template",
+        creates_named=True,
         route="POST /v1/templates",
         summary="Begin a template",
         description="Creates a draft from a starter template with the account's brand, from HTML,"

@@ -42,13 +42,13 @@ WEBHOOKS: Final = (
     ),
     _write(
         id="create_webhook",
+        creates_named=True,
         route="POST /v1/webhooks",
         summary="Create a webhook endpoint",
         description="The response has the endpoint's secret. Save it: only this response and that"
         " of a rotation show it. An event bus or a bucket in your AWS account has no secret, but"
         " needs a `roleArn`, if the operator of the service lets events go there. Give the role the"
-        " `trustPolicy` of the response; a test shows whether it works. With the header"
-        " `If-None-Match: *` no other endpoint of the account may have the URL.",
+        " `trustPolicy` of the response; a test shows whether it works.",
         body=CreateWebhookRequest,
         body_examples=examples.NEW_WEBHOOKS,
         response=WebhookWithSecret,

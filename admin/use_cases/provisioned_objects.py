@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -102,8 +103,8 @@ def _create_template(
 ) -> Callable[[], object]:
     def create() -> None:
         body = {"name": entry.name, "category": entry.category}
-        made = target.call("POST", "/v1/templates", body)
-        _save_template(target, made["id"], content)()
+        if made := target.create("/v1/templates", body):
+            _save_template(target, made["id"], content)()
 
     return create
 
@@ -114,10 +115,15 @@ def _save_template(
     def save() -> None:
         path = f"/v1/templates/{template_id}"
         state = target.call("GET", f"{path}/draft")
-        if any(state[name] != new for name, new in content.items()):
-            body = content | {"samples": state["samples"]}
-            state = target.call("PUT", f"{path}/draft", body, If_Match=str(state["revision"]))
-        target.call("POST", f"{path}/publish", If_Match=str(state["revision"]))
+        try:
+            if any(state[name] != new for name, new in content.items()):
+                body = content | {"samples": state["samples"]}
+                state = target.call("PUT", f"{path}/draft", body, If_Match=str(state["revision"]))
+            target.call("POST", f"{path}/publish", If_Match=str(state["revision"]))
+        except RefusedCall as refused:
+            if refused.refusal != "draft_changed":
+                raise
+            save()  # somebody else has saved it meanwhile
 
     return save
 
@@ -132,7 +138,7 @@ def _webhooks(target: Target) -> Iterator[Step]:
             body: dict[str, Any] = {"url": entry.url, "types": entry.types}
             if entry.role_arn is not None:
                 body["roleArn"] = entry.role_arn
-            yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, "", body))
+            yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, body))
             continue
         path = f"/v1/webhooks/{state['id']}"
         if set(state["types"]) != set(entry.types):
@@ -146,13 +152,15 @@ def _webhooks(target: Target) -> Iterator[Step]:
         if entry.secret_to is not None and (is_doubled or has_none):
             why = f"{entry.secret_to} has none" if has_none else "the endpoint was doubled"
             text = f"webhook {entry.url}: a new secret, because {why}"
-            yield Step("~", text, _with_secret(target, entry, f"/{state['id']}/rotate", None))
+            yield Step("~", text, _with_secret(target, entry, state["id"]))
     yield from _rest(target, "webhook", found.keys() | doubled, _ids(found) | doubled)
 
 
 def _with_secret(
-    target: Target, entry: WebhookEntry, path: str, body: object
+    target: Target, entry: WebhookEntry, made_of: dict[str, Any] | str
 ) -> Callable[[], object]:
+    """Store the secret of an endpoint that is created, or a new one of an endpoint by its id."""
+
     def run() -> None:
         pending, before = f"pending-{new_token(32)}", ""
         if entry.secret_to is not None and _has_secret(target, entry.secret_to):
@@ -160,17 +168,14 @@ def _with_secret(
             # and what the destination holds meanwhile cannot be guessed.
             before = target.values.read(entry.secret_to) or ""
             target.values.write(entry.secret_to, pending)
-        try:
-            made = target.call("POST", f"/v1/webhooks{path}", body, If_None_Match="*")
-        except RefusedCall:
-            if path or all(one["url"] != entry.url for one in target.items("/v1/webhooks")):
-                raise
-            # Another run has made it at the same time, and stores its secret.
-            if entry.secret_to and before and target.values.read(entry.secret_to) == pending:
-                target.values.write(entry.secret_to, before)
-            return
-        if entry.secret_to is not None:
+        if isinstance(made_of, str):
+            made = target.call("POST", f"/v1/webhooks/{made_of}/rotate")
+        else:
+            made = target.create("/v1/webhooks", made_of)
+        if entry.secret_to is not None and made is not None:
             target.values.write(entry.secret_to, made["secret"])
+        elif entry.secret_to and before and target.values.read(entry.secret_to) == pending:
+            target.values.write(entry.secret_to, before)  # it may be that of the other run
 
     return run
 
@@ -193,10 +198,12 @@ def _keys(target: Target) -> Iterator[Step]:
         if not good:
             mark = "~" if named else "+"
             text = f"key {entry.name}" + (": replaced by a new one" if named else "")
-            yield Step(mark, text, _create_key(target, entry))
+            known = [one["id"] for one in named if one["name"] == entry.name]
+            yield Step(mark, text, _create_key(target, entry, known))
         for old in named:
             if old not in good[:1] and old["id"] not in in_use:
-                yield Step("-", f"key {old['name']} ({old['id']}), replaced", _revoke(target, old))
+                text = f"key {old['name']} ({old['id']}), replaced"
+                yield Step("-", text, _revoke_replaced(target, entry, old))
     names = {f"{one['name']} ({one['id']})": one["id"] for one in valid}
     staying = {name for name, key_id in names.items() if key_id in in_use}
     yield from _rest(target, "key", names.keys() - staying, names)
@@ -235,7 +242,7 @@ def _is_of(stored: str, key: dict[str, Any]) -> bool:
     return stored.startswith(f"bx_live_{account_id}") and stored.endswith(key["ending"] or "-")
 
 
-def _create_key(target: Target, entry: KeyEntry) -> Callable[[], object]:
+def _create_key(target: Target, entry: KeyEntry, known: list[str]) -> Callable[[], object]:
     def create() -> None:
         body: dict[str, object] = {"name": entry.name, "preset": entry.preset.value}
         if entry.scopes:
@@ -244,14 +251,19 @@ def _create_key(target: Target, entry: KeyEntry) -> Callable[[], object]:
             body["expiresAt"] = entry.expires.isoformat()
         if entry.sources:
             body["sources"] = entry.sources
-        made = target.call("POST", "/v1/keys", body)
-        target.values.write(entry.value_to, made["key"])
+        if made := target.create("/v1/keys", body, known):
+            target.values.write(entry.value_to, made["key"])
 
     return create
 
 
-def _revoke(target: Target, key: dict[str, Any]) -> Callable[[], object]:
-    return _call(target, "DELETE", f"/v1/keys/{key['id']}")
+def _revoke_replaced(target: Target, entry: KeyEntry, key: dict[str, Any]) -> Callable[[], object]:
+    def revoke() -> None:
+        # Another run may have made the new key, and not yet have stored it.
+        if not _is_of(target.values.read(entry.value_to) or "", key):
+            target.remove(f"/v1/keys/{key['id']}")
+
+    return revoke
 
 
 def _suppressions(target: Target) -> Iterator[Step]:
@@ -322,7 +334,7 @@ def _rest(
             yield Step("?", f"{kind} {name} is not in the file: it stays without --prune")
             continue
         path = f"{_PATHS[kind]}/{quote(ids[name] if ids else name, safe='')}"
-        yield Step("-", f"{kind} {name}", _call(target, "DELETE", path), last=True)
+        yield Step("-", f"{kind} {name}", partial(target.remove, path), last=True)
 
 
 def _call(target: Target, method: str, path: str, body: object = None) -> Callable[[], object]:

@@ -4,8 +4,9 @@ Each step is found by comparing the file with what the service has now. So a run
 interrupted is repeated, and a run after a complete one finds nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -47,7 +48,7 @@ class Provisioning:
                 raise ValidationFailed(FieldError("accounts", message, "not_allowed"))
             yield Step(" ", f"account {entry.name}")
             removals = list[Step]()
-            for steps in (_account_steps, *OBJECTS):
+            for steps in (partial(_account_steps, find=self._find), *OBJECTS):
                 for step in steps(target):
                     if step.last:
                         removals.insert(0, step)
@@ -91,15 +92,15 @@ def _run(step: Step, *, plan: bool) -> Iterator[Step]:
         step.run()
 
 
-def _account_steps(target: Target) -> Iterator[Step]:
+def _account_steps(target: Target, *, find: Callable[[AccountEntry], str | None]) -> Iterator[Step]:
     """Create the account, and set its name, plan and brand."""
     entry = target.entry
     if target.account_id is None:
         body = {"name": entry.name, "plan": entry.plan or "free", "contact": entry.contact}
 
         def create() -> None:
-            made = target.api.call("POST", "/v1/operator/accounts", body)
-            target.account_id = target.acts_for = made["id"]
+            made = target.create("/v1/operator/accounts", body)
+            target.account_id = target.acts_for = made["id"] if made else find(entry)
 
         yield Step("+", f"account {entry.name} ({body['plan']})", create)
         state: dict[str, Any] = {"name": entry.name, "plan": body["plan"]}

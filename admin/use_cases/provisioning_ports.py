@@ -1,11 +1,11 @@
 """What `pillarbox apply` needs beside the API: where secret values go, and files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from admin.use_cases.provision_file import AccountEntry
-from pillarbox.application.management import ManagementApi
+from pillarbox.application.management import ManagementApi, RefusedCall
 
 
 class Values(Protocol):
@@ -67,6 +67,27 @@ class Target:
         """Make a request about the account."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.call(method, path, body, account=self.acts_for, headers=sent)
+
+    def create(self, path: str, body: object, known: Sequence[str] = ()) -> Any:  # noqa: ANN401  JSON
+        """Create an object beside those of its name that are known.
+
+        Return None if another run has created it meanwhile: that one finishes it.
+        """
+        match = {"If_Match": ",".join(known)} if known else {"If_None_Match": "*"}
+        try:
+            return self.call("POST", path, body, **match)
+        except RefusedCall as refused:
+            if refused.refusal != "already_exists":
+                raise
+            return None
+
+    def remove(self, path: str) -> None:
+        """Delete an object, unless another run has."""
+        try:
+            self.call("DELETE", path)
+        except RefusedCall as refused:
+            if not refused.is_absence:
+                raise
 
     def items(self, path: str) -> list[dict[str, Any]]:
         """Return a list of the account; a new account has none."""

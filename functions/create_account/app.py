@@ -7,7 +7,7 @@ from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.operator.creation import CreateAccountRequest
-from pillarbox.http.requests import read_caller, request_origin
+from pillarbox.http.requests import read_caller, read_known, request_origin
 from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
 from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
 from pillarbox.http.sign_in.wire import read_session
@@ -36,7 +36,11 @@ def create_account() -> Reply:
     request = read_caller(app.current_event)
     services().operator_authentication.manage(request, ACCOUNTS_WRITE)
     body = read_body(app.current_event, CreateAccountRequest)
-    made = services().accounts.create(body.name, body.plan, contact=body.contact)
+    accounts = services().accounts
+    with services().creations.beside(
+        read_known(app.current_event), "account", body.name, lambda: accounts.ids_of(body.name)
+    ):
+        made = accounts.create(body.name, body.plan, contact=body.contact)
     return reply(chosen_account(made), 201)
 
 

@@ -8,7 +8,7 @@ from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id
 from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
 from pillarbox.http.query import VersionsQuery, read_query
-from pillarbox.http.requests import read_caller, read_uuid
+from pillarbox.http.requests import read_caller, read_known, read_uuid
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.templates.replies import (
     draft_item,
@@ -38,8 +38,15 @@ app = build_app()
 def create_template() -> Reply:
     principal = _author()
     new = read_new_template(app.current_event)
-    editing = services().template_editing
-    return reply(draft_item(editing.create(_account(principal), new, _by(principal))), 201)
+    account_id, editing = _account(principal), services().template_editing
+    with services().creations.beside(
+        read_known(app.current_event),
+        f"template of {account_id}",
+        new.name,
+        lambda: editing.ids_of(account_id, new.name),
+    ):
+        state = editing.create(account_id, new, _by(principal))
+    return reply(draft_item(state), 201)
 
 
 @app.post("/v1/templates/render")

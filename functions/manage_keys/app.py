@@ -8,7 +8,7 @@ from pillarbox.http.accounts.replies import key_list, new_key
 from pillarbox.http.accounts.wire import CreateKeyRequest
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_caller
+from pillarbox.http.requests import read_caller, read_known
 from pillarbox.http.validation import read_body
 from pillarbox.wiring import services
 
@@ -28,14 +28,21 @@ def list_keys() -> Reply:
 def create_key() -> Reply:
     principal = _principal(KEYS_WRITE)
     body = read_body(app.current_event, CreateKeyRequest)
-    issued = services().api_keys.issue_live(
-        principal.account.account_id,
+    account_id, keys = principal.account.account_id, services().api_keys
+    with services().creations.beside(
+        read_known(app.current_event),
+        f"key of {account_id}",
         body.name,
-        body.preset,
-        body.scopes or (),
-        limits=KeyLimits(body.expires_at, tuple(body.sources or ())),
-        creator=principal,
-    )
+        lambda: keys.ids_of(account_id, body.name),
+    ):
+        issued = keys.issue_live(
+            account_id,
+            body.name,
+            body.preset,
+            body.scopes or (),
+            limits=KeyLimits(body.expires_at, tuple(body.sources or ())),
+            creator=principal,
+        )
     return reply(new_key(issued), 201)
 
 

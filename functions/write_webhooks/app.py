@@ -8,7 +8,7 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import header_values, read_caller, read_uuid
+from pillarbox.http.requests import read_caller, read_known, read_uuid
 from pillarbox.http.validation import read_body
 from pillarbox.http.webhooks.replies import (
     queued_event,
@@ -26,15 +26,21 @@ app = build_app()
 def create_webhook() -> Reply:
     principal = _principal()
     body = read_body(app.current_event, CreateWebhookRequest)
-    state = services().webhooks.create(
-        principal.account.account_id,
+    account_id, webhooks = principal.account.account_id, services().webhooks
+    with services().creations.beside(
+        read_known(app.current_event),
+        f"webhook of {account_id}",
         body.url,
-        body.types,
-        by=principal.actor,
-        shape=body.format,
-        role_arn=body.role_arn,
-        alone=header_values(app.current_event, "if-none-match") == ["*"],
-    )
+        lambda: webhooks.ids_of(account_id, body.url),
+    ):
+        state = webhooks.create(
+            account_id,
+            body.url,
+            body.types,
+            by=principal.actor,
+            shape=body.format,
+            role_arn=body.role_arn,
+        )
     return reply(webhook_with_secret(state), 201)
 
 

@@ -38,6 +38,8 @@ REASONS: Final = {
     "adapters/dynamodb/messages/claims.py: replace: now < stored.expires_at": _A_DAY,
     "domain/messages/mail.py: is_late: now - self.queued_at"
     " > (URGENT_LATE if self.urgent else LATE)": _SOON,
+    "adapters/dynamodb/name_leases.py: take: attribute_not_exists(#until)"
+    " OR #until <= :now": "a lease is 30 seconds longer than a request runs",
     "application/operator/account_deletion.py: delete: self.clock() >= until": _ONE_CLOCK,
     "application/operator/account_deletion.py: plan: wait > timedelta(0)": _SLACK,
     "application/sending/claiming.py: acquire: now < stored.leased_until": "LEASE has the margin",

@@ -103,6 +103,16 @@ def _draft_changed(service: Service) -> Any:
     return answer
 
 
+def _already_made(service: Service) -> Any:
+    api = _everything(service)
+    body = json.dumps({"name": "ci", "preset": "send"})
+    key_id = api.raw("POST", "/keys", body, {"If-None-Match": "*"}).json["id"]
+    answer = api.raw("POST", "/keys", body, {"If-None-Match": "*"}).json
+    assert answer["error"]["details"] == {"ids": [key_id]}
+    answer["error"]["details"] = ERRORS["already_exists"].details
+    return answer
+
+
 def _version(service: Service, number: int) -> Any:
     account = service.account()
     path = f"/templates/{service.template(account, '<p>x</p>')}/versions/{number}"
@@ -376,6 +386,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "content_not_found": _not_kept,
     "template_in_use": _in_use,
     "draft_changed": _draft_changed,
+    "already_exists": _already_made,
     "version_not_found": lambda s: _version(s, 7),
     "request_too_large": _edge(length=edge_function.FRONT + 1, uri="/api/v1/emails/batch"),
     "validation_failed": lambda s: s.live().send(raw_html(subject=..., replyto="x")).json,

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from admin.use_cases.provision_file import ProvisionFile, read_provision_file
 from admin.use_cases.provisioning import Provisioning
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.creations import Creations
 from pillarbox.application.management import RefusedCall
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import (
@@ -23,7 +27,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
 )
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
-from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.wiring import services
 from tests.contract.client import Api
@@ -81,7 +85,8 @@ class InProcessApi:
             query=dict(part.split("=") for part in query.split("&") if part),
         )
         if response.status >= 400:
-            raise RefusedCall(f"{method} {path} {response.text}", response.status, "")
+            code = response.json["error"]["code"]
+            raise RefusedCall(f"{method} {path} {response.text}", response.status, code)
         if (method, path) == ("POST", "/domains"):  # DNS has its records at once
             name = response.json["domain"]
             services().account_domain_store.remove(account or "", name)
@@ -186,11 +191,11 @@ class Run:
     values: MemoryValues = field(default_factory=MemoryValues)
     files: MemoryFiles = field(default_factory=MemoryFiles)
 
-    def at_once(self, content: ProvisionFile, runs: int) -> None:
+    def at_once(self, content: ProvisionFile, runs: int, *, prune: bool = False) -> None:
         """Let several runs take each step after all have found it."""
         api = InProcessApi(self.service, self.key, Changes())
         provisioning = Provisioning(api=api, values=self.values, files=self.files)
-        waiting = [provisioning.run(content, plan=False, prune=False) for _ in range(runs)]
+        waiting = [provisioning.run(content, plan=False, prune=prune) for _ in range(runs)]
         while waiting:
             waiting = [one for one in waiting if next(one, None) is not None]
 
@@ -303,25 +308,52 @@ def test_events_go_to_aws_with_a_role(run: Run) -> None:
             file_of(wanted | {"webhooks": [bucket | wrong]})
 
 
-def test_three_runs_at_once_make_one_endpoint(run: Run) -> None:
-    """The endpoint is made once, and its place has its secret; --prune removes what was doubled."""
+def test_three_runs_at_once_make_each_object_once(run: Run) -> None:
+    """Everything is there once, with its values; so is a key that three runs replace."""
     (whole, shop) = names(2)
     run(file_of(customer(whole)))
-    run(file_of({"name": shop, "plan": "standard"}))
+    wanted = customer(shop)
     run.values.stored[f"file:{shop}/hook"] = "whsec_of_another_endpoint"
-    run.at_once(file_of(customer(shop)), 3)
+    run.at_once(file_of(wanted), 3)
+    state = json.dumps(state_of(run, shop)).replace(shop, whole)
+    assert json.loads(state) == json.loads(json.dumps(state_of(run, whole)))
     (account_id,) = (one.account_id for one in services().accounts.all() if one.name == shop)
     (made,) = services().webhook_queries.of_account(account_id)
     assert [one.text for one in made.endpoint.secrets] == [run.values.stored[f"file:{shop}/hook"]]
-    removed = run(file_of(customer(shop)), prune=True)
-    assert {one.partition(" (")[0] for one in removed} == {
-        "- key web",
-        "- key job",
-        "- template Receipt",
-    }
-    state = json.dumps(state_of(run, shop)).replace(shop, whole)
-    assert json.loads(state) == json.loads(json.dumps(state_of(run, whole)))
-    assert run(file_of(customer(shop))) == []
+    old = run.values.stored[f"file:{shop}/web"]
+    wanted["keys"][0]["scopes"] = ["webhooks:read", "webhooks:write"]
+    wanted["templates"][0]["subject"] = "Hello"
+    run.at_once(file_of(wanted), 3)
+    assert len(state_of(run, shop)["keys"]) == 2
+    assert [
+        Api(text).raw("GET", "/webhooks").status
+        for text in (old, run.values.stored[f"file:{shop}/web"])
+    ] == [401, 200]
+    assert run(file_of(wanted), prune=True) == []
+    run.at_once(file_of({"name": shop}), 3, prune=True)
+    assert not any(state_of(run, shop)[kind] for kind in ("domains", "templates", "keys"))
+
+
+def test_a_killed_creation_keeps_its_name_for_a_minute(service: Service) -> None:
+    """The next one waits so long; one that ends late takes nothing from the next."""
+    assert service
+    start = datetime(2026, 11, 29, tzinfo=UTC)
+
+    def beside(seconds: float) -> AbstractContextManager[None]:
+        clock = partial(start.__add__, timedelta(seconds=seconds))
+        creations = Creations(leases=services().name_leases, clock=clock)
+        return creations.beside([], "key", "web", list)
+
+    killed = beside(0)
+    killed.__enter__()
+    with pytest.raises(ServiceError, match="Try again"), beside(59.999):
+        pass
+    with beside(60):
+        killed.__exit__(None, None, None)
+        with pytest.raises(ServiceError), beside(60.001):
+            pass
+    with beside(60.002):
+        pass
 
 
 def test_doubled_endpoints_are_named_and_removed(run: Run) -> None:

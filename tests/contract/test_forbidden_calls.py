@@ -104,7 +104,7 @@ _WRITERS: Final = {
 }
 #: Who lists the records of the table that name all accounts; nothing there lists keys or claims.
 _LISTERS: Final = {
-    "ACCTS": {"OperateRole", "RecordFeedbackRole", "SweepMessagesRole"},
+    "ACCTS": {"CreateAccountRole", "OperateRole", "RecordFeedbackRole", "SweepMessagesRole"},
     "KEYS": {"DeleteAccountRole"},
     "KEY": set[str](),
     "IDEM": set[str](),
@@ -264,13 +264,16 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         if _allows(role, action, key, table="Credentials")
     }
     of_role = {
-        "WriteWebhooksRole": {"ACCT", "HOOK"},
+        "WriteWebhooksRole": {"ACCT", "HOOK", "NAME"},
         "PasskeysRole": {"PASSKEY", "POW", "PROOF", "SESS"},
         "SignInRole": {"COUNT", "FLOW", "LINK", "SESS", "USER"},
-        "CreateAccountRole": {"ACCT", "ACCTS", "LOG", "OF", "POW", "PROOF", "SIGNUPS", "TEAM"},
+        "CreateAccountRole": {
+            *("ACCT", "ACCTS", "LOG", "NAME", "OF", "POW", "PROOF", "SIGNUPS", "TEAM")
+        },
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
-        "ManageKeysRole": {"KEY", "KEYS", "OF", "TEAM"},  # a revocation ends invitations
+        "ManageKeysRole": {"KEY", "KEYS", "NAME", "OF", "TEAM"},  # a revocation ends invitations
         "DeleteAccountRole": {"HOOK", "KEY", "KEYS", "OF", "TEAM"},
+        "EditTemplatesRole": {"NAME"},
         # They create the key that signs the link by which a reader stops such email.
         "MailCodeRole": {"POW"},
         "ManageMembersRole": {"LINK", "OF", "POW", "TEAM", "USER"},

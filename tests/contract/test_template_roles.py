@@ -489,6 +489,13 @@ def _manage(service: Service) -> None:
         if operation.id == "delete_operated_account":
             continue
         assert operation.request(api, {"account_id": account}).status // 100 == 2, operation.id
+    for path, body in {
+        "/templates": {"name": "alone", "category": "billing"},
+        "/webhooks": {"url": "https://alone.example/", "types": ["*"]},
+        "/keys": {"name": "alone", "preset": "custom", "scopes": ["keys:read"]},
+        "/operator/accounts": {"name": "alone", "plan": "free"},
+    }.items():
+        assert api.raw("POST", path, json.dumps(body), {"If-None-Match": "*"}).status == 201, path
     own_key = api_keys.find(text).key_id
     assert api.raw("POST", "/keys", child, {"X-Account": account}).status == 201
     assert api.raw("DELETE", f"/keys/{own_key}").status == 204

@@ -1,6 +1,6 @@
 """Fakes of the ports for webhooks over plain dicts. They pass the tests in tests/ports."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -57,11 +57,8 @@ class FakeWebhookEndpoints:
     marked: set[str] = field(default_factory=set)
     requests: dict[str, tuple[datetime, int]] = field(default_factory=dict)
 
-    def add(
-        self, endpoint: WebhookEndpoint, most: int, beside: Collection[str] | None = None
-    ) -> bool:
-        present = [one.endpoint_id for one in self.of_account(endpoint.account_id)]
-        if len(present) >= most or (beside is not None and {*beside} != {*present}):
+    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
+        if len(self.of_account(endpoint.account_id)) >= most:
             return False
         self.endpoints[endpoint.account_id, endpoint.endpoint_id] = endpoint
         self.marked.add(endpoint.account_id)

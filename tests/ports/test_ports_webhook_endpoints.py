@@ -68,16 +68,6 @@ def test_an_account_has_at_most_so_many(endpoints: WebhookEndpoints) -> None:
     assert endpoints.of_account(ACCOUNT) == stored[1:]
 
 
-def test_an_endpoint_is_added_beside_known_ones_alone(endpoints: WebhookEndpoints) -> None:
-    """Whoever has not seen the others adds none, and never more than the account may have."""
-    first, second, third = (endpoint(created_at=at(n)) for n in range(3))
-    assert not endpoints.add(first, 2, [second.endpoint_id])
-    assert endpoints.add(first, 2, [])
-    assert not endpoints.add(second, 2, [])
-    assert endpoints.add(second, 2, [first.endpoint_id])
-    assert not endpoints.add(third, 2, [first.endpoint_id, second.endpoint_id])
-
-
 def test_the_oldest_endpoint_is_listed_first(endpoints: WebhookEndpoints) -> None:
     """The list is in the order of creation, and has no endpoint of another account."""
     stored = [endpoint(created_at=at(n)) for n in range(3)]

@@ -64,6 +64,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "not_resendable": (409, "invalid_request_error"),
     "template_in_use": (409, "invalid_request_error"),
     "draft_changed": (409, "invalid_request_error"),
+    "already_exists": (409, "invalid_request_error"),
     "webhook_limit_exceeded": (409, "invalid_request_error"),
     "domain_in_use": (409, "invalid_request_error"),
     "domain_limit_exceeded": (409, "invalid_request_error"),

@@ -167,6 +167,17 @@ def read_uuid(text: str, field: str) -> UUID:
     return UUID(text)
 
 
+def read_known(event: APIGatewayProxyEvent) -> list[str] | None:
+    """Return the ids beside which an object may be created, from If-None-Match or If-Match.
+
+    None lets others have its name.
+    """
+    if header_values(event, "if-none-match") == ["*"]:
+        return []
+    known = ",".join(header_values(event, "if-match"))
+    return [one.strip(' "') for one in known.split(",")] if known else None
+
+
 def idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
     """Return the digest, in hex, of route and Idempotency-Key (contract 4.11); None without a key.
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         DynamoWaitingContents,
         DynamoWakeTimes,
     )
+    from pillarbox.adapters.dynamodb.name_leases import DynamoNameLeases
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
     from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.alerts.raising import Alerts
     from pillarbox.application.change_log import ChangeLog
+    from pillarbox.application.creations import Creations
     from pillarbox.application.slow_requests import SlowRequests
     from pillarbox.application.waiting import WaitingMail
 
@@ -102,6 +104,7 @@ class Stores:
     key_uses: "DynamoKeyUses" = _store("accounts.key_uses", "table")
     ledger: "DynamoLedger" = _store("history.ledger", "table")
     ledger_audit: "DynamoLedgerAudit" = _store("history.ledger_audit", "table")
+    name_leases: "DynamoNameLeases" = _store("name_leases", "credentials")
     member_store: "DynamoMembers" = _store("sign_in.users", "credentials")
     message_log: "DynamoMessageLog" = _store("history.message_log", "table")
     message_store: "DynamoMessages" = _store("messages.messages", "table")
@@ -193,6 +196,12 @@ class Stores:
         from pillarbox.application.slow_requests import SlowRequests
 
         return SlowRequests(count=self.sign_in_counts.count, clock=utc_now)
+
+    @cached_property
+    def creations(self) -> "Creations":
+        from pillarbox.application.creations import Creations
+
+        return Creations(leases=self.name_leases, clock=utc_now)
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":

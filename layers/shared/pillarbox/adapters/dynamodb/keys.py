@@ -22,6 +22,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | sign up     | SIGNUPS             | <digest of the folded address> |
 | key of proof of work | POW        | -              |
 | used proof  | PROOF#<sha256>      | -              |
+| lease of a name | NAME#<sha256>   | -              |
 
 The first table has all other records:
 
@@ -123,6 +124,7 @@ _CREDENTIALS: Final = frozenset(
         "KEY",
         "KEYS",
         "LINK",
+        "NAME",
         "OF",
         "PASSKEY",
         "POW",
@@ -167,6 +169,7 @@ account: Final = _alone("ACCT")
 user: Final = _alone("USER")
 link: Final = _alone("LINK")
 used_proof: Final = _alone("PROOF")
+name_lease: Final = _alone("NAME")
 webhook_endpoint_ids: Final = _alone("HOOK")
 chat_state: Final = _alone("CHAT")
 

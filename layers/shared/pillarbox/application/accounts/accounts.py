@@ -90,6 +90,10 @@ class Accounts:
         self.records.add(account)
         return account
 
+    def ids_of(self, name: str) -> Iterable[str]:
+        """Read the ids of the accounts of a name."""
+        return (one.account_id for one in self.records.all() if one.name == name)
+
     def update(
         self,
         account_id: str,

@@ -142,6 +142,11 @@ class Keys:
         keys = self.records.of_account(account_id)
         return sorted(keys, key=lambda key: (key.created_at, key.key_id))
 
+    def ids_of(self, account_id: str, name: str) -> Iterable[str]:
+        """Read the ids of the keys of a name that are not revoked."""
+        keys = self.records.of_account(account_id)
+        return (key.key_id for key in keys if key.name == name and not key.revoked_at)
+
     def find(self, text: str) -> ApiKey:
         """Return the key that has a text, also if it is revoked.
 

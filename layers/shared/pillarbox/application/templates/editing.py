@@ -106,6 +106,11 @@ class TemplateEditing:
         """Return the stored drafts of an account, those of the newest templates first."""
         return self.templates.drafts.of_account(account_id)
 
+    def ids_of(self, account_id: str, name: str) -> Iterable[str]:
+        """Return the ids of the templates whose drafts have a name."""
+        drafts = self.drafts(account_id)
+        return (draft.template_id for draft in drafts if draft.content.name == name)
+
     def draft(self, account_id: str, template_id: UUID) -> DraftState:
         """Return a draft, or what is published if there is no later work on it.
 

@@ -163,6 +163,11 @@ class Webhooks:
     #: The AWS account of the service; empty if the operator lets no events go to AWS.
     service_account: str = ""
 
+    def ids_of(self, account_id: str, url: str) -> Iterable[str]:
+        """Read the ids of the endpoints with a URL."""
+        found = self.endpoints.of_account(account_id)
+        return (endpoint.endpoint_id for endpoint in found if endpoint.url == url)
+
     def create(  # noqa: PLR0913  what a request has
         self,
         account_id: str,
@@ -172,17 +177,15 @@ class Webhooks:
         by: str,
         shape: WebhookFormat = WebhookFormat.PILLARBOX,
         role_arn: str | None = None,
-        alone: bool = False,
     ) -> EndpointState:
         """Create an endpoint with a new secret, or one in AWS with a role.
 
-        An acceptance that reads the account from then on announces its messages. If it is to be
-        `alone`, no other endpoint of the account may have the URL.
+        An acceptance that reads the account from then on announces its messages.
 
         Raises:
             ValidationFailed: on `url`, `types` and `roleArn`.
             ServiceError: `webhook_limit_exceeded`, `rate_limit_exceeded`; `route_not_found`, if
-                webhooks are off; `service_unavailable`, if others are made meanwhile.
+                webhooks are off.
         """
         if not self.switched_on:
             raise webhooks_are_off()
@@ -199,14 +202,7 @@ class Webhooks:
             format=shape,
             role_arn=role_arn,
         )
-        others = self.endpoints.of_account(account_id) if alone else ()
-        if any(one.url == url for one in others):
-            message = "must be new, as If-None-Match says: the account has an endpoint with it"
-            raise ValidationFailed(FieldError("url", message, "not_allowed"))
-        beside = [one.endpoint_id for one in others] if alone else None
-        if not self.endpoints.add(endpoint, MAX_ENDPOINTS, beside):
-            if alone and len(others) < MAX_ENDPOINTS:
-                raise _busy()
+        if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
             raise limit_exceeded("webhook_limit_exceeded", MAX_ENDPOINTS, "webhook endpoints")
         self.log.note(account_id, AccountAction.WEBHOOK_CREATED, endpoint.title, by=by)
         return self._state(endpoint, EndpointHealth())

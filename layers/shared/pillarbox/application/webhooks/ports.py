@@ -3,7 +3,7 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -41,12 +41,8 @@ class EndpointChanges:
 class WebhookEndpoints(Protocol):
     """The endpoints of each account, with their secrets (table `Credentials`)."""
 
-    def add(
-        self, endpoint: WebhookEndpoint, most: int, beside: Collection[str] | None = None
-    ) -> bool:
+    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         """Store a new endpoint; return False if the account has `most` endpoints already.
-
-        With `beside` return False too if the account has other endpoints than those ids.
 
         Mark the account (`has_webhooks`) at the same moment, so that its messages are announced.
         """

@@ -45,6 +45,10 @@ class ResourceTarget:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.call(method, path, body, account=self.account, headers=sent)
 
+    def add(self, path: str, body: object) -> Any:  # noqa: ANN401  JSON
+        """Create an object, and none beside another one of its name."""
+        return self.call("POST", path, body, If_None_Match="*")
+
     def given(self, names: Mapping[str, str]) -> dict[str, Any]:
         """Return the properties that are given, by the names that the API has for them."""
         return {
@@ -96,7 +100,7 @@ class AccountResource(Resource):
             _check_new(target, "Name", name in {one["name"] for one in page["items"]})
             cursor = page["nextCursor"]
         body = {"name": name, "plan": plan} | target.given({"Contact": "contact"})
-        made = target.api.call("POST", "/v1/operator/accounts", body)
+        made = target.add("/v1/operator/accounts", body)
         target.note_id(made["id"], True)
         return {"Name": name, "Plan": plan}
 
@@ -241,7 +245,7 @@ class TemplateResource(Resource):
         found = [one["id"] for one in drafts if one["name"] == name]
         if not _check_new(target, "Name", bool(found)):
             body = {"name": name, "category": category}
-            found = [target.call("POST", "/v1/templates", body)["id"]]
+            found = [target.add("/v1/templates", body)["id"]]
             target.note_id(found[0], True)
         target.note_id(found[0], False)
         return self.update(target, found[0])
@@ -294,7 +298,7 @@ class WebhookResource(Resource):
         if _check_new(target, "Url", bool(found)):
             target.note_id(found[0], False)
             return self.update(target, found[0])
-        made = target.call("POST", "/v1/webhooks", body)
+        made = target.add("/v1/webhooks", body)
         target.note_id(made["id"], True)
         if made["secret"] is None:
             return {}
@@ -346,7 +350,7 @@ class KeyResource(Resource):
                 target.call("DELETE", f"/v1/keys/{key['id']}")  # its value is lost
         fields = {"Preset": "preset", "Scopes": "scopes", "Sources": "sources"}
         body = {"name": name} | target.given(fields | {"ExpiresAt": "expiresAt"})
-        made = target.call("POST", "/v1/keys", body)
+        made = target.add("/v1/keys", body)
         target.note_id(made["id"], True)
         return {"SecretArn": target.secrets.store(made["id"], made["key"])}
 

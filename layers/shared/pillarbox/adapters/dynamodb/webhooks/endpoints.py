@@ -7,7 +7,7 @@ endpoint always has the mark. The item of the set also counts the tests and repl
 so a new endpoint does not start a new count.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -41,17 +41,8 @@ class DynamoWebhookEndpoints:
         self._table = table
         self._accounts = accounts
 
-    def add(
-        self, endpoint: WebhookEndpoint, most: int, beside: Collection[str] | None = None
-    ) -> bool:
+    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         """Put an endpoint and add its id to the set, which then has at most `most`."""
-        condition, values = "size(ids) < :most", dict[str, object]({":most": most})
-        if beside:
-            condition, values[":beside"] = f"ids = :beside AND {condition}", {*beside}
-        elif beside is None:
-            condition = f"attribute_not_exists(ids) OR {condition}"
-        else:
-            condition, values = "attribute_not_exists(ids)", {}
         put: TransactWriteItemTypeDef = {
             "Put": {
                 "TableName": self._table.name,
@@ -63,8 +54,8 @@ class DynamoWebhookEndpoints:
             endpoint.account_id,
             endpoint.endpoint_id,
             "ADD",
-            condition=condition,
-            values=values,
+            condition="attribute_not_exists(ids) OR size(ids) < :most",
+            values={":most": most},
         )
         mark = self._mark_update(endpoint.account_id, "SET has_webhooks = :true")
         try:
