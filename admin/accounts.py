@@ -152,6 +152,16 @@ def brand(  # noqa: PLR0913  one parameter for each option
     from_name: Annotated[
         str | None, typer.Option(help="The sender's display name, 1 to 1024 characters.")
     ] = None,
+    support_email: Annotated[
+        str | None, typer.Option(help="Where recipients get help: an address or a link.")
+    ] = None,
+    company_address: Annotated[
+        str | None, typer.Option(help="The postal address at the end of starters.")
+    ] = None,
+    action_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The link of the button of the starter welcome."),
+    ] = None,
 ) -> None:
     """Set the brand of an account's emails. An empty text removes a part of it.
 
@@ -162,7 +172,15 @@ def brand(  # noqa: PLR0913  one parameter for each option
     --accent #0a7d5a --from-name "Acme Billing"`
     """
     connection = connected(ctx)
-    given = Brand(name=name, logo_url=logo, accent=accent, from_name=from_name)
+    given = Brand(
+        name=name,
+        logo_url=logo,
+        accent=accent,
+        from_name=from_name,
+        support_email=support_email,
+        company_address=company_address,
+        action_url=action_url,
+    )
     changes = AccountChanges(brand=given)
     _show(connection, connection.wiring.accounts.update(account_id, changes, by=COMMAND))
 

@@ -11,6 +11,7 @@ from local.keys import LocalKeys
 from local.ses.store import MailStore
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import COMMAND
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -66,8 +67,9 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
         preset = _PRESETS.get(role)
         is_new = wiring.accounts.records.get(account_id) is None
         if is_new:
+            brand = Brand(from_name=name, action_url="https://shop.example")
             wiring.accounts.records.add(
-                Account(account_id=account_id, name=name, plan=plan, created_at=now)
+                Account(account_id=account_id, name=name, plan=plan, brand=brand, created_at=now)
             )
         digest = digest_of_key(keys.texts[role])
         if all(key.digest != digest for key in wiring.api_keys.records.of_account(account_id)):

@@ -42,6 +42,7 @@ from pillarbox.http.messages.reply_types import (
 from pillarbox.http.messages.uploads import UploadRequest
 from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
+from pillarbox.rendering.starters import all_starters
 
 #: The errors that only an agent's key has.
 _AGENTS: Final = ("recipient_not_allowed", "confirmation_required")
@@ -55,6 +56,21 @@ _change: Final = partial(
     scope=EMAILS_SEND,
     shared_function="change_message",
 )
+
+
+def _variables_table() -> str:
+    """Return a table of what each starter needs and may have."""
+    rows = ["| Starter | needs | may have |", "|---|---|---|"]
+    for starter in all_starters():
+        every = (*starter.variables, *starter.optional)
+        needs, may_have = (
+            ", ".join(f"`{one.name}`" for one in every if one.required is required)
+            for required in (True, False)
+        )
+        rows.append(f"| `{starter.slug}` | {needs} | {may_have} |")
+    return "\n".join(rows)
+
+
 _starters: Final = partial(Operation, tag="Starter templates", security=KEY_OR_SESSION)
 _saved: Final = partial(managing_operation, tag="Saved templates")
 
@@ -282,7 +298,11 @@ OPERATIONS: Final = (
         id="list_starter_templates",
         route="GET /v1/starter-templates",
         summary="List starter templates",
-        description="The ten built-in templates. Both types of keys may list them.",
+        description="The ten built-in templates. Both types of keys may list them. `variables` of"
+        f" a send:\n\n{_variables_table()}\n\n`lines` has up to 100 entries: texts, or objects with"
+        " `description` and perhaps `amount`. What is left out comes from the brand of the account"
+        " (`PATCH /v1/account`): `company_address`, `support_email` (without one, the `replyTo` or"
+        " the sender), and `action_url` of `welcome`.",
         response=StarterItem,
         response_is_list=True,
         response_example=examples.STARTERS,

@@ -265,7 +265,8 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "maxLength": MAX_HTML,
         },
         "variables": {
-            "description": "The values for the template: at most 256 KB and 8 levels. In `html`,"
+            "description": "The values for the template: at most 256 KB and 8 levels. `GET"
+            " /v1/starter-templates` says which ones a starter needs and may have. In `html`,"
             " `text` and `subject` of your own each `{{ name }}` of a given value is replaced.",
             **_VARIABLES,
         },
@@ -654,6 +655,19 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "examples": ["#0a7d5a"],
         },
         "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
+        "supportEmail": {
+            "description": "Where recipients of starters get help: an address, or a web or"
+            " `mailto:` URL.",
+            "examples": ["support@shop.example"],
+        },
+        "companyAddress": {
+            "description": "The postal address that starters show.",
+            "pattern": HEADER_TEXT,
+        },
+        "actionUrl": {
+            "description": "The link of the button of `welcome`.",
+            "pattern": "^(https?://.*)?$",
+        },
         "keepDays": {
             "description": "For how many days to keep the content of emails from now on, for"
             " owners, developers and keys with `emails:content`; 0: not at all. A lower number is"

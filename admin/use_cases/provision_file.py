@@ -155,6 +155,9 @@ class BrandEntry(_Described):
     logo_url: str | None = None
     accent: Annotated[str, _as_stored(str.lower)] | None = None
     from_name: str | None = None
+    support_email: str | None = None
+    company_address: str | None = None
+    action_url: str | None = None
 
 
 class SuppressionsEntry(_Described):

@@ -214,6 +214,7 @@ def test_the_account_changes_its_brand(owner: User) -> None:
     """A colour without contrast is refused with the reason; other texts stay as they are."""
     page = owner.go("/app/account")
     page.get_by_label("Sender's display name").fill(HOSTILE)
+    page.get_by_label("Postal address").fill("1 Quay Street")
     page.get_by_label("Accent colour").fill("#ffffff")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("contrast")
@@ -222,8 +223,9 @@ def test_the_account_changes_its_brand(owner: User) -> None:
     expect(page.get_by_text("The account is changed.")).to_be_visible()
     page.reload()
     expect(page.get_by_label("Sender's display name")).to_have_value(HOSTILE)
+    expect(page.get_by_label("Postal address")).to_have_value("1 Quay Street")
     assert is_inert(page)
-    for label in ("Sender's display name", "Accent colour"):
+    for label in ("Sender's display name", "Accent colour", "Postal address"):
         page.get_by_label(label).fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The account is changed.")).to_be_visible()

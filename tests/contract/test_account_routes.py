@@ -416,11 +416,48 @@ def test_the_account_shows_limits_and_changes_its_brand(owner: Owner) -> None:
     assert (account["id"], account["plan"]) == (owner.account, "standard")
     assert {one["name"]: one["used"] for one in account["limits"]}["month"] == 1
     brand = {"brandName": _HOSTILE, "logoUrl": "https://x.example/l.png", "accent": "#0A7D5A"}
-    changed = owner.patch("/account", brand | {"fromName": "Shop"}).json
+    company = {
+        "supportEmail": "help@x.example",
+        "companyAddress": "1 Quay Street",
+        "actionUrl": "https://x.example",
+    }
+    changed = owner.patch("/account", brand | company | {"fromName": "Shop"}).json
+    assert company.items() <= changed.items()
     assert (changed["brandName"], changed["accent"]) == (_HOSTILE, "#0a7d5a")
     changed = owner.patch("/account", {"logoUrl": "", "name": "Shop & Co"}).json
     assert (changed["logoUrl"], changed["fromName"], changed["name"]) == (None, "Shop", "Shop & Co")
     assert owner.api.raw("GET", "/account").json == changed
+
+
+def test_a_starter_shows_the_company_of_its_account(service: Service, owner: Owner) -> None:
+    """From and subject name the brand, and the email has the lines of its request."""
+    changes = {
+        "brandName": "Harbour",
+        "supportEmail": "help@x.example",
+        "companyAddress": "1 Quay Street",
+        "actionUrl": "https://x.example/start",
+    }
+    assert owner.patch("/account", changes).status == 200
+    receipt = {"amount": "9", "currency": "eur", "invoice_id": "7", "lines": ["Plan"]}
+    key = Api(service.key(owner.account))
+    for starter, variables in (("payment_receipt", receipt), ("welcome", {})):
+        assert key.send(otp(starterTemplate=starter, variables=variables)).status == 200
+    assert service.deliver() == []
+    sent = [message_from_bytes(one["raw"], policy=policy.SMTP) for one in service.ses.mails[-2:]]
+    mails = {str(mail["Subject"]): mail for mail in sent}
+    assert set(mails) == {"Your Harbour receipt for invoice 7", "Welcome to Harbour"}
+    assert [mail["From"].addresses[0].display_name for mail in sent] == ["Harbour", "Harbour"]
+    texts = {
+        subject: body.get_content()
+        for subject, mail in mails.items()
+        if (body := mail.get_body(("plain",)))
+    }
+    for text in texts.values():
+        assert "help@x.example" in text
+        assert "1 Quay Street" in text
+    assert "Plan\r\n" in texts["Your Harbour receipt for invoice 7"]
+    assert "https://x.example" not in texts["Your Harbour receipt for invoice 7"]
+    assert "Open Harbour: https://x.example/start\r\n" in texts["Welcome to Harbour"]
 
 
 @pytest.mark.parametrize(
@@ -435,6 +472,10 @@ def test_the_account_shows_limits_and_changes_its_brand(owner: Owner) -> None:
         {"logoUrl": "javascript:alert(1)"},
         {"logoUrl": "http://x.example/l.png"},
         {"brandName": "x" * 129},
+        {"supportEmail": "help"},
+        {"companyAddress": "x" * 257},
+        {"companyAddress": "a\nb"},
+        {"actionUrl": "mailto:help@x.example"},
     ],
 )
 def test_a_wrong_change_of_the_account_changes_nothing(owner: Owner, body: object) -> None:

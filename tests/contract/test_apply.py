@@ -130,7 +130,7 @@ def customer(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "plan": "standard",
-        "brand": {"accent": "#0a7d5a"},
+        "brand": {"accent": "#0a7d5a", "supportEmail": "help@x.example"},
         "domains": [{"name": f"{name}.example", "mailFrom": "mail"}],
         "senders": [{"address": f"post@{name}.example"}],
         "templates": [

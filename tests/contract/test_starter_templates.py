@@ -41,6 +41,15 @@ def test_supplied_variables_are_merged_over_the_samples(live: Api) -> None:
     assert "555001" in shown["html"]
 
 
+def test_a_preview_shows_optional_variables_and_lists_those_of_the_contract(live: Api) -> None:
+    """2.6, 4.7: `lines` are in the HTML; sampleVariables has the names of the list alone."""
+    shown = live.preview("welcome", {"variables": {"lines": ["Pick a plan"], "name": "Bo"}}).json
+    assert "Pick a plan" in shown["html"]
+    assert set(shown["sampleVariables"]) == {"name", "app_name"}
+    wrong = live.preview("welcome", {"variables": {"lines": "Pick a plan"}})
+    assert (wrong.status, wrong.code) == (422, "validation_failed")
+
+
 @for_each("slug", ["nope", "OTP", "otp%20", "otp%22", "__class__", "%2e%2e%2fotp"])
 def test_an_unknown_slug_is_not_found(live: Api, slug: str) -> None:
     """4.7, 7: an unknown starter slug is 404 template_not_found."""

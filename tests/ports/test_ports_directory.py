@@ -89,7 +89,13 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
             hold_uncertain=True,
             name="Ü 😀",
             brand=Brand(
-                name="Ü", logo_url="https://x.example/l.png", accent="#0a7d5a", from_name="😀"
+                name="Ü",
+                logo_url="https://x.example/l.png",
+                accent="#0a7d5a",
+                from_name="😀",
+                support_email="a@x.example",
+                company_address="Ü",
+                action_url="https://x.example",
             ),
         ),
     ],

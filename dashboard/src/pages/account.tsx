@@ -50,6 +50,9 @@ function Settings({ of: account, onSaved }: { of: Detail; onSaved: (account: Det
     fromName: account.fromName ?? "",
     logoUrl: account.logoUrl ?? "",
     accent: account.accent ?? "",
+    supportEmail: account.supportEmail ?? "",
+    companyAddress: account.companyAddress ?? "",
+    actionUrl: account.actionUrl ?? "",
   });
   const { busy, error, run } = useAction(async () => {
     if (Object.keys(changes).length === 0) return toast("Nothing has changed.");
@@ -83,6 +86,15 @@ function Settings({ of: account, onSaved }: { of: Detail; onSaved: (account: Det
                 <rect width="36" height="36" rx="8" fill={/^#[0-9a-f]{6}$/i.test(shown.accent) ? shown.accent : "#c4122f"} />
               </svg>
             </span>
+          </Field>
+          <Field label="Help" hint="An address or a link. Starter templates show it to people with a question.">
+            <input maxLength={2048} placeholder="support@shop.example" value={shown.supportEmail} onInput={(event) => type({ supportEmail: event.currentTarget.value.trim() })} />
+          </Field>
+          <Field label="Postal address" hint="Of your company, at the end of starter templates.">
+            <input maxLength={256} value={shown.companyAddress} onInput={(event) => type({ companyAddress: event.currentTarget.value })} />
+          </Field>
+          <Field label="Button of the welcome email" hint="The link to your product.">
+            <input type="url" maxLength={2048} placeholder="https://shop.example" value={shown.actionUrl} onInput={(event) => type({ actionUrl: event.currentTarget.value.trim() })} />
           </Field>
         </fieldset>
         {error && <Notice kind="bad">{error}</Notice>}

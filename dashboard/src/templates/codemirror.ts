@@ -56,7 +56,7 @@ export function open(host: HTMLElement, options: Options): SourceEditor {
     dropCursor(),
     indentOnInput(),
     bracketMatching(),
-    codeFolding({ placeholderText: "… styles and settings of mail programs …" }),
+    codeFolding({ placeholderText: "… styles and layout …" }),
     closeBrackets(),
     autocompletion({ icons: false }),
     highlightActiveLine(),
@@ -76,8 +76,7 @@ export function open(host: HTMLElement, options: Options): SourceEditor {
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...foldKeymap, ...lintKeymap]),
   ];
   const view = new EditorView({ state: begin(options, extensions), root, parent: root });
-  const head = headOf(view.state.doc.toString());
-  if (head) view.dispatch({ effects: foldEffect.of(head) });
+  view.dispatch({ effects: foldsOf(view.state.doc.toString()).map((range) => foldEffect.of(range)) });
   return {
     set(text) {
       const { doc } = view.state;
@@ -114,12 +113,14 @@ function begin({ text, history }: Options, extensions: unknown[]): EditorState {
   return EditorState.create(config);
 }
 
-/** Return what the head of a page has, if it is long: an author begins with the body. */
-export function headOf(text: string): { from: number; to: number } | undefined {
-  const begin = /<head\b[^>]*>/i.exec(text);
-  const from = begin ? begin.index + begin[0].length : -1;
-  const to = text.search(/<\/head>/i);
-  return from >= 0 && to - from > LONG ? { from, to } : undefined;
+/** Return what stands before and after the first sentence of a page with a long head: an author begins with it. */
+export function foldsOf(text: string): { from: number; to: number }[] {
+  const begin = /^[^]*?<\/head>(\s|<!--[^]*?-->|<[^>]*>)*/i.exec(text)?.[0].length ?? 0;
+  if (begin <= LONG) return [];
+  // What keeps the text of the email out of the preview line of inboxes, and the tags after it.
+  const filler = /(\u034f|\u200c|\u00a0|&nbsp;){9,}(\s|<!--[^]*?-->|<[^>]*>)*/.exec(text.slice(begin));
+  const from = begin + (filler?.index ?? 0);
+  return [{ from: 0, to: begin }, ...(filler ? [{ from, to: from + filler[0].length }] : [])];
 }
 
 function normal(text: string): string {

@@ -14,6 +14,12 @@ export interface Account {
   accent: string | null;
   /** The sender's display name. */
   fromName: string | null;
+  /** Where recipients get help. */
+  supportEmail: string | null;
+  /** The postal address. */
+  companyAddress: string | null;
+  /** The link of the button of `welcome`. */
+  actionUrl: string | null;
   defaultSender: string | null;
   /** Where the service writes to the account's owner. Without a default sender the account sends to this address only. */
   contact: string | null;
@@ -204,6 +210,12 @@ export interface ChangeAccountRequest {
   accent?: string | null;
   /** The sender's display name. */
   fromName?: string | null;
+  /** Where recipients of starters get help: an address, or a web or `mailto:` URL. */
+  supportEmail?: string | null;
+  /** The postal address that starters show. */
+  companyAddress?: string | null;
+  /** The link of the button of `welcome`. */
+  actionUrl?: string | null;
   /** For how many days to keep the content of emails from now on, for owners, developers and keys with `emails:content`; 0: not at all. A lower number is in force for older emails too. */
   keepDays?: number | null;
   /** After how many days to delete the records of emails for good, with addresses, subjects and tags: 90 or more; 0: never. Figures stay. */
@@ -772,6 +784,12 @@ export interface OperatedAccount {
   accent: string | null;
   /** The sender's display name. */
   fromName: string | null;
+  /** Where recipients get help. */
+  supportEmail: string | null;
+  /** The postal address. */
+  companyAddress: string | null;
+  /** The link of the button of `welcome`. */
+  actionUrl: string | null;
   defaultSender: string | null;
   /** Where the service writes to its owner. */
   contact: string | null;
@@ -1110,7 +1128,7 @@ export interface SendEmailRequest {
   html?: string | null;
   /** The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It goes with all three modes, or alone with `subject`. Not for keys that send tests. */
   text?: string | null;
-  /** The values for the template: at most 256 KB and 8 levels. In `html`, `text` and `subject` of your own each `{{ name }}` of a given value is replaced. */
+  /** The values for the template: at most 256 KB and 8 levels. `GET /v1/starter-templates` says which ones a starter needs and may have. In `html`, `text` and `subject` of your own each `{{ name }}` of a given value is replaced. */
   variables?: Variables | null;
   /** Required with `html` and with `text` alone. It replaces the subject of a template. */
   subject?: string | null;

@@ -74,12 +74,17 @@ def test_a_brand_is_set_and_removed(run: Operator, account: str) -> None:
     branded = run(
         *("account", "brand", account, "--name", "Acme", "--logo", logo),
         *("--accent", "#0A7D5A", "--from-name", "Acme Billing"),
+        *("--support-email", "help@acme.example", "--company-address", "1 Quay Street"),
+        *("--action-url", "https://acme.example"),
     )
     brand = {
         "brandName": "Acme",
         "logoUrl": logo,
         "accent": "#0a7d5a",
         "fromName": "Acme Billing",
+        "supportEmail": "help@acme.example",
+        "companyAddress": "1 Quay Street",
+        "actionUrl": "https://acme.example",
     }
     assert settings(branded) == settings(before) | brand
     without_logo = settings(before) | brand | {"logoUrl": None}
@@ -109,12 +114,12 @@ def test_a_starter_is_copied_and_shown(
     create = ("template", "create", "--account", account)
     made = run(*create, "--from-starter", "payment_receipt", "--name", "Receipt")
     assert (made["name"], made["category"]) == ("Receipt", "starter")
-    assert made["subject"] == "Your receipt for invoice {{ invoice_id }}"
+    assert made["subject"] == "Your Shop receipt for invoice {{ invoice_id }}"
     values = tmp_path / "values.json"
     values.write_text('{"amount": "49.00", "currency": "EUR", "invoice_id": "R-7"}')
     show = ("template", "preview", made["id"], "--account", account)
     shown = run(*show, "--values", values)
-    assert shown["subject"] == "Your receipt for invoice R-7"
+    assert shown["subject"] == "Your Shop receipt for invoice R-7"
     assert "49.00 EUR" in shown["html"]
     assert "[amount] [currency]" in run.plain("--local", *show).stdout
     opened: list[str] = []

@@ -55,8 +55,12 @@ def test_the_request_wins() -> None:
 
 
 def test_another_brand_does_not_get_the_logo_of_the_account() -> None:
-    """A request that names another brand shows that name, not the account's logo."""
-    assert send_starter(BRAND, brand_name="Other")[1].logo_url is None
+    """A request that names another brand shows that name, not the account's logo or address."""
+    brand = replace(BRAND, company_address="1 Quay Street")
+    assert send_starter(brand)[1].values["company_address"] == "1 Quay Street"
+    other = send_starter(brand, brand_name="Other")[1]
+    assert other.logo_url is None
+    assert "company_address" not in other.values
     assert send_starter(BRAND, brand_name="Acme")[1].logo_url == LOGO
     assert send_starter(BRAND, logo_url=OTHER_LOGO)[1].brand_name == "Acme"
 
@@ -75,10 +79,13 @@ def test_another_brand_does_not_get_the_logo_of_the_account() -> None:
     ],
 )
 def test_the_header_falls_back_to_names(brand: Brand, given: dict[str, Any], header: str) -> None:
-    """Without a brand name the header is the sender's name, else the account's name."""
+    """Without a brand name the header is the sender's name, else the account's.
+
+    A sender without a name has that of the header.
+    """
     mail, body = send_starter(brand, **given)
     assert (body.brand_name, body.values["app_name"]) == (header, header)
-    assert mail.from_name == given.get("from_name", brand.from_name)
+    assert mail.from_name == (given.get("from_name", brand.from_name) or header)
 
 
 def test_raw_html_has_the_display_name() -> None:

@@ -79,7 +79,7 @@ def test_a_key_of_an_operator_keeps_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_email_is_a_test_with_samples(world: World, slug: str) -> None:
-    """Whatever the variables are, the email has the samples, the prefix and no name."""
+    """For all variables the email has the samples, the prefix and no name of the caller's."""
     starter = get_starter(slug)
     samples = {variable.name: variable.sample for variable in starter.variables}
     hostile = dict.fromkeys(samples, "https://evil.example")
@@ -87,7 +87,12 @@ def test_the_email_is_a_test_with_samples(world: World, slug: str) -> None:
     assert (mail.sender, mail.from_name, mail.reply_to) == (PREVIEW_SENDER, None, ())
     assert (mail.to, mail.cc, mail.bcc, mail.attachments) == (("ann@example.com",), (), (), ())
     assert mail.body == StarterBody(
-        slug=slug, values=samples, brand_name=None, logo_url=None, attribution=True, is_test=True
+        slug=slug,
+        values=samples,
+        brand_name="Harbour",
+        logo_url=None,
+        attribution=True,
+        is_test=True,
     )
     assert mail.subject.startswith("[Test] ")
     assert "evil" not in mail.subject

@@ -24,6 +24,14 @@ LAYOUT = (STARTERS / "layout.html").read_text()
 #: The style sheets in the layout.
 STYLE_SHEETS = "".join(re.findall(r"<style>(.*?)</style>", LAYOUT, flags=re.DOTALL))
 INLINE = re.sub(r"/\*.*?\*/", "", (STARTERS / "inline.css").read_text(), flags=re.DOTALL)
+COMPANY: dict[str, Json] = {
+    "support_email": "help@shop.example",
+    "action_url": "https://shop.example/go",
+}
+LINES: Json = [
+    {"number": 1, "description": "Plan", "amount": "1 EUR"},
+    {"number": 2, "description": "Seats", "amount": ""},
+]
 every_starter = pytest.mark.parametrize("slug", SLUGS)
 
 
@@ -153,6 +161,7 @@ def test_every_class_is_styled() -> None:
             sample(slug)
             + sample(slug, replace(BRANDING, logo_url="https://x.example"))
             + sample(slug, replace(BRANDING, is_test=True))
+            + sample(slug, BRANDING, lines=LINES, **COMPANY)
         ).css("[class]")
         for name in (node.attributes["class"] or "").split()
     }
@@ -217,7 +226,6 @@ def test_a_receipt_shows_amount_date_and_seller() -> None:
     assert receipt(amount=1234567.5, currency="eur") == [
         ("Amount", "1,234,567.50 EUR"),
         ("Invoice", "INV-2026-0117"),
-        ("Status", "Paid in full"),
         ("Date", "20 November 2026"),
         ("Seller", "Harbour"),
     ]
@@ -228,7 +236,53 @@ def test_a_receipt_shows_amount_date_and_seller() -> None:
 def test_a_receipt_without_date_and_seller_leaves_them_out() -> None:
     """A receipt without a date or a brand leaves the rows out."""
     body = shown(sample("payment_receipt", Branding(None, None, attribution=False)))
-    assert [label.text() for label in body.css(".rows th")] == ["Invoice", "Status"]
+    assert [label.text() for label in body.css(".rows th")] == ["Invoice"]
+
+
+def test_a_receipt_shows_lines_and_company() -> None:
+    """A receipt has its lines, the seller's address, a link to the invoice, and a contact."""
+    lines: Json = [{"description": "Plan", "amount": 1041.5}, {"description": "<b>", "amount": ""}]
+    company = {**COMPANY, "lines": lines, "company_address": "1 Quay Street"}
+    body = shown(sample("payment_receipt", BRANDING, **company))
+    rows = [[cell.text() for cell in row.css("th, td")] for row in body.css(".rows tr")]
+    assert rows == [
+        ["Plan", "1,041.50"],
+        ["<b>"],
+        ["Invoice", "INV-2026-0117"],
+        ["Seller", "Harbour1 Quay Street"],
+    ]
+    assert [(a.text(), a.attributes["href"]) for a in body.css("a")][::2] == [
+        ("View the invoice", "https://shop.example/go"),
+        ("help@shop.example", "mailto:help@shop.example"),
+    ]
+    assert "Reply to this email" in shown(sample("payment_receipt")).text()
+
+
+def test_a_welcome_has_steps_of_its_own_or_of_the_account() -> None:
+    """A welcome has three steps and no button, or the account's steps and a link to it."""
+    bare, full = (
+        shown(sample("welcome")),
+        shown(sample("welcome", BRANDING, lines=LINES, **COMPANY)),
+    )
+    assert [step.text() for step in bare.css(".step")] == ["1", "2", "3"]
+    assert not bare.css(".button")
+    assert [step.text() for step in full.css(".step, .stride")] == ["1", "Plan", "2", "Seats"]
+    assert first(full, ".button a").attributes["href"] == "https://shop.example/go"
+
+
+def test_an_ending_trial_says_what_ends() -> None:
+    """A reminder lists what ends with the trial, if the request says so."""
+    rows = shown(sample("trial_ending", lines=LINES)).css(".rows tr")
+    assert [row.text() for row in rows] == ["Plan1 EUR", "Seats"]
+    bare = shown(sample("trial_ending"))
+    assert first(bare, "h1").text() == "Your Harbour trial ends in 3 days"
+    assert "you then no longer have what the trial includes." in bare.text()
+
+
+@every_starter
+def test_every_email_shows_the_address_of_the_company(slug: str) -> None:
+    """The postal address stands below the reason for the email, or beside the seller."""
+    assert sample(slug, company_address="1 Quay <Street>").count("1 Quay &lt;Street&gt;") == 1
 
 
 @every_starter

@@ -46,8 +46,8 @@ def test_password_reset() -> None:
 def test_receipt_and_steps() -> None:
     """Table rows become `label: value`, and a step keeps its number on the line of its title."""
     receipt = text_of("payment_receipt")
-    assert "Amount paid\n49.00 EUR\n\nInvoice: INV-2026-0117\nStatus: Paid in full\n" in receipt
-    assert "1  Make it yours\nAdd your details" in text_of("welcome")
+    assert "Amount paid\n49.00 EUR\n\nInvoice: INV-2026-0117\nSeller: Harbour\n" in receipt
+    assert "1  Sign in\nUse the email address" in text_of("welcome")
 
 
 @pytest.mark.parametrize("slug", SLUGS)

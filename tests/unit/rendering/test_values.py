@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.domain.templates.template import StarterTemplate
 from pillarbox.rendering.starters import all_starters, get_starter
@@ -27,9 +28,10 @@ LEFT_OUT = "left out"
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
 
 
-def values(slug: str, given: dict[str, Json], *, brand: str = "Shop") -> dict[str, Json]:
-    contact = "help@shop.example"
-    return starter_values(get_starter(slug), given, brand=brand, contact=contact, now=NOW)
+def values(slug: str, given: dict[str, Json], **brand: str) -> dict[str, Json]:
+    """Return all values of a starter for a brand with these parts."""
+    contact, whole = "help@shop.example", Brand(name="Shop", **brand)
+    return starter_values(get_starter(slug), given, brand=whole, contact=contact, now=NOW)
 
 
 def errors(slug: str, given: dict[str, Json]) -> list[tuple[str, str]]:
@@ -68,12 +70,16 @@ def test_all_errors_at_once() -> None:
 
 def test_fallbacks() -> None:
     """A fallback replaces each optional variable that is missing."""
-    assert values("otp", {"otp_code": 123456}, brand="Shop") == {
+    assert values("otp", {"otp_code": 123456}) == {
         "otp_code": 123456,
         "expiry_minutes": 10,
         "app_name": "Shop",
     }
-    assert values("welcome", {}, brand="Ann") == {"name": "there", "app_name": "Ann"}
+    assert values("welcome", {}) == {
+        "name": "there",
+        "app_name": "Shop",
+        "support_email": "help@shop.example",
+    }
     assert values("password_changed", {"name": ""}) == {
         "name": "there",
         "support_email": "help@shop.example",
@@ -83,6 +89,50 @@ def test_fallbacks() -> None:
         "ip": "Not recorded",
         "at": "20 November 2026, 14:05 UTC",
     }
+
+
+def test_optional_variables() -> None:
+    """What a starter can show besides is the request's, else the brand's, else left out."""
+    brand = {
+        "support_email": "https://shop.example/help",
+        "company_address": "1 Quay Street",
+        "action_url": "https://shop.example",
+    }
+    assert brand.items() <= values("welcome", {}, **brand).items()
+    own: dict[str, Json] = {name: f"https://own.example/{name}" for name in brand}
+    assert own.items() <= values("welcome", own, **brand).items()
+    assert values("email_verify", {"verify_url": "https://x.example"}, **brand) == {
+        "verify_url": "https://x.example",
+        "company_address": "1 Quay Street",
+    }
+    receipt: dict[str, Json] = {"amount": 1, "currency": "EUR", "invoice_id": 7}
+    assert "action_url" not in values("payment_receipt", receipt, **brand)
+
+
+def test_lines() -> None:
+    """A line is a text, or has a description and perhaps an amount; there are at most 100."""
+    right: Json = ["Seats", {"description": 5}, {"description": "VAT", "amount": 7.82}]
+    assert values("welcome", {"lines": right})["lines"] == [
+        {"number": 1, "description": "Seats", "amount": ""},
+        {"number": 2, "description": 5, "amount": ""},
+        {"number": 3, "description": "VAT", "amount": 7.82},
+    ]
+    assert values("welcome", {"lines": []})["lines"] == []
+    values("welcome", {"lines": ["x"] * 100})
+    wrong: list[Json] = ["x", {}, ["x"] * 101, [True], [[]], [{"amount": 1}]]
+    wrong += [{"description": None}], [{"description": "x", "price": 1}]
+    for lines in wrong:
+        assert errors("welcome", {"lines": lines}) == [("variables.lines", "invalid_type")]
+
+
+def test_a_missing_value_is_told_with_what_the_starter_takes() -> None:
+    """The message names what the starter needs, and what it may have."""
+    with pytest.raises(ValidationFailed) as failed:
+        values("trial_ending", {"days_left": 3})
+    assert failed.value.errors[0].message == (
+        "the template needs this value; trial_ending needs days_left, upgrade_url,"
+        " and may have lines, support_email, company_address"
+    )
 
 
 def test_a_misspelt_variable() -> None:
@@ -98,6 +148,9 @@ def test_a_misspelt_variable() -> None:
     assert values("email_verify", given | {"verify_url": link})["verify_url"] == link
     with pytest.raises(ValidationFailed, match="did you mean expiry_minutes"):
         values("otp", {"otp_code": "1", "expiry_minute": 5})
+    with pytest.raises(ValidationFailed, match="did you mean company_address"):
+        values("otp", {"otp_code": "1", "company_adress": "1 Quay Street"})
+    assert "company_address" not in values("otp", {"otp_code": "1", "company": "Shop"})
 
 
 @pytest.mark.parametrize("value", [True, False, [], ["a"], {}, {"a": 1}])
@@ -170,7 +223,7 @@ def test_preview_fills_from_samples(slug: str) -> None:
     samples = {v.name: v.sample for v in template.variables}
     assert values_or_samples(template, {}) == samples
     assert values_or_samples(template, dict(samples)) == samples
-    assert values(slug, dict(samples)) == samples
+    assert samples.items() <= values(slug, dict(samples)).items()
 
 
 def test_preview_checks_kinds() -> None:

@@ -56,19 +56,20 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
 
     Args:
         slug: the starter's slug.
-        values: a value for each variable (see `rendering.values`).
+        values: a value for each variable (see `rendering.values`); optional ones may be left out.
         branding: the content of the header and footer.
 
     Raises:
         ServiceError: `template_not_found`.
         RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
-    get_starter(slug)
+    starter = get_starter(slug)
     return render_bounded(
         _compile_starter(slug),
         {
+            **{variable.name: None for variable in starter.optional},
             **values,
-            "brand_name": branding.name,
+            "brand_name": branding.name or "",
             "logo_url": branding.logo_url,
             "attribution": branding.attribution,
             "is_test": branding.is_test,

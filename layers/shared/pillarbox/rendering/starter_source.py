@@ -7,6 +7,7 @@ from markupsafe import Markup
 from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.templates.template import StarterTemplate, fill_subject
 from pillarbox.rendering.engine import Branding, render_starter
+from pillarbox.rendering.values import brand_values
 
 #: What an email shows for a variable that the request does not give.
 _DEFAULTS: Final = {"name": "'there'", "ip": "'Not recorded'"}
@@ -36,4 +37,5 @@ def starter_source(starter: StarterTemplate, brand: Brand, name: str) -> tuple[s
     if "app_name" in values:
         values["app_name"] = name
     branding = Branding(name, brand.logo_url, attribution=False, accent=brand.accent)
-    return fill_subject(starter.subject, values), render_starter(starter.slug, values, branding)
+    html = render_starter(starter.slug, brand_values(starter, brand, None) | values, branding)
+    return fill_subject(starter.subject, values | {"brand_name": name}), html

@@ -19,6 +19,16 @@ STARTERS: Final = Path(__file__).parent / "starter"
 #: In bytes, of a slug that an error repeats.
 _MAX_SHOWN: Final = 64
 
+#: What starters can show besides the contract's variables.
+_OPTIONAL: Final = {
+    name: StarterVariable(name, "", kind, required=False)
+    for name, kind in (
+        ("lines", VariableKind.LINES),
+        ("action_url", VariableKind.WEB_URL),
+        ("support_email", VariableKind.CONTACT),
+        ("company_address", VariableKind.TEXT),
+    )
+}
 #: In the order of the contract's table.
 SLUGS: Final = (
     "otp",
@@ -81,5 +91,6 @@ def _read(slug: str) -> StarterTemplate:
             )
             for variable in source["variables"]
         ),
+        optional=tuple(_OPTIONAL[name] for name in source["optional"]),
         expiry_minutes=source.get("expiry_minutes"),
     )

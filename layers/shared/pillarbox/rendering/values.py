@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
+from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.template import (
     MISSING_VALUE,
     StarterTemplate,
-    StarterVariable,
     VariableKind,
 )
 
@@ -23,6 +23,10 @@ _MINUTES_PER_DAY: Final = 24 * _MINUTES_PER_HOUR
 _MAX_DIGITS: Final = 9
 #: In characters, of a name that is compared with those of the variables.
 _MAX_NAME: Final = 64
+#: How alike a name is to that of an optional variable that is meant: `company` stands for itself.
+_ALMOST: Final = 0.85
+#: Lines of one email. Each takes some 600 bytes with its markup.
+_MAX_LINES: Final = 100
 
 #: A number without groups, as JSON and programs write it. In some countries `1.234` has a group.
 #: Therefore at least four digits come before the point.
@@ -37,18 +41,18 @@ def starter_values(
     starter: StarterTemplate,
     variables: Mapping[str, Json],
     *,
-    brand: str,
+    brand: Brand,
     contact: str,
     now: datetime,
 ) -> dict[str, Json]:
     """Return the values for all variables of a starter: those of the request, and fallbacks.
 
-    Treat null and blank text as missing.
+    Treat null and blank text as missing. An optional variable without any value is left out.
 
     Args:
         starter: the template to fill.
         variables: the request's `variables`.
-        brand: the name of the brand, as the email shows it.
+        brand: the brand of the email, with the name that it shows.
         contact: the address for replies: `replyTo`, or the sender's address.
         now: the time of the send.
 
@@ -59,10 +63,10 @@ def starter_values(
             may mean a variable without a value (`unknown_variable`).
     """
     fallbacks: dict[str, Json] = {
-        "app_name": brand,
+        **brand_values(starter, brand, contact),
+        "app_name": brand.name,
         "name": "there",
         "expiry_minutes": starter.expiry_minutes,
-        "support_email": contact,
         "event": "Unusual activity on your account",
         "ip": "Not recorded",
         "at": format_time(now),
@@ -70,13 +74,19 @@ def starter_values(
     return _complete(
         starter,
         variables,
-        {
-            variable.name: fallbacks[variable.name]
-            for variable in starter.variables
-            if not variable.required
-        },
+        fallbacks,
         _misspelt(starter, variables),
     )
+
+
+def brand_values(starter: StarterTemplate, brand: Brand, contact: str | None) -> dict[str, Json]:
+    """Return what a starter shows of the company; `contact` is for a brand without support."""
+    return {
+        "support_email": brand.support_email or contact,
+        "company_address": brand.company_address,
+        # The button of a receipt leads to its invoice.
+        "action_url": brand.action_url if starter.slug == "welcome" else None,
+    }
 
 
 def _misspelt(starter: StarterTemplate, variables: Mapping[str, Json]) -> list[FieldError]:
@@ -84,28 +94,52 @@ def _misspelt(starter: StarterTemplate, variables: Mapping[str, Json]) -> list[F
 
     Other names are of a program that has more variables than the starter needs.
     """
-    unknown = [name for name in variables if name not in starter.names]
+    optional = [variable.name for variable in starter.optional]
+    unknown = [name for name in variables if name not in (*starter.names, *optional)]
     missing = [name for name in starter.names if variables.get(name) in (None, "")]
-    if not unknown or not missing:
+    if not unknown:
         return []
     import difflib  # noqa: PLC0415  few requests need it
 
     errors = []
     for name in unknown:
-        if close := difflib.get_close_matches(name[:_MAX_NAME], missing, n=1):
+        shown = name[:_MAX_NAME]
+        close = difflib.get_close_matches(shown, missing, n=1) or difflib.get_close_matches(
+            shown, optional, n=1, cutoff=_ALMOST
+        )
+        if close:
             message = f"is not a variable of {starter.slug}; did you mean {close[0]}?"
             errors.append(FieldError(f"variables.{name}", message, "unknown_variable"))
     return errors
 
 
-def values_or_samples(starter: StarterTemplate, variables: Mapping[str, Json]) -> dict[str, Json]:
+def values_or_samples(
+    starter: StarterTemplate,
+    variables: Mapping[str, Json],
+    company: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
     """Return the values of a preview: those of the request, and samples (contract 4.7).
+
+    Args:
+        starter: the template to fill.
+        variables: the request's `variables`.
+        company: what fills optional variables (see `brand_values`).
 
     Raises:
         ValidationFailed: with every value of the wrong kind.
     """
     samples = {variable.name: variable.sample for variable in starter.variables}
-    return _complete(starter, variables, samples, [])
+    return _complete(starter, variables, {**(company or {}), **samples}, [])
+
+
+def check_link(field: str, kind: VariableKind, text: str) -> None:
+    """Check that a text is a web address or a contact, as `kind` says.
+
+    Raises:
+        ValidationFailed: on the field.
+    """
+    if fault := _fault(kind, text):
+        raise ValidationFailed(FieldError(field, *fault))
 
 
 def check_logo_url(url: str) -> None:
@@ -187,41 +221,71 @@ def _complete(
     errors: list[FieldError],
 ) -> dict[str, Json]:
     values: dict[str, Json] = {}
-    for variable in starter.variables:
-        value = variables.get(variable.name)
+    for variable in (*starter.variables, *starter.optional):
+        name, value = variable.name, variables.get(variable.name)
         if value is None or (isinstance(value, str) and not value.strip()):
-            value = fallbacks.get(variable.name)
-            if value is None:
-                errors.append(_error(variable, MISSING_VALUE, "missing_variable"))
-        elif error := _error_of(variable, value):
-            errors.append(error)
-        values[variable.name] = value
+            value = fallbacks.get(name)
+            if value is None and variable.required:
+                message = f"{MISSING_VALUE}; {_needs(starter)}"
+                errors.append(FieldError(f"variables.{name}", message, "missing_variable"))
+        elif fault := _fault(variable.kind, value):
+            errors.append(FieldError(f"variables.{name}", *fault))
+        elif variable.kind is VariableKind.LINES and isinstance(value, list):
+            value = [_line(number, line) for number, line in enumerate(value, 1)]
+        if value is not None:
+            values[name] = value
     if errors:
         raise ValidationFailed(*errors)
     return values
 
 
-def _error_of(variable: StarterVariable, value: Json) -> FieldError | None:
-    """Return the error of a value that does not fit the kind of its variable, or None."""
-    if variable.kind is VariableKind.TEXT:
-        # In Python bool is an int, but no email should show "True".
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return _error(variable, "must be a string or a number", "invalid_type")
-        return None
-    if not isinstance(value, str):
-        return _error(variable, "must be a string", "invalid_type")
-    if variable.kind is VariableKind.WEB_URL:
-        if not _is_url(value, _WEB):
-            message = "must be an http: or https: URL with a host"
-            return _error(variable, message, "invalid_url")
-    elif not _is_contact(value):
-        message = "must be an email address, or an https:, http: or mailto: URL"
-        return _error(variable, message, "invalid_url")
+def _needs(starter: StarterTemplate) -> str:
+    """Return in words which variables a starter needs, and which it may have."""
+    every = (*starter.variables, *starter.optional)
+    needed = ", ".join(variable.name for variable in every if variable.required)
+    others = ", ".join(variable.name for variable in every if not variable.required)
+    return f"{starter.slug} needs {needed}, and may have {others}"
+
+
+def _line(number: int, line: Json) -> Json:
+    """Return a line as an email shows it, with its number."""
+    given = line if isinstance(line, dict) else {"description": line}
+    return {"number": number, "amount": "", **given}
+
+
+def _fault(kind: VariableKind, value: Json) -> tuple[str, str] | None:
+    """Return message and code if a value does not fit its kind."""
+    match kind:
+        case VariableKind.TEXT:
+            if not _is_text(value):
+                return "must be a string or a number", "invalid_type"
+        case VariableKind.LINES:
+            if not (isinstance(value, list) and len(value) <= _MAX_LINES):
+                return f"must be a list of at most {_MAX_LINES} lines", "invalid_type"
+            if not all(map(_is_line, value)):
+                message = "must have strings, or objects with a description and perhaps an amount"
+                return message, "invalid_type"
+        case _ if not isinstance(value, str):
+            return "must be a string", "invalid_type"
+        case VariableKind.WEB_URL if not _is_url(value, _WEB):
+            return "must be an http: or https: URL with a host", "invalid_url"
+        case VariableKind.CONTACT if not _is_contact(value):
+            return "must be an email address, or an https:, http: or mailto: URL", "invalid_url"
     return None
 
 
-def _error(variable: StarterVariable, message: str, code: str) -> FieldError:
-    return FieldError(f"variables.{variable.name}", message, code)
+def _is_text(value: Json) -> bool:
+    # In Python bool is an int, but no email should show "True".
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _is_line(line: Json) -> bool:
+    """Whether a line is a text, or has a description and perhaps an amount."""
+    if not isinstance(line, dict):
+        return _is_text(line)
+    return {"description"} <= line.keys() <= {"description", "amount"} and all(
+        map(_is_text, line.values())
+    )
 
 
 def _is_url(text: str, schemes: frozenset[str]) -> bool:

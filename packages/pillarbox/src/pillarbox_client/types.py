@@ -196,6 +196,12 @@ class Account(TypedDict):
     """A colour such as `#0a7d5a`."""
     fromName: str | None
     """The sender's display name."""
+    supportEmail: str | None
+    """Where recipients get help."""
+    companyAddress: str | None
+    """The postal address."""
+    actionUrl: str | None
+    """The link of the button of `welcome`."""
     defaultSender: str | None
     contact: str | None
     """Where the service writes to the account's owner. Without a default sender the account sends
@@ -391,6 +397,12 @@ class ChangeAccountRequest(TypedDict):
     """A colour that is visible on light and dark backgrounds."""
     fromName: NotRequired[str | None]
     """The sender's display name."""
+    supportEmail: NotRequired[str | None]
+    """Where recipients of starters get help: an address, or a web or `mailto:` URL."""
+    companyAddress: NotRequired[str | None]
+    """The postal address that starters show."""
+    actionUrl: NotRequired[str | None]
+    """The link of the button of `welcome`."""
     keepDays: NotRequired[int | None]
     """For how many days to keep the content of emails from now on, for owners, developers and keys
     with `emails:content`; 0: not at all. A lower number is in force for older emails too.
@@ -1034,6 +1046,12 @@ class OperatedAccount(TypedDict):
     """A colour such as `#0a7d5a`."""
     fromName: str | None
     """The sender's display name."""
+    supportEmail: str | None
+    """Where recipients get help."""
+    companyAddress: str | None
+    """The postal address."""
+    actionUrl: str | None
+    """The link of the button of `welcome`."""
     defaultSender: str | None
     contact: str | None
     """Where the service writes to its owner."""

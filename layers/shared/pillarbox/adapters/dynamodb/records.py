@@ -56,6 +56,9 @@ _BRAND: Final = Row(
     logo_url="brand_logo?",
     accent="brand_accent?",
     from_name="brand_from_name?",
+    support_email="brand_support?",
+    company_address="brand_address?",
+    action_url="brand_action?",
 )
 _SUSPENSION: Final = Row(
     Suspension,

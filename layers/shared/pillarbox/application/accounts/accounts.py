@@ -18,13 +18,14 @@ from pillarbox.domain.accounts.account import (
     first_sharding,
 )
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction, LogEntry, differences
-from pillarbox.domain.accounts.brand import MAX_FROM_NAME, MAX_LOGO_URL, Brand
+from pillarbox.domain.accounts.brand import MAX_COMPANY_ADDRESS, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.templates.template import VariableKind
 from pillarbox.rendering.palette import check_accent
-from pillarbox.rendering.values import check_logo_url
+from pillarbox.rendering.values import check_link, check_logo_url
 
 #: The entries of a log that are shown.
 LOG_LENGTH: Final = 50
@@ -255,15 +256,24 @@ def _checked_brand(changes: Brand) -> Brand:
     """Return the changes of a brand with the colour in lower case. An empty text is valid.
 
     Raises:
-        ValidationFailed: on `brandName`, `logoUrl`, `accent` or `fromName`.
+        ValidationFailed: on the part that is not valid, by its name in the API.
     """
     if changes.name:
         check_text("brandName", changes.name)
     if changes.from_name:
         check_text("fromName", changes.from_name, MAX_FROM_NAME)
+    if changes.company_address:
+        check_text("companyAddress", changes.company_address, MAX_COMPANY_ADDRESS)
     if changes.logo_url:
         check_text("logoUrl", changes.logo_url, MAX_LOGO_URL)
         check_logo_url(changes.logo_url)
+    for field, kind, link in (
+        ("supportEmail", VariableKind.CONTACT, changes.support_email),
+        ("actionUrl", VariableKind.WEB_URL, changes.action_url),
+    ):
+        if link:
+            check_text(field, link, MAX_LOGO_URL)
+            check_link(field, kind, link)
     if changes.accent:
         return replace(changes, accent=check_accent(changes.accent))
     return changes

@@ -93,7 +93,7 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
     subject, body = _subject_and_body(request, template, terms, now, fuel)
     return Mail(
         sender=terms.sender,
-        from_name=brand.from_name,
+        from_name=brand.from_name or (body.brand_name if isinstance(body, StarterBody) else None),
         to=recipients.normalize(request.to),
         cc=recipients.normalize(request.cc),
         bcc=recipients.normalize(request.bcc),
@@ -166,7 +166,8 @@ def _subject_and_body(
         raise ValidationFailed(*logo_errors)
     if _may_fail(body):
         _try_to_render(body, fuel)
-    subject = request.subject or fill_subject(template.subject, body.values)
+    values = body.subject_values() if isinstance(body, StarterBody) else body.values
+    subject = request.subject or fill_subject(template.subject, values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise _unsafe_subject()
     return subject, body
@@ -194,18 +195,18 @@ def _fill(
 ) -> StarterBody | SavedBody:
     if isinstance(template, SavedTemplate):
         return SavedBody(source=template.html, values=_saved_values(template, request, terms.brand))
-    brand, shown_name = terms.brand, terms.brand.name_or(terms.account_name)
+    brand = replace(terms.brand, name=terms.brand.name_or(terms.account_name))
     values = starter_values(
         template,
         request.variables,
-        brand=shown_name,
+        brand=brand,
         contact=next(iter(request.reply_to), terms.sender),
         now=now,
     )
     return StarterBody(
         slug=template.slug,
         values=values,
-        brand_name=shown_name,
+        brand_name=brand.name,
         logo_url=brand.logo_url,
         attribution=terms.attribution,
         accent=brand.accent,

@@ -9,6 +9,8 @@ from pillarbox.rendering.values import values_or_samples
 
 #: The start of the subject of a test.
 TEST_PREFIX: Final = "[Test] "
+#: The sample of `app_name`.
+_SAMPLE_BRAND: Final = "Harbour"
 
 
 def as_test(mail: Mail, report: str | None = None) -> Mail:
@@ -23,7 +25,15 @@ def as_test(mail: Mail, report: str | None = None) -> Mail:
     starter = find_starter(mail.body.slug) if isinstance(mail.body, StarterBody) else None
     if starter is None:
         raise TypeError("a self-service key sends starter templates only")
-    samples = values_or_samples(starter, {})
+    body = StarterBody(
+        slug=starter.slug,
+        values=values_or_samples(starter, {}),
+        brand_name=_SAMPLE_BRAND,
+        logo_url=None,
+        attribution=True,
+        is_test=True,
+        report=report,
+    )
     return Mail(
         sender=mail.sender,
         from_name=None,
@@ -31,14 +41,6 @@ def as_test(mail: Mail, report: str | None = None) -> Mail:
         cc=(),
         bcc=(),
         reply_to=(),
-        subject=TEST_PREFIX + fill_subject(starter.subject, samples),
-        body=StarterBody(
-            slug=starter.slug,
-            values=samples,
-            brand_name=None,
-            logo_url=None,
-            attribution=True,
-            is_test=True,
-            report=report,
-        ),
+        subject=TEST_PREFIX + fill_subject(starter.subject, body.subject_values()),
+        body=body,
     )

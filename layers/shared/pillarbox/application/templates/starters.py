@@ -9,12 +9,15 @@ from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.mail import StarterBody
 from pillarbox.domain.templates.template import RenderValues, StarterTemplate, fill_subject
 from pillarbox.rendering.starters import all_starters, get_starter
-from pillarbox.rendering.values import check_logo_url, values_or_samples
+from pillarbox.rendering.values import brand_values, check_logo_url, values_or_samples
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedStarter:
-    """A starter template, rendered with sample values. Nothing is sent."""
+    """A starter template, rendered with sample values. Nothing is sent.
+
+    `values` are those of the contract's variables.
+    """
 
     slug: str
     subject: str
@@ -40,16 +43,20 @@ def render_with_samples(
     starter = get_starter(slug)
     if values.logo_url is not None:
         check_logo_url(values.logo_url)
-    shown = values_or_samples(starter, values.variables)
     brand = account.brand.override(name=values.brand_name, logo_url=values.logo_url)
+    company = brand_values(starter, brand, account.default_sender)
+    shown, name = values_or_samples(starter, values.variables, company), brand.name_or(account.name)
     body = StarterBody(
         slug=slug,
         values=shown,
-        brand_name=brand.name_or(account.name),
+        brand_name=name,
         logo_url=brand.logo_url,
         attribution=not account.plan.paid,
         accent=brand.accent,
     )
     return RenderedStarter(
-        slug, fill_subject(starter.subject, shown), render(body, sent_at=now), shown
+        slug,
+        fill_subject(starter.subject, body.subject_values()),
+        render(body, sent_at=now),
+        {variable: shown[variable] for variable in starter.names},
     )

@@ -5,35 +5,43 @@ from typing import Final
 
 from pillarbox.domain.errors import Json
 
-#: Contract 8.2: characters of a brandName, of a logoUrl and of a fromName.
+#: Contract 8.2: characters of a brandName, of a logoUrl (and our other links) and of a fromName.
 MAX_BRAND_NAME: Final = 128
 MAX_LOGO_URL: Final = 2048
 MAX_FROM_NAME: Final = 1024
+MAX_COMPANY_ADDRESS: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """A brand. `from_name` is the display name of the sender, and `accent` a colour: `#c4122f`."""
+    """A brand. `from_name` is the display name of the sender, and `accent` a colour: `#c4122f`.
+
+    What starters show of the company: `support_email` is an address or a link for help,
+    `company_address` the postal address, and `action_url` the link of the button of `welcome`.
+    """
 
     name: str | None = None
     logo_url: str | None = None
     accent: str | None = None
     from_name: str | None = None
+    support_email: str | None = None
+    company_address: str | None = None
+    action_url: str | None = None
 
     def override(
         self, *, name: str | None, logo_url: str | None, from_name: str | None = None
     ) -> "Brand":
         """Return the brand of one email: what its request gives, and this brand for the rest.
 
-        A request that names another brand does not get the logo of this one.
+        A request that names another brand gets of this one the colour and the display name only.
         """
         is_other = bool(name) and name != self.name
-        own_logo = None if is_other else self.logo_url
+        own = Brand(accent=self.accent, from_name=self.from_name) if is_other else self
         return replace(
-            self,
+            own,
             name=self.name if name is None else name,
-            logo_url=own_logo if logo_url is None else logo_url,
-            from_name=self.from_name if from_name is None else from_name,
+            logo_url=own.logo_url if logo_url is None else logo_url,
+            from_name=own.from_name if from_name is None else from_name,
         )
 
     def variables(self) -> dict[str, Json]:

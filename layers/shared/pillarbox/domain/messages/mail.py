@@ -179,6 +179,10 @@ class StarterBody:
     #: The token of the link by which the recipient of a test stops such mail.
     report: str | None = field(default=None, repr=False)
 
+    def subject_values(self) -> Mapping[str, Json]:
+        """Return what the subject can name: the values, and the brand."""
+        return {**self.values, "brand_name": self.brand_name}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedBody:

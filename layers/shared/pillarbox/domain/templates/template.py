@@ -23,6 +23,8 @@ class VariableKind(StrEnum):
     WEB_URL = "web_url"
     #: A contact for help: a bare email address, or an https:, http: or mailto: URL.
     CONTACT = "contact"
+    #: The lines of a receipt or list: texts, or objects with `description` and `amount`.
+    LINES = "lines"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,10 @@ class StarterTemplate:
     name: str
     description: str
     subject: str
+    #: Those of the contract (2.6).
     variables: tuple[StarterVariable, ...]
+    #: What the email leaves out if neither the request nor the brand has it.
+    optional: tuple[StarterVariable, ...] = ()
     #: The default of the variable `expiry_minutes`, if there is one, and of the deadline of the
     #: delivery.
     #: None if nothing in the email expires.

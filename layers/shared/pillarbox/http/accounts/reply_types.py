@@ -221,6 +221,9 @@ class AccountDetail(TypedDict):
     logoUrl: str | None
     accent: Annotated[str | None, Field(description="A colour such as `#0a7d5a`.")]
     fromName: Annotated[str | None, Field(description="The sender's display name.")]
+    supportEmail: Annotated[str | None, Field(description="Where recipients get help.")]
+    companyAddress: Annotated[str | None, Field(description="The postal address.")]
+    actionUrl: Annotated[str | None, Field(description="The link of the button of `welcome`.")]
     defaultSender: str | None
     contact: Annotated[
         str | None,

@@ -9,7 +9,13 @@ from pillarbox.application.accounts.resuming import MAX_CAUSE
 from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
 from pillarbox.domain.accounts.account_log import LogPart
 from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
-from pillarbox.domain.accounts.brand import MAX_BRAND_NAME, MAX_FROM_NAME, MAX_LOGO_URL, Brand
+from pillarbox.domain.accounts.brand import (
+    MAX_BRAND_NAME,
+    MAX_COMPANY_ADDRESS,
+    MAX_FROM_NAME,
+    MAX_LOGO_URL,
+    Brand,
+)
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.accounts.limits import MAX_KEEP, MAX_RECORD_DAYS, MIN_RECORD_DAYS
@@ -149,6 +155,9 @@ class ChangeAccountRequest(WireModel):
     logo_url = optional(text(most=MAX_LOGO_URL))
     accent = optional(text(most=MAX_NAME))
     from_name = optional(text(most=MAX_FROM_NAME))
+    support_email = optional(text(most=MAX_LOGO_URL))
+    company_address = optional(text(most=MAX_COMPANY_ADDRESS))
+    action_url = optional(text(most=MAX_LOGO_URL))
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
     record_days = optional(after(whole_number(least=0, most=MAX_RECORD_DAYS), _check_record_days))
 
@@ -206,5 +215,8 @@ def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
             logo_url=body.logo_url,
             accent=body.accent,
             from_name=body.from_name,
+            support_email=body.support_email,
+            company_address=body.company_address,
+            action_url=body.action_url,
         ),
     )
