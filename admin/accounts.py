@@ -169,7 +169,7 @@ def brand(  # noqa: PLR0913  one parameter for each option
     on white and on the dark background of starters.
 
     Example: `pillarbox account brand qh4ybvcvbqzk --name Acme --logo https://acme.example/logo.png
-    --accent #0a7d5a --from-name "Acme Billing"`
+    --accent "#0a7d5a" --from-name "Acme Billing"`
     """
     connection = connected(ctx)
     given = Brand(

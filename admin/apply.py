@@ -42,7 +42,7 @@ def apply(
 ) -> None:
     """Make accounts have what a file says, with the management key of the environment.
 
-    With `--local` the stack's live key does it, unless the environment has one.
+    With `--local` the environment needs none: the stack's live key manages its account, Shop.
 
     The lines begin with + for what is added, ~ changed, - removed, and ? for what only you can do.
     Run it again after an interruption.

@@ -40,7 +40,7 @@ def view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -
         "key": new_key(result.new_key) if result.new_key else None,
         "sender": sender_item(result.sender) if result.sender else result.account.default_sender,
         "firstMail": (
-            f"curl {api_url}/api/v1/emails -H 'X-API-Key: {key}'"
+            f'curl {api_url}/api/v1/emails -H "X-API-Key: {key}"'
             f" -H 'Content-Type: application/json' -d '{body}'"
         ),
     }

@@ -1,4 +1,4 @@
-// The command that sends a first email with a new key.
+// The commands that the pages show.
 
 import type { Account } from "./schema";
 
@@ -7,6 +7,9 @@ export const welcome = (to: string) => JSON.stringify({ to, starterTemplate: "we
 
 /** Return who gets the first email. Until an account has a sender, the service takes emails to its contact alone. */
 export const firstRecipient = (account: Account | undefined, own: string) => (account && !account.defaultSender && account.contact) || own;
+
+/** Return a `curl` line that reads a path of the API. */
+export const curlOf = (origin: string, path: string, key: string) => `curl ${origin}/api${path} -H 'X-API-Key: ${key}'`;
 
 /** Return a `curl` line that a shell can run as it is. */
 export function curlWith(origin: string, key: string, to: string): string {

@@ -9,6 +9,7 @@ from local.template import ROOT
 from pillarbox.domain.accounts import limits
 from pillarbox.domain.messages import attachment, batch, header_text, idempotency, mail, tags
 from pillarbox.rendering import sandbox
+from tests.pasted import pages
 
 #: Each sentence of the README that denies something, so that a change of it is deliberate. All are
 #: true on the day of the change; a new feature that makes one untrue changes the README too.
@@ -35,15 +36,6 @@ _DENIALS: Final = (
 _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
 _NOT_PROSE: Final = re.compile(r"^(?: {4}|\||!|#|\[!).*$", re.MULTILINE)
 _DENIAL: Final = re.compile(r"\b(cannot|not|no|never|nothing|without|none)\b", re.IGNORECASE)
-
-
-@cache
-def _pages() -> frozenset[Path]:
-    """Return the Markdown files of the repository that are written for readers."""
-    # Only these folders, because others have installed packages with pages of their own.
-    deep = [f"{name}/**/*.md" for name in ("benchmarks", "docs", "layers/shared/pillarbox")]
-    patterns = ["*.md", "[a-z]*/*.md", "packages/*/*.md", *deep]
-    return frozenset(page for pattern in patterns for page in ROOT.glob(pattern))
 
 
 @cache
@@ -75,30 +67,20 @@ def test_every_page_is_reached_from_the_readme() -> None:
     while waiting:
         page = waiting.pop()
         reached.add(page)
-        waiting += [target for target, _ in _links(page) if target in _pages() - reached]
-    assert sorted(str(page.relative_to(ROOT)) for page in _pages() - reached) == []
+        waiting += [target for target, _ in _links(page) if target in pages() - reached]
+    assert sorted(str(page.relative_to(ROOT)) for page in pages() - reached) == []
 
 
 def test_every_link_leads_to_a_file_and_a_heading() -> None:
     """A link within the repository names a file, and its anchor is a heading of that page."""
     broken = [
         f"{page.relative_to(ROOT)}: {target.name}#{anchor}"
-        for page in sorted(_pages())
+        for page in sorted(pages())
         for target, anchor in _links(page)
         if not target.exists()
         or (anchor and target.suffix == ".md" and anchor not in _anchors(target))
     ]
     assert broken == []
-
-
-def test_commands_of_the_pages_call_what_exists() -> None:
-    """The API is under /api of the address, and --json stands before the subcommand."""
-    wrong = []
-    for page in _pages():
-        text = page.read_text().replace("\\\n", " ")
-        wrong += [(page, one) for one in re.findall(r"\$\{?PILLARBOX_URL\}?/(?!api\b)\S*", text)]
-        wrong += [(page, one) for one in re.findall(r"(?:pillarbox|pb) [a-z].* --json\b", text)]
-    assert not wrong
 
 
 def test_the_readme_denies_what_is_listed() -> None:

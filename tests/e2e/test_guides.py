@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.integration.guides.programs import OVER_HTTP, OVER_SMTP, Command, each_of
+from tests.integration.guides.programs import FRAMEWORKS, OVER_SMTP, Command, each_of
 from tests.needs import missing, need_nodemailer, need_program
 from tests.stack import PATIENCE, ROOT
 
@@ -43,7 +43,7 @@ def _received(stack: dict[str, Any], to: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.stack
-@pytest.mark.parametrize("command", each_of(OVER_HTTP))
+@pytest.mark.parametrize("command", each_of(FRAMEWORKS))
 def test_the_code_of_a_guide_sends_once(stack: dict[str, Any], command: Command) -> None:
     """A receipt arrives; the same program with the same invoice gets the same id."""
     invoice = f"INV-{uuid4()}"

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { firstRecipient } from "../command";
+import { curlOf, firstRecipient } from "../command";
 import { firstEmail, type Language, LANGUAGES } from "../first-email";
 import { Code, Segments } from "../parts/basics";
 import { Notice } from "../parts/notice";
@@ -28,7 +28,7 @@ export function CreatedKey({ of: key, smtp, onClose }: Properties) {
       ) : (
         <>
           <h3>Try it</h3>
-          <Code text={`curl ${location.origin}/api/v1/me -H 'X-API-Key: ${key.key}'`} />
+          <Code text={curlOf(location.origin, "/v1/me", key.key)} />
         </>
       )}
       {sends && smtp && account?.defaultSender && (

@@ -2,6 +2,7 @@
 
 import lazy from "preact-iso/lazy";
 
+import { curlOf } from "../command";
 import { exact } from "../format";
 import { ApiError } from "../http";
 import { Badge, Copy, Facts, Tags } from "../parts/basics";
@@ -70,7 +71,7 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
 function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "names" | "onShow"> & { of: MessageDetail; onChanged: () => void }) {
   const { messageId, status, events, kept, resendOf } = message;
   const { template, key } = originOf(message, names);
-  const command = `curl ${location.origin}/api/v1/emails/${messageId} -H 'X-API-Key: YOUR_KEY'`;
+  const command = curlOf(location.origin, `/v1/emails/${messageId}`, "YOUR_KEY");
   const facts = {
     From: message.fromName ? `${message.fromName} <${message.from}>` : message.from,
     To: message.to.join(", "),

@@ -1,13 +1,10 @@
 """docs/guides shows the code that the tests run, and nothing that a reader cannot open."""
 
-import json
 import re
 from pathlib import Path
 
 from openapi.document import document
 from openapi.guides import GUIDES, files_of, with_code
-from pillarbox.http.messages.wire import SendEmailRequest
-from pillarbox.http.validation import validate
 from tests.loops import for_each
 
 ROOT = GUIDES.parents[1]
@@ -71,14 +68,3 @@ def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
     shown = re.findall(r"`(?:attachments\[\])?\.?([a-zA-Z]+)(?:: \w+)?`", " ".join(columns))
     assert len(shown) > 10
     assert set(shown) <= known.keys()
-
-
-@for_each("name", ["resend", "postmark"])
-def test_the_request_of_a_comparison_is_valid(name: str) -> None:
-    """The lines with a plus make a request whose body has only fields of the API."""
-    page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
-    shown = page.partition("```diff\n")[2].partition("```")[0].splitlines()
-    command = "\n".join(line[1:] for line in shown if line[0] != "-")
-    assert '"X-API-Key: $PILLARBOX_KEY"' in command
-    body = json.loads(re.findall(r"(?s)-d '(.*)'", command)[0])
-    assert validate(SendEmailRequest, body).html == body["html"]

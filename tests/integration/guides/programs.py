@@ -14,12 +14,16 @@ _HERE: Final = Path(__file__).parent
 
 type Command = tuple[str, ...]
 
-#: Guide -> the command that sends a receipt; it takes an address and an invoice's number.
+#: Framework -> the command that sends a receipt; it takes an address and an invoice's number.
+FRAMEWORKS: Final[Mapping[str, Command]] = {
+    "laravel": ("php", str(_HERE / "laravel.php"), "receipt.php"),
+    "rails": ("ruby", str(_HERE / "rails.rb"), "receipt.rb"),
+}
+#: The same with those for which the guide has a command, which tests/e2e/test_pasted.py runs.
 OVER_HTTP: Final[Mapping[str, Command]] = {
     "python": (sys.executable, str(CODE / "python/send.py")),
     "node": ("node", str(CODE / "node/receipt.mjs")),
-    "laravel": ("php", str(_HERE / "laravel.php"), "receipt.php"),
-    "rails": ("ruby", str(_HERE / "rails.rb"), "receipt.rb"),
+    **FRAMEWORKS,
     "go": ("go", "run", str(CODE / "go/pillarbox.go"), str(CODE / "go/receipt.go")),
 }
 #: The same over SMTP.

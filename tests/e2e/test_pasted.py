@@ -1,0 +1,288 @@
+"""Everything that people paste works as they get it, with their own key, through the edge."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from admin.first_email import view
+from admin.use_cases.first_steps import FirstStepsResult
+from local import banner
+from local.environment import environment_file
+from local.seed import SENDER
+from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES
+from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
+from tests.integration.local.local_ses import LocalSes
+from tests.needs import need_dashboard, need_program
+from tests.pasted import ELSEWHERE, RUN, Block, blocks, programs_of
+from tests.stack import AGENT, PATIENCE, ROOT, inbox, operate, run_operator, wait_for
+
+pytestmark = pytest.mark.stack
+
+GUIDES: Final = ROOT / "docs" / "guides" / "code"
+#: The commands of an operator that a test runs; the others are only parsed, in tests/checks.
+OPERATOR: Final = frozenset(
+    {"account list", "dashboard link", "key create", "message find", "message resend", "stats top"}
+)
+#: Language of a page or of the dashboard -> the program that runs a file, and how the file ends.
+LANGUAGES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "curl": (("bash",), "sh"),
+    "Python": (("python",), "py"),
+    "Node.js": (("node",), "mjs"),
+    "PHP": (("php",), "php"),
+    "Ruby": (("ruby",), "rb"),
+    "Go": (("go", "run"), "go"),
+}
+#: The language of a part of a program in a page -> what is around it, and what checks its syntax.
+PARTS: Final[Mapping[str, tuple[str, tuple[str, ...], str]]] = {
+    "js": ("{}", ("node", "--check"), "mjs"),
+    "php": ("<?php\n{}", ("php", "-l"), "php"),
+    "ruby": ("{}", ("ruby", "-c"), "rb"),
+    "go": ("package main\nfunc main() {{\n{}}}\n", ("gofmt", "-e"), "go"),
+}
+#: curl as people have it, but it fails if the service refuses.
+CURL: Final = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n'
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who pastes: an account of its own, and what the stack gives a user."""
+
+    stack: dict[str, Any]
+    account: str
+    key: str
+    endpoint: str
+    message: str
+    template: str
+    folder: Path
+
+    def own(self, text: str) -> str:
+        """Return a text with what a reader puts into it."""
+        names = {
+            "http://127.0.0.1:8080": self.stack["base_url"],
+            "http://127.0.0.1:8025": self.stack["inbox_url"],
+            "https://shop.example/hooks": f"{self.stack['inbox_url']}/hooks/pasted",
+            "bx_live_…": self.key,
+            "YOUR_KEY": self.key,
+            '"templateId": "ID"': f'"templateId": "{self.template}"',
+            "/webhooks/ID": f"/webhooks/{self.endpoint}",
+            "--account ID": f"--account {self.account}",
+            "--account ACCOUNT": f"--account {self.account}",
+            "$ACCOUNT_ID": self.account,
+        }
+        for name, value in names.items():
+            text = text.replace(name, value)
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        return re.sub(r'(?<="scheduledAt": ")[^"]+', tomorrow.isoformat(), text)
+
+    def run(self, *command: str, text: str | None = None) -> str:
+        """Run a program in the reader's folder, and return its output; it must succeed."""
+        need_program(command[0])
+        own = {
+            "MANAGEMENT_KEY": self.key,
+            "MESSAGE_ID": self.message,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "packages/pillarbox/src"),
+        }
+        done = subprocess.run(
+            ["bash", "-c", '. .local/env && exec "$@"', "bash", *command],
+            cwd=self.folder,
+            env=os.environ | own,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, f"{command} {text}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """Return a reader with a sender, a key for everything, an endpoint, a template and an email."""
+    account = operate("account", "create", "--name", "Reader", "--plan", "standard")["id"]
+    operate("sender", "add", "--account", account, SENDER, "--default")
+    scopes = [f"--scope={scope}" for scope in SCOPE_WORDS.keys() - OPERATOR_SCOPES]
+    made = operate(
+        *("key", "create", "--account", account, "--name", "reader", "--preset", "custom"), *scopes
+    )
+    copy = operate("template", "create", "--account", account, "--from-starter", "payment_receipt")
+    url, headers = f"{stack['base_url']}/api/v1", AGENT | {"X-API-Key": made["key"]}
+    with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE) as api:
+
+        def call(method: str, path: str, body: Any) -> Any:
+            return api.request(method, path, json=body).raise_for_status().json()
+
+        call("PATCH", "/account", {"keepDays": 1})
+        hook = {"url": f"{stack['inbox_url']}/hooks/reader", "types": ["*"]}
+        email = {"to": "ada@customer.example", "subject": "Hi", "html": "<p>Hi</p>"}
+        message = call("POST", "/emails", email)["messageId"]
+        endpoint = call("POST", "/webhooks", hook)["id"]
+        folder = tmp_path_factory.mktemp("reader")
+        for part in ("go", "node", "python"):
+            shutil.copytree(GUIDES / part, folder, dirs_exist_ok=True)
+        (folder / ".local").mkdir()
+        (folder / "node_modules").mkdir()
+        (folder / "node_modules" / "pillarbox").symlink_to(ROOT / "packages" / "pillarbox-js")
+        mine = stack | {"keys": stack["keys"] | {"live": made["key"]}}
+        authorities = ROOT / ".local" / "tests" / "authorities.pem"
+        (folder / ".local" / "env").write_text(environment_file(mine, authorities))
+        wait_for(lambda: inbox(stack, message))
+        yield Reader(stack, account, made["key"], endpoint, message, copy["id"], folder)
+        for each in api.get("/webhooks").json()["items"]:
+            api.delete(f"/webhooks/{each['id']}")
+
+
+def _runs(command: str) -> bool:
+    """Whether a test runs a command."""
+    words = programs_of(command)[0]
+    is_operator = words[0].rpartition("/")[2] in {"pillarbox", "pb"}
+    names = " ".join([word for word in words[1:] if not word.startswith("--")][:2])
+    local = not any(part in command for part in ELSEWHERE)
+    asks = names == "message resend" and "--dry-run" not in words
+    return local and (words[0] in RUN or (is_operator and names in OPERATOR and not asks))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for block in blocks() if any(map(_runs, block.commands))],
+    ids=lambda block: block.place,
+)
+def test_the_commands_of_a_page_succeed(reader: Reader, block: Block) -> None:
+    """Each command that needs the stack alone succeeds; a guide's program sends its email once."""
+    for command in filter(_runs, block.commands):
+        words = programs_of(reader.own(command))[0]
+        if words[0] not in RUN:
+            options = {"--local", "--json"}
+            done = run_operator(*(word for word in words[1:] if word not in options))
+            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        elif "-X PUT http" in command.replace("'", ""):
+            _change_inbox(reader, command)
+        elif words[0] == "curl":
+            reader.run("bash", "-eo", "pipefail", text=CURL + reader.own(command))
+        else:
+            sent = [reader.run(*words).strip() for _ in range(2)]
+            assert sent[0] == sent[1]
+            assert len(_delivered(reader, sent[0])) == 1
+
+
+def _delivered(reader: Reader, message_id: str) -> list[dict[str, Any]]:
+    """Wait for an email; return what the inbox has of it."""
+    found: list[dict[str, Any]] = wait_for(lambda: inbox(reader.stack, message_id))
+    return found
+
+
+def _change_inbox(reader: Reader, command: str) -> None:
+    """Run a command that changes the inbox for everybody, with an inbox of its own."""
+    ses = LocalSes()
+    try:
+        ses.mailbox.create_identity(SENDER)
+        text = CURL + command.replace("http://127.0.0.1:8025", ses.inbox_url)
+        reader.run("bash", "-e", text=text)
+    finally:
+        ses.close()
+
+
+@pytest.mark.parametrize(
+    "block",
+    [each for each in blocks() if each.language in PARTS and not each.file and not each.listed],
+    ids=lambda block: block.place,
+)
+def test_a_part_of_a_program_is_read(reader: Reader, block: Block) -> None:
+    """What shows a part of a program has no fault of syntax."""
+    around, command, ending = PARTS[block.language]
+    (reader.folder / f"part.{ending}").write_text(around.format(block.text))
+    assert reader.run(*command, f"part.{ending}") is not None
+
+
+def test_the_programs_of_the_packages_send(reader: Reader) -> None:
+    """The first program of each client's page sends an email."""
+    for language, place in (("python", "packages/pillarbox/"), ("js", "packages/pillarbox-js/")):
+        block = next(b for b in blocks() if b.place.startswith(place) and b.language == language)
+        name, ending = ("Python", "py") if language == "python" else ("Node.js", "mjs")
+        (reader.folder / f"package.{ending}").write_text(block.text)
+        reader.run(*LANGUAGES[name][0], f"package.{ending}")
+
+
+@pytest.fixture(scope="module")
+def printed(reader: Reader) -> dict[str, str]:
+    """Return what dashboard and widget print for a key, by language, and the other commands."""
+    need_dashboard()
+    code = """
+      import { curlOf, curlWith } from "./src/command.ts";
+      import { firstEmail, LANGUAGES } from "./src/first-email.ts";
+      const [origin, key, to, message] = process.argv.slice(1);
+      const programs = LANGUAGES.map((name) => [name, firstEmail(name, origin, key, to)]);
+      const paths = ["/v1/me", `/v1/emails/${message}`];
+      const reads = paths.map((path) => [path, curlOf(origin, path, key)]);
+      console.log(JSON.stringify(Object.fromEntries([...programs, ...reads])));
+    """
+    command = ["--import", "./test/setup.mjs", "--input-type=module", "--eval", code]
+    done = subprocess.run(
+        [
+            *(str(ROOT / ".venv-node/bin/node"), *command),
+            *(reader.stack["base_url"], reader.key, "o'brien@customer.example", reader.message),
+        ],
+        cwd=ROOT / "dashboard",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_first_program_sends_or_shows_the_reason(
+    reader: Reader, printed: dict[str, str], language: str
+) -> None:
+    """The program of the window with a new key sends; with a wrong key it shows the error."""
+    command, ending = LANGUAGES[language]
+    need_program(command[0])
+    file = f"first.{ending}"
+    (reader.folder / file).write_text(printed[language])
+    message = re.findall(r'"messageId": ?"([^"]+)"', reader.run(*command, file))[0]
+    (reader.folder / file).write_text(printed[language].replace(reader.key, "bx_live_wrong"))
+    assert '"invalid_api_key"' in reader.run(*command, file)
+    assert _delivered(reader, message)
+
+
+def test_the_lines_of_curl_that_programs_print_succeed(
+    reader: Reader, printed: dict[str, str]
+) -> None:
+    """Dashboard, `make up`, the inbox and `make deploy` print lines that a shell takes."""
+    url = reader.stack["base_url"]
+    account = Account(
+        account_id=reader.account, name="", plan=Plan.STANDARD, created_at=datetime.now(UTC)
+    )
+    deployed = view("pillarbox", "eu-west-1", url, FirstStepsResult(account, None, None))
+    lines = [
+        *(text for name, text in printed.items() if name.startswith("/v1/")),
+        banner.first_email(url, reader.key),
+        banner.first_endpoint(url, reader.stack["inbox_url"], reader.key),
+        str(deployed["firstMail"]),
+    ]
+    for line in lines:
+        assert json.loads(reader.run("bash", "-e", text=CURL + line))
+
+
+def test_apply_needs_no_key_for_the_local_stack(stack: dict[str, Any], tmp_path: Path) -> None:
+    """With --local it has the stack's live key, which manages the account Shop."""
+    file = tmp_path / "customers.yaml"
+    file.write_text("version: 1\naccounts: [{name: Shop, domains: [{name: applied.example}]}]\n")
+    planned = run_operator("apply", str(file), "--plan")
+    assert stack
+    assert planned.returncode == 2, planned.stderr
+    assert "+ domain applied.example" in planned.stdout
