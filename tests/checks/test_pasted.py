@@ -96,6 +96,7 @@ def _check(block: Block) -> None:
     for command in commands:
         _check_command(command)
     if not commands:
+        assert block.language in CHECKS, "it is neither run nor in a list of tests/pasted.py"
         CHECKS[block.language](block.text)
 
 
