@@ -18,7 +18,6 @@ from admin import (
     doctor,
     failed_stack,
     first_email,
-    old_versions,
     programs,
     ses_plan,
     shared_tenant,
@@ -346,7 +345,8 @@ def _tidy(stack_name: str) -> None:
     try:
         deployment.write_error_page(stack_name, json_text.dumps(page))
         deployment.start_sweep(stack_name)
-        old_versions.remove(stack_name)
+        if removed := deployment.remove_old_versions(stack_name):
+            typer.echo(f"Deleted {removed} old versions of functions.", err=True)
     except ClientError as error:
         message = f"Could not write the error page, start the sweep or delete old versions: {error}"
         typer.echo(message, err=True)

@@ -23,7 +23,6 @@ from admin import (
     relay,
     resend,
     restore,
-    rollback,
     senders,
     sign_ups,
     stats,
@@ -102,7 +101,6 @@ app.command("apply")(apply.apply)
 app.command("doctor")(doctor.doctor)
 app.command("capacity")(capacity.capacity)
 app.command("ready")(ready.ready)
-app.command("rollback")(rollback.rollback)
 app.command("teardown")(teardown.teardown)
 app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.request import urlopen
 
@@ -10,9 +10,10 @@ import boto3
 from botocore.exceptions import ClientError
 
 from admin.aws import stacks
-from admin.aws.function_versions import LIVE
 from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 
+#: The alias to which all triggers of a function lead.
+LIVE: Final = "live"
 #: Where the distribution of template.yaml looks for the page.
 ERROR_PAGE: Final = "errors/unavailable.json"
 _DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException"})
@@ -207,15 +208,11 @@ def start_sweep(stack_name: str) -> None:
     )
 
 
-def remove_old_versions(stack_name: str, kept: Mapping[str, int]) -> int:
+def remove_old_versions(stack_name: str) -> int:
     """Delete all but the last three versions of each function, and return how many.
 
     A version that gets traffic stays. CloudFormation keeps versions when it stops using them, also
     those of an update that failed, and SnapStart costs by version.
-
-    Args:
-        stack_name: the stack.
-        kept: by a function's name, a version of it that stays too.
     """
     client = boto3.client("lambda")
     removed = 0
@@ -224,7 +221,7 @@ def remove_old_versions(stack_name: str, kept: Mapping[str, int]) -> int:
         weights = alias.get("RoutingConfig", {}).get("AdditionalVersionWeights", {})
         numbers = sorted(_version_numbers(client, name))
         for number in numbers[:-_KEPT_VERSIONS]:
-            if str(number) not in {alias["FunctionVersion"], *weights, str(kept.get(name))}:
+            if str(number) not in {alias["FunctionVersion"], *weights}:
                 client.delete_function(FunctionName=name, Qualifier=str(number))
                 removed += 1
     return removed

@@ -1,6 +1,5 @@
 """A stack that exists only on paper: its answers let a dry run go on without AWS."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -20,8 +19,6 @@ _ARN: Final = "arn:aws:{service}:us-east-1:123456789012:{name}"
 _STACK: Final = _ARN.format(service="cloudformation", name=f"stack/{NAME}/1")
 _TABLE: Final = f"{NAME}-Table"
 _CREDENTIALS: Final = f"{NAME}-Credentials"
-#: The functions, with the versions before and after the last deployment.
-_VERSIONS: Final = {"SendBatch": (2, 4), "SendEmail": (6, 7)}
 _ACCOUNT: Final = "example".ljust(ACCOUNT_ID_LENGTH, "0")
 #: What the copies of the tables have and the tables lack.
 _ROWS: Final[tuple[Item, ...]] = (
@@ -48,18 +45,13 @@ def answer(operation: str, parameters: Parameters) -> Parameters:
         "BatchGetItem": lambda: {"Responses": {}},
         "DescribeContinuousBackups": _backups,
         "DescribeSecret": _absent,
-        "DescribeStackEvents": _events,
         "DescribeStacks": lambda: _stacks(parameters.get("StackName", NAME)),
         "DescribeTable": lambda: _table(parameters["TableName"]),
         "DescribeTimeToLive": lambda: {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}},
-        "GetAlias": lambda: _alias(parameters["FunctionName"]),
-        "GetFunctionConfiguration": dict,
         "GetItem": lambda: _item(parameters["TableName"], parameters["Key"]),
         "GetSecretValue": _absent,
-        "GetTemplate": _template,
         "ListStackResources": _resources,
         "ListSubscriptionsByTopic": lambda: {"Subscriptions": []},
-        "ListTags": lambda: {"Tags": {}},
         "Query": lambda: {"Items": [], "Count": 0},
         "Scan": lambda: _scan(parameters["TableName"]),
     }
@@ -85,63 +77,13 @@ def _stacks(name: str) -> Parameters:
     return {"Stacks": [stack]}
 
 
-def _template() -> Parameters:
-    url = f"https://s3.us-east-1.amazonaws.com/{NAME}-artifacts/alarms.template"
-    resources: dict[str, Any] = {
-        "Alarms": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
-    }
-    for name in _VERSIONS:
-        resources[f"{name}Aliaslive"] = {
-            "Type": "AWS::Lambda::Alias",
-            "Properties": {
-                "FunctionName": {"Ref": name},
-                "FunctionVersion": {"Fn::GetAtt": [f"{name}Version", "Version"]},
-            },
-        }
-    return {"TemplateBody": json.dumps({"Resources": resources})}
-
-
 def _resources() -> Parameters:
-    ids = {"AlarmTopic": _ARN.format(service="sns", name=f"{NAME}-AlarmTopic")}
-    for name, (_, deployed) in _VERSIONS.items():
-        ids |= {name: f"{NAME}-{name}", f"{name}Version": _version(name, deployed)}
-    return {
-        "StackResourceSummaries": [
-            {"LogicalResourceId": name, "PhysicalResourceId": text, "ResourceType": ""}
-            for name, text in ids.items()
-        ]
+    topic = {
+        "LogicalResourceId": "AlarmTopic",
+        "PhysicalResourceId": _ARN.format(service="sns", name=f"{NAME}-AlarmTopic"),
+        "ResourceType": "AWS::SNS::Topic",
     }
-
-
-def _version(name: str, number: int) -> str:
-    return _ARN.format(service="lambda", name=f"function:{NAME}-{name}:{number}")
-
-
-def _events() -> Parameters:
-    """Return the events of the last deployment, the newest first."""
-    events = [
-        *(("DELETE_SKIPPED", _version(name, before)) for name, (before, _) in _VERSIONS.items()),
-        *(("CREATE_COMPLETE", _version(name, after)) for name, (_, after) in _VERSIONS.items()),
-        ("UPDATE_IN_PROGRESS", _STACK),
-    ]
-    return {
-        "StackEvents": [
-            {
-                "ResourceStatus": status,
-                "PhysicalResourceId": name,
-                "ResourceType": "AWS::CloudFormation::Stack"
-                if name == _STACK
-                else "AWS::Lambda::Version",
-            }
-            for status, name in events
-        ]
-    }
-
-
-def _alias(function: str) -> Parameters:
-    name = function.removeprefix(f"{NAME}-")
-    arn = _ARN.format(service="lambda", name=f"function:{function}:live")
-    return {"AliasArn": arn, "FunctionVersion": str(_VERSIONS[name][1])}
+    return {"StackResourceSummaries": [topic]}
 
 
 def _backups() -> Parameters:

@@ -51,20 +51,15 @@ class _Change:
 
 #: Every call that the commands with a dry run may make to change something.
 _CHANGES: Final[Mapping[str, _Change]] = {
-    "cloudformation:CancelUpdateStack": _Change(("StackName",)),
     "cloudformation:CreateChangeSet": _Change(
         ("StackName",), {"Id": "change-set", "StackId": "new-stack"}
     ),
     "cloudformation:ExecuteChangeSet": _Change(("ChangeSetName",)),
-    "cloudformation:UpdateStack": _Change(("StackName",)),
     "dynamodb:DeleteItem": _Change(("TableName",)),
     "dynamodb:DeleteTable": _Change(("TableName",)),
     "dynamodb:PutItem": _Change(("TableName",)),
     "dynamodb:RestoreTableToPointInTime": _Change(("TargetTableName",)),
     "dynamodb:UpdateItem": _Change(("TableName",)),
-    "lambda:TagResource": _Change(("Resource",)),
-    "lambda:UpdateAlias": _Change(("FunctionName", "Name", "FunctionVersion")),
-    "s3:PutObject": _Change(("Bucket",)),
     "secretsmanager:CreateSecret": _Change(("Name",)),
     "secretsmanager:PutSecretValue": _Change(("SecretId",)),
     "secretsmanager:RestoreSecret": _Change(("SecretId",)),

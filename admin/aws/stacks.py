@@ -149,37 +149,24 @@ def delete(stack: StackDescription) -> None:
         raise ServiceError("service_unavailable", message)
 
 
-def update_parameters(
-    stack: StackDescription, changes: Mapping[str, str], template_url: str | None = None
-) -> bool:
-    """Start an update that keeps all other parameters; return False if nothing would change.
-
-    Args:
-        stack: the stack.
-        changes: the parameters to set.
-        template_url: another template; otherwise the stack keeps its own.
-    """
+def update_parameters(stack: StackDescription, changes: Mapping[str, str]) -> None:
+    """Start an update that keeps the template and all other parameters, if it changes anything."""
     parameters: list[Any] = [
         {"ParameterKey": name, "ParameterValue": changes[name]}
         if name in changes
         else {"ParameterKey": name, "UsePreviousValue": True}
         for name in sorted({*stack.parameters, *changes})
     ]
-    template: dict[str, Any] = (
-        {"TemplateURL": template_url} if template_url else {"UsePreviousTemplate": True}
-    )
     try:
         boto3.client("cloudformation").update_stack(
             StackName=stack.stack_id,
+            UsePreviousTemplate=True,
             Parameters=parameters,
             Capabilities=[*CAPABILITIES],
-            **template,
         )
     except ClientError as error:
-        if "No updates are to be performed" in error.response["Error"]["Message"]:
-            return False
-        raise
-    return True
+        if "No updates are to be performed" not in error.response["Error"]["Message"]:
+            raise
 
 
 def _description(stack: Any) -> StackDescription:  # noqa: ANN401  an answer of botocore

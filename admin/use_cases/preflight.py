@@ -269,7 +269,7 @@ def check_rollout(chosen: Parameters, *, alarm_fires: bool) -> Iterator[Finding]
             Verdict.FAIL,
             "The Rollout alarm fires, and CodeDeploy stops every rollout in steps until it ends.",
             "Wait until it ends. To deploy what mends the cause now, use Rollout=AllAtOnce: all"
-            " traffic gets it at once, and only `pillarbox rollback` takes it back.",
+            " traffic gets it at once, and no alarm takes it back.",
         )
 
 

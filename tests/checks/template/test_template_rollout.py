@@ -115,24 +115,6 @@ def test_every_trigger_uses_the_alias() -> None:
     assert variables["PILLARBOX_MAIL_CODE_FUNCTION"] == {"Fn::Sub": "${MailCode.Arn}:live"}
 
 
-def test_a_rollback_can_read_every_alias() -> None:
-    """`pillarbox rollback` knows this form, and stores a template beside the nested stacks'."""
-    resources = _deployed(template.PATH)
-    functions = _of_type(resources, "AWS::Lambda::Function")
-    versions = _of_type(resources, "AWS::Lambda::Version")
-    aliases = _of_type(resources, "AWS::Lambda::Alias").values()
-    for properties in (alias["Properties"] for alias in aliases):
-        assert properties["FunctionName"]["Ref"] in functions
-        version, attribute = properties["FunctionVersion"]["Fn::GetAtt"]
-        assert (version in versions, attribute) == (True, "Version")
-    assert all("CodeDeployLambdaAliasUpdate" in alias["UpdatePolicy"] for alias in aliases)
-    # CloudFormation keeps a version that is replaced, so its events name it.
-    assert all(version["DeletionPolicy"] == "Retain" for version in versions.values())
-    nested = _of_type(resources, "AWS::CloudFormation::Stack")
-    assert all("TemplateURL" in stack["Properties"] for stack in nested.values())
-    assert not any("Condition" in nested[name] for name in ["Alarms"])
-
-
 @pytest.mark.slow
 @for_each("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
 def test_a_rollout_in_steps_rolls_back_on_its_alarm(rollout: str) -> None:

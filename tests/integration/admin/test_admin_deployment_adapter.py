@@ -263,7 +263,7 @@ def test_old_versions_are_removed(
     stubs.answer("lambda", "list_versions_by_function", {"Versions": listed}, NAME)
     for number in removed:
         stubs.answer("lambda", "delete_function", {}, NAME | {"Qualifier": str(number)})
-    assert deployment.remove_old_versions("pillarbox", {}) == len(removed)
+    assert deployment.remove_old_versions("pillarbox") == len(removed)
 
 
 def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
