@@ -36,10 +36,6 @@ _CONTROLS: Final[Mapping[str, Any]] = {
         "type": "boolean",
         "description": "True checks the send and shows what it would be. Nothing is sent.",
     },
-    "confirm": {
-        "type": "string",
-        "description": "The token of an earlier result, after the user agreed to that very send.",
-    },
     "idempotencyKey": {
         "type": "string",
         "maxLength": 256,
@@ -104,7 +100,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
         title="Release an email",
         description="Send a held email of yours now. The user may be asked first. One with"
         " awaitsOwner is released by an owner of the account only.",
-        others={"messageId": _UUID, "confirm": _CONTROLS["confirm"]},
+        others={"messageId": _UUID},
         required=("messageId",),
         sends=True,
     ),
@@ -180,7 +176,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
 ARGUMENTS: Final[Mapping[str, type[WireModel]]] = {
     "cancel_email": reading.MessageArguments,
     "reschedule_email": changes.RescheduleArguments,
-    "release_email": changes.ReleaseArguments,
+    "release_email": reading.MessageArguments,
     "get_email": reading.MessageArguments,
     "get_template": reading.TemplateArguments,
     "render_template": reading.RenderArguments,

@@ -31,7 +31,7 @@ from tests.contract import test_preview_keys as widget
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
-from tests.contract.mcp import McpClient
+from tests.contract.mcp import McpClient, yes
 from tests.contract.operations import CHANGES, OPERATIONS, send_waiting
 from tests.contract.service import Service, queue_record, running_service
 from tests.contract.sign_in import Browser, signed_in
@@ -328,7 +328,7 @@ def call_tools(service: Service) -> None:
     for client in clients:
         for body in (*accepted("")[:1], *refused()):
             client.call("send_email", body | {"idempotencyKey": CANARY})
-            client.call("send_email", body | {"confirm": CANARY, "dryRun": True})
+            client.call("send_email", body | {"dryRun": True}, **yes(CANARY))
         client.call("send_batch", {"messages": refused()})
         for tool in client.tools():
             client.call(tool, {CANARY: CANARY, "address": ADDRESS, "domain": CANARY})

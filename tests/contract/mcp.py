@@ -12,6 +12,12 @@ META: Final = "io.modelcontextprotocol/"
 ELICITATION: Final[Mapping[str, Any]] = {"elicitation": {"form": {}}}
 
 
+def yes(state: str) -> dict[str, Any]:
+    """Return what a client adds to its second call after its user agreed."""
+    answer = {"confirm": {"action": "accept", "content": {}}}
+    return {"inputResponses": answer, "requestState": state}
+
+
 @dataclass(frozen=True, slots=True)
 class McpClient:
     """Speaks the revision without a handshake, with one key and some capabilities."""
@@ -57,6 +63,10 @@ class McpClient:
     def data(self, tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Any:
         """Call a tool and return its data."""
         return self.call(tool, arguments, **more)["structuredContent"]
+
+    def confirmed(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool, answer its question with yes, and return the data."""
+        return self.data(tool, arguments, **yes(self.call(tool, arguments)["requestState"]))
 
     def code(self, tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Call a tool that fails and return the code of its error."""

@@ -15,7 +15,7 @@ from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, SCOPES
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api
-from tests.contract.mcp import McpClient
+from tests.contract.mcp import ELICITATION, McpClient
 from tests.contract.operations import ALL_OPERATIONS, CHANGES, send_waiting
 from tests.contract.service import Service
 
@@ -109,11 +109,11 @@ def test_each_call_counts_in_its_budget(service: Service) -> None:
 def test_a_tool_counts_as_its_operation(service: Service) -> None:
     """An agent that renders takes a rendering; one whose user is asked takes of the quota."""
     account = service.account()
-    agent = McpClient(Api(service.key(account, scopes=SCOPES)))
+    agent = McpClient(Api(service.key(account, scopes=SCOPES)), ELICITATION)
     template = service.template(account, "<p>x</p>")
     with counting() as counted:
         assert agent.data("render_template", {"templateId": template})["text"] == "x"
     assert counted == {"render"}
     with counting() as counted:
-        assert agent.data("send_email", otp())["status"] == "confirmation_required"
+        assert agent.call("send_email", otp())["resultType"] == "input_required"
     assert counted == {"quota"}

@@ -13,7 +13,7 @@ from pillarbox.domain.accounts.key import Preset
 from pillarbox.http.mcp.tools import SCOPES
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
-from tests.contract.mcp import ELICITATION, McpClient
+from tests.contract.mcp import ELICITATION, McpClient, yes
 from tests.contract.service import SENDER, Service
 
 #: What each preset of a key may do; two tools need no permission.
@@ -46,9 +46,9 @@ def agent(service: Service, account: str) -> McpClient:
 
 @pytest.fixture
 def asking(service: Service, account: str) -> McpClient:
-    """A client that cannot ask its user, with a key that asks."""
+    """A client that can ask its user, with a key that asks."""
     asks = settings(confirmation=Confirmation.ASK)
-    return McpClient(Api(service.key(account, agent=asks)))
+    return McpClient(Api(service.key(account, agent=asks)), ELICITATION)
 
 
 @pytest.mark.parametrize("preset", Preset)
@@ -138,13 +138,12 @@ def test_an_email_that_waits_is_changed(
     held = {"messageId": agent.data("send_email", raw_html(hold=True))["messageId"]}
     assert agent.data("release_email", held)["held"] is False
     holding = raw_html(hold=True, subject="Asked")
-    confirm = asking.data("send_email", holding)["confirm"]
-    own = {"messageId": asking.data("send_email", holding | {"confirm": confirm})["messageId"]}
-    asked = asking.data("release_email", own)
-    assert (asked["status"], asked["to"]) == ("confirmation_required", [TO])
-    assert asking.code("release_email", own | {"confirm": confirm}) == "confirmation_required"
-    released = asking.data("release_email", own | {"confirm": asked["confirm"]})
-    assert released["held"] is False
+    state = asking.call("send_email", holding)["requestState"]
+    own = {"messageId": asking.data("send_email", holding, **yes(state))["messageId"]}
+    question = asking.call("release_email", own)["inputRequests"]["confirm"]["params"]["message"]
+    assert question == f"Send this email now?\nTo: {TO}\nSubject: Asked"
+    assert asking.code("release_email", own, **yes(state)) == "confirmation_required"
+    assert asking.confirmed("release_email", own)["held"] is False
     others = {"messageId": Api(service.key(account)).send(raw_html(hold=True)).json["messageId"]}
     for tool in ("cancel_email", "release_email"):
         assert agent.code(tool, others) == "not_cancelable"
@@ -163,47 +162,46 @@ def test_a_dry_run_sends_nothing(service: Service, account: str, agent: McpClien
     )
     assert (shown["subject"], shown["from"], shown["htmlBytes"]) == ("Hello", SENDER, 12)
     assert shown["firstLines"] == "Hello"
-    assert "confirm" not in shown
     assert agent.code("send_email", otp(dryRun=True, to="a@gone.invalid")) == "invalid_recipient"
     batch = agent.data("send_batch", {"messages": [otp(), otp(to="x")], "dryRun": True})
     assert (batch["sendable"], batch["refused"]) == (1, 1)
     assert (service.messages(account), service.quota_used(account)) == ([], 0)
 
 
-def test_a_token_confirms_its_own_email(service: Service, account: str, asking: McpClient) -> None:
-    """A client that cannot ask gets a token, which sends these arguments once and no others."""
-    asked = asking.data("send_email", otp())
-    assert (asked["status"], asked["to"]) == ("confirmation_required", [TO])
-    assert service.messages(account) == []
-    confirm = asked["confirm"]
-    for other in (otp(to="bob@customer.example"), otp(idempotencyKey="k"), raw_html()):
-        assert asking.code("send_email", other | {"confirm": confirm}) == "confirmation_required"
-    changed = confirm[:-1] + ("0" if confirm[-1] != "0" else "1")
-    assert asking.code("send_email", otp(confirm=changed)) == "confirmation_required"
-    assert service.messages(account) == []
-    sent = asking.data("send_email", otp(confirm=confirm))
-    assert asking.data("send_email", otp(confirm=confirm)) == sent | {"replayed": True}
-    assert len(service.messages(account)) == 1
+def test_a_client_that_cannot_ask_sends_nothing(
+    service: Service, account: str, asking: McpClient
+) -> None:
+    """An agent cannot confirm its own send: without its user it gets the error, and says why."""
+    client = McpClient(asking.api)
+    for arguments in (otp(), otp(confirm="x")):
+        assert client.call("send_email", arguments)["isError"] is True
+    result = client.data("send_email", otp())
+    assert result["error"]["code"] == "confirmation_required"
+    assert "cannot ask its user" in result["error"]["message"]
+    assert client.code("send_batch", {"messages": [otp()]}) == "confirmation_required"
+    held = {"messageId": asking.confirmed("send_email", otp(hold=True))["messageId"]}
+    assert client.code("release_email", held) == "confirmation_required"
+    (record,) = service.messages(account)
+    assert asking.data("get_email", {"messageId": record["sk"]})["held"] is True
 
 
-def test_a_token_ends_after_ten_minutes(service: Service, account: str, asking: McpClient) -> None:
-    """A token is valid for ten minutes, also over the end of an hour, and then sends nothing."""
+def test_an_answer_ends_in_ten_minutes(service: Service, account: str, asking: McpClient) -> None:
+    """It is valid for ten minutes, also over the end of an hour, and then sends nothing."""
     start = wiring.utc_now().replace(minute=55)
     with service.at(start):
-        first = asking.data("send_email", otp())["confirm"]
-        late = asking.data("send_email", raw_html())["confirm"]
+        first = asking.call("send_email", otp())["requestState"]
+        late = asking.call("send_email", raw_html())["requestState"]
     for seconds in (599, 600):
         with service.at(start.fromtimestamp(start.timestamp() + seconds, start.tzinfo)):
-            asking.data("send_email", otp(confirm=first))
+            asking.data("send_email", otp(), **yes(first))
     with service.at(start.fromtimestamp(start.timestamp() + 601, start.tzinfo)):
-        assert asking.code("send_email", raw_html(confirm=late)) == "confirmation_required"
+        assert asking.code("send_email", raw_html(), **yes(late)) == "confirmation_required"
     assert len(service.messages(account)) == 1
 
 
 def test_a_client_that_can_ask_asks(service: Service, account: str, asking: McpClient) -> None:
     """The question names recipients, subject, sender and the first line; a yes sends."""
-    client = McpClient(asking.api, ELICITATION)
-    arguments = raw_html(subject="Hello\u200b", cc=["bob@customer.example"])
+    client, arguments = asking, raw_html(subject="Hello\u200b", cc=["bob@customer.example"])
     asked = client.call("send_email", arguments)
     assert asked["resultType"] == "input_required"
     question = asked["inputRequests"]["confirm"]["params"]
@@ -217,14 +215,15 @@ def test_a_client_that_can_ask_asks(service: Service, account: str, asking: McpC
     for action in ("decline", "cancel"):
         no = {"inputResponses": {"confirm": {"action": action}}, "requestState": state}
         assert client.data("send_email", arguments, **no)["status"] == "declined"
-    yes: dict[str, Any] = {"inputResponses": {"confirm": {"action": "accept", "content": {}}}}
-    assert client.data("send_email", arguments, **yes)["status"] == "declined"
-    yes["requestState"] = state
-    assert client.code("send_email", otp(), **yes) == "confirmation_required"
-    assert client.code("send_email", arguments | {"confirm": state}) == "confirmation_required"
+    unnamed = {"inputResponses": yes(state)["inputResponses"]}
+    assert client.data("send_email", arguments, **unnamed)["status"] == "declined"
+    changed = state[:-1] + ("0" if state[-1] != "0" else "1")
+    assert client.code("send_email", arguments, **yes(changed)) == "confirmation_required"
+    for other in (otp(), arguments | {"idempotencyKey": "k"}, arguments | {"cc": []}):
+        assert client.code("send_email", other, **yes(state)) == "confirmation_required"
     assert service.messages(account) == []
-    assert client.data("send_email", arguments, **yes)["status"] == "queued"
-    assert client.data("send_email", arguments, **yes)["replayed"] is True
+    assert client.data("send_email", arguments, **yes(state))["status"] == "queued"
+    assert client.data("send_email", arguments, **yes(state))["replayed"] is True
     assert len(service.messages(account)) == 1
 
 
@@ -232,25 +231,25 @@ def test_the_question_of_a_batch_names_every_email(
     service: Service, account: str, asking: McpClient
 ) -> None:
     """A batch is confirmed as a whole; nothing is asked if no email of it can be sent."""
-    client = McpClient(asking.api, ELICITATION)
+    client = asking
     batch = {"messages": [otp(to=f"a{n}@customer.example") for n in range(20)]}
-    message = client.call("send_batch", batch)["inputRequests"]["confirm"]["params"]["message"]
+    asked = client.call("send_batch", batch)
+    message = asked["inputRequests"]["confirm"]["params"]["message"]
     assert message.startswith("Send these 20 emails?")
     assert all(f"To: a{n}@customer.example\n" in message for n in range(20))
     refused = client.call("send_batch", {"messages": [otp(to="x")]})
     assert (refused["structuredContent"]["status"], refused["isError"]) == ("refused", True)
-    confirm = asking.data("send_batch", batch)["confirm"]
-    assert asking.code("send_batch", {"messages": [otp()], "confirm": confirm}) == (
-        "confirmation_required"
-    )
-    assert len(asking.data("send_batch", batch | {"confirm": confirm})["results"]) == 20
+    answer = yes(asked["requestState"])
+    assert client.code("send_batch", {"messages": [otp()]}, **answer) == "confirmation_required"
+    assert len(client.data("send_batch", batch, **answer)["results"]) == 20
     assert len(service.messages(account)) == 20
 
 
 def test_a_key_without_settings_asks_here_only(service: Service, account: str, live: Api) -> None:
     """A key that is not an agent's sends over HTTP as always, and over MCP after a question."""
     api = Api(service.key(account))
-    assert McpClient(api).data("send_email", otp())["status"] == "confirmation_required"
+    assert McpClient(api).code("send_email", otp()) == "confirmation_required"
+    assert McpClient(api, ELICITATION).confirmed("send_email", otp())["status"] == "queued"
     assert api.send(otp()).status == 200
     assert live.send(otp()).status == 200
 

@@ -72,10 +72,10 @@ def test_the_local_stack_refuses_browsers_as_aws_does(stack: dict[str, Any], key
 
 
 @pytest.mark.stack
-def test_the_official_client_sends_with_a_token(
-    stack: dict[str, Any], seen: dict[tuple[str, str], Any]
+def test_the_official_client_sends_nothing_if_it_cannot_ask(
+    seen: dict[tuple[str, str], Any],
 ) -> None:
-    """In each mode a client that cannot ask sends by its second call; each result is valid."""
+    """In each mode a client without elicitation gets an error; each result is valid."""
     for mode, version, first in (
         ("auto", "2026-07-28", _DISCOVERED),
         ("legacy", "2025-11-25", _AGREED),
@@ -84,11 +84,9 @@ def test_the_official_client_sends_with_a_token(
         case = seen[mode, "none"]
         assert case["version"] == version
         assert (len(case["tools"]), case["starters"]) == (12, 10)
-        assert case["validated"] == [*first, "tools/call"]
+        assert case["validated"] == first
         assert set(case["statuses"]) <= {200, 202}
-        question, sent = case["sent"]
-        assert (question["status"], sent["status"]) == ("confirmation_required", "queued")
-        wait_for(partial(inbox, stack, sent["messageId"]))
+        assert case["sent"]["error"]["code"] == "confirmation_required"
 
 
 @pytest.mark.stack
@@ -102,7 +100,7 @@ def test_the_official_client_asks_its_user(
         (question,) = case["asked"]
         shown = f"Send this email?\nTo: {TO[mode, 'accept']}\nSubject: From an agent"
         assert question.startswith(shown)
-        (sent,) = case["sent"]
+        sent = case["sent"]
         assert (sent["status"], sent["replayed"]) == ("queued", False)
         wait_for(partial(inbox, stack, sent["messageId"]))
-        assert [each["status"] for each in seen[mode, "decline"]["sent"]] == ["declined"]
+        assert seen[mode, "decline"]["sent"]["status"] == "declined"

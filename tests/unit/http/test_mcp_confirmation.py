@@ -41,8 +41,8 @@ class Agent:
 
     random: Random
     world: World = field(default_factory=World)
-    #: By the token: its wish, whether it is for the client, and its minute.
-    tokens: dict[str, tuple[int, bool, int]] = field(default_factory=dict)
+    #: By the token: its wish, and its minute.
+    tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
     minute: int = 0
 
     def __post_init__(self) -> None:
@@ -77,20 +77,16 @@ class Agent:
                     world.smtp_submission.authenticate(key)
 
     def _call(self) -> bool:
-        """Call a tool, perhaps with some token as an answer or an argument."""
+        """Call a tool, perhaps with some token and an answer."""
         wish, can_ask = self.random.randrange(len(_WISHES)), self.random.random() < 0.5
-        token = self.random.choice([*self.tokens, *self.tokens, "x", "a" * 77])
+        token = self.random.choice([*self.tokens, *self.tokens, "x", "a" * 76])
         given = self.tokens.get(token)
         if given and self.random.random() < 0.7:
             wish = given[0]
         tool, arguments = _WISHES[wish]
         params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
-        how = self.random.choice(
-            ["argument", "argument", "accept", "accept", "decline", "nothing", "stateless"]
-        )
-        if how == "argument":
-            params["arguments"]["confirm"] = token
-        elif how != "nothing":
+        how = self.random.choice(["accept", "accept", "accept", "decline", "nothing", "stateless"])
+        if how != "nothing":
             action = "accept" if how == "stateless" else how
             params["inputResponses"] = {"confirm": {"action": action}}
             if how != "stateless":
@@ -100,9 +96,8 @@ class Agent:
         self._learn(wish, self._answer(params, can_ask=can_ask))
         if given is None or "dryRun" in params["arguments"]:
             return False
-        of, for_client, minute = given
-        right_way = how == ("accept" if for_client else "argument")
-        return of == wish and right_way and self.minute - minute <= 10
+        of, minute = given
+        return of == wish and how == "accept" and self.minute - minute <= 10
 
     def _answer(self, params: dict[str, Any], *, can_ask: bool) -> dict[str, Any]:
         params["_meta"] = {
@@ -134,14 +129,12 @@ class Agent:
     def _learn(self, wish: int, result: dict[str, Any]) -> None:
         """Remember a token that the server gave."""
         if state := result.get("requestState"):
-            self.tokens[state] = (wish, True, self.minute)
-        elif token := result.get("structuredContent", {}).get("confirm"):
-            self.tokens[token] = (wish, False, self.minute)
+            self.tokens[state] = (wish, self.minute)
 
 
 @pytest.mark.slow
 def test_nothing_is_sent_without_a_confirmation() -> None:
-    """In random sequences each email follows a yes to that very email, by the right way.
+    """In random sequences each email follows a yes to that very email.
 
     The sequences also send: otherwise the test would show nothing.
     """
@@ -162,9 +155,9 @@ def test_a_confirmation_sends_once() -> None:
     agent = Agent(Random(0))  # noqa: S311  no secret
     agent.world.advance(timedelta(minutes=50 - agent.world.now.minute))
     params = {"name": "send_email", "arguments": dict(_MAIL)}
-    token = agent._answer(dict(params), can_ask=False)["structuredContent"]["confirm"]
+    state = agent._answer(dict(params), can_ask=True)["requestState"]
+    answered = {"inputResponses": {"confirm": {"action": "accept"}}, "requestState": state}
     for _ in range(3):
-        again = {"name": "send_email", "arguments": _MAIL | {"confirm": token}}
-        agent._answer(again, can_ask=False)
+        agent._answer(params | answered, can_ask=True)
         agent.world.advance(timedelta(minutes=5))
     assert len(agent.world.store.messages) == 1

@@ -1,4 +1,4 @@
-"""Tokens by which somebody confirms one send of an agent.
+"""Tokens by which a client says that its user confirmed one send of an agent.
 
 A token says that this service showed this request, for this key, at a time. Its secret is the text
 of the key, which the service gets with each request and stores nowhere. So there is no other
@@ -11,7 +11,6 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 #: How long a token is valid.
@@ -19,15 +18,6 @@ CONFIRMATION_TIME: Final = timedelta(minutes=10)
 #: The digits of a moment in a token: milliseconds in hexadecimal.
 _MOMENT: Final = 12
 _HASH: Final = 64
-
-
-class TokenKind(StrEnum):
-    """Who brings a token back. One kind is not accepted in place of the other."""
-
-    #: The client, after it asked the user.
-    ANSWER = "a"
-    #: The model, as an argument of its second call.
-    ARGUMENT = "c"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,22 +33,22 @@ class SendConfirmation:
     body_hash: str
     idempotency_key: str = ""
 
-    def issue(self, kind: TokenKind, now: datetime) -> str:
+    def issue(self, now: datetime) -> str:
         """Return a new token."""
         moment = round(now.timestamp() * 1000)
-        return self._token(kind, f"{moment:0{_MOMENT}x}")
+        return self._token(f"{moment:0{_MOMENT}x}")
 
-    def moment(self, kind: TokenKind, token: str, now: datetime) -> datetime | None:
+    def moment(self, token: str, now: datetime) -> datetime | None:
         """Return when a token was issued; None if it is not valid for this request now."""
-        digits = token[1 : 1 + _MOMENT]
-        if len(token) != 1 + _MOMENT + _HASH or not token.isascii():
+        digits = token[:_MOMENT]
+        if len(token) != _MOMENT + _HASH or not token.isascii():
             return None
-        if not hmac.compare_digest(token, self._token(kind, digits)):
+        if not hmac.compare_digest(token, self._token(digits)):
             return None
         issued = datetime.fromtimestamp(int(digits, 16) / 1000, UTC)
         return issued if now - CONFIRMATION_TIME <= issued <= now + CONFIRMATION_TIME else None
 
-    def _token(self, kind: TokenKind, digits: str) -> str:
-        parts = (kind, digits, self.tool, self.body_hash, self.idempotency_key)
+    def _token(self, digits: str) -> str:
+        parts = (digits, self.tool, self.body_hash, self.idempotency_key)
         digest = hmac.digest(self.key_text.encode(), "\n".join(parts).encode(), hashlib.sha256)
-        return f"{kind}{digits}{digest.hex()}"
+        return f"{digits}{digest.hex()}"

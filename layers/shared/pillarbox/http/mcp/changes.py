@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.http.mcp.calls import ToolCall, tool_result
 from pillarbox.http.mcp.reading import MessageArguments
-from pillarbox.http.mcp.sending import Confirmed, SendControls, confirming, shown_message
+from pillarbox.http.mcp.sending import Confirmed, confirming, shown_message
 from pillarbox.http.messages.replies import message_detail
 from pillarbox.http.messages.wire import MOMENT, to_moment
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, optional, required, text
+from pillarbox.http.wire import WireModel, required, text
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -25,13 +25,6 @@ class RescheduleArguments(WireModel):
 
     message_id = required(text())
     scheduled_at = required(MOMENT)
-
-
-class ReleaseArguments(WireModel):
-    """Name a held message, perhaps with the token of an earlier result."""
-
-    message_id = required(text())
-    confirm = optional(text(most=200))
 
 
 def _cancel_email(call: ToolCall) -> dict[str, Json]:
@@ -49,7 +42,7 @@ def _reschedule_email(call: ToolCall) -> dict[str, Json]:
 
 
 def _release_email(call: ToolCall) -> dict[str, Json]:
-    arguments = validate(ReleaseArguments, call.arguments)
+    arguments = validate(MessageArguments, call.arguments)
     _, message_id = _ids(call, arguments.message_id)
     message = call.services.message_lookup.get(call.principal, message_id)
     if not message.held:
@@ -66,8 +59,7 @@ def _release_email(call: ToolCall) -> dict[str, Json]:
         # No answer of its user would help.
         return _changed(call, call.services.changes.release(call.principal, message_id))
     body_hash = hashlib.sha256(str(message_id).encode()).hexdigest()
-    controls = validate(SendControls, {"confirm": arguments.confirm} if arguments.confirm else {})
-    return confirming(call, body_hash, controls, release, lambda: shown_message(message))
+    return confirming(call, body_hash, "", release, lambda: shown_message(message))
 
 
 def _ids(call: ToolCall, message_id: str) -> "tuple[str, UUID]":

@@ -7,11 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.sending.confirmation import (
-    CONFIRMATION_TIME,
-    SendConfirmation,
-    TokenKind,
-)
+from pillarbox.application.sending.confirmation import SendConfirmation
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.address import MAX_ADDRESS
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
@@ -28,7 +24,6 @@ from pillarbox.http.messages.replies import (
     error_body,
     scheduled_at,
     send_result,
-    timestamp,
 )
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import WireModel, boolean, optional, optional_or, text
@@ -56,9 +51,10 @@ _FOR_OWNER: Final = (
     "Not sent yet: it waits until an owner of the account releases it in the dashboard. Owners get"
     " an alert. get_email shows what became of it. Do not send it again."
 )
-_HOW_TO_CONFIRM: Final = (
-    "Nothing was sent. Show this to the user. Only if the user agrees, call the tool again within"
-    " 10 minutes with the same arguments and this confirm token."
+_CANNOT_ASK: Final = (
+    "A person must confirm each send of this key, and this client cannot ask its user, which needs"
+    " elicitation of MCP 2026-07-28. Nothing was sent. An operator can create a key whose emails an"
+    " owner of the account releases instead."
 )
 
 
@@ -66,24 +62,23 @@ class SendControls(WireModel):
     """The arguments of a sending tool that are not part of the email."""
 
     dry_run = optional_or(boolean(), default=False)
-    confirm = optional(text(most=200))
     idempotency_key = optional(text(most=256))
 
 
-_CONTROLS: Final[tuple[str, ...]] = ("dryRun", "confirm", "idempotencyKey")
+_CONTROLS: Final[tuple[str, ...]] = ("dryRun", "idempotencyKey")
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """One call that a person may have to confirm, read and not yet checked.
 
-    `token` is what confirms it, with its kind.
+    `token` is what confirms it.
     """
 
     call: ToolCall
     body_hash: str
     idempotency_key: str
-    token: tuple[TokenKind, str] | None
+    token: str | None
 
     @property
     def confirmation(self) -> SendConfirmation:
@@ -97,7 +92,7 @@ class Confirmed:
     @property
     def confirmed_at(self) -> datetime | None:
         """Return when the question was asked that somebody answered; None without an answer."""
-        return self.confirmation.moment(*self.token, self.call.now) if self.token else None
+        return self.confirmation.moment(self.token, self.call.now) if self.token else None
 
     def digest(self, moment: datetime) -> str | None:
         """Return the digest of the idempotency key, or of one made from the body and the hour.
@@ -175,13 +170,13 @@ def _run(
         waits = {"message": _FOR_OWNER} if call.principal.sends_for_owner else {}
         return tool_result({**json.loads(response.body), "replayed": response.replayed, **waits})
 
-    return confirming(call, request.body_hash, controls, accept, rehearse)
+    return confirming(call, request.body_hash, controls.idempotency_key or "", accept, rehearse)
 
 
 def confirming(
     call: ToolCall,
     body_hash: str,
-    controls: SendControls,
+    idempotency_key: str,
     act: Callable[[Confirmed], dict[str, Json]],
     rehearse: Callable[[], _Shown],
 ) -> dict[str, Json]:
@@ -190,17 +185,17 @@ def confirming(
     Args:
         call: the call.
         body_hash: identifies what is to be done.
-        controls: the arguments that are not part of it.
+        idempotency_key: the caller's own, or empty.
         act: does it, and raises `confirmation_required` if nobody confirmed it.
         rehearse: returns what the person sees.
 
     Raises:
         ServiceError: an error of `act`.
     """
-    answered, token = _answer(call, controls)
+    answered, token = _answer(call)
     if answered and token is None:
         return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
-    send = Confirmed(call, body_hash, controls.idempotency_key or "", token)
+    send = Confirmed(call, body_hash, idempotency_key, token)
     try:
         return act(send)
     except ServiceError as error:
@@ -208,27 +203,18 @@ def confirming(
             raise
         if token is not None:
             raise _wrong_token() from error
+        if not call.can_ask:
+            raise ServiceError("confirmation_required", _CANNOT_ASK) from error
         return _ask(send, rehearse())
 
 
 def _ask(send: Confirmed, shown: _Shown) -> dict[str, Json]:
-    """Ask the user, or give the model a token to bring back."""
-    call = send.call
+    """Ask the user."""
     if not shown.sendable:
         return tool_result({"status": "refused"} | shown.data) | {"isError": True}
-    if not call.can_ask:
-        return tool_result(
-            {
-                "status": "confirmation_required",
-                "message": _HOW_TO_CONFIRM,
-                "confirm": send.confirmation.issue(TokenKind.ARGUMENT, call.now),
-                "validUntil": timestamp(call.now + CONFIRMATION_TIME),
-            }
-            | shown.data
-        )
     return {
         "resultType": "input_required",
-        "requestState": send.confirmation.issue(TokenKind.ANSWER, call.now),
+        "requestState": send.confirmation.issue(send.call.now),
         "inputRequests": {
             _QUESTION: {
                 "method": "elicitation/create",
@@ -242,15 +228,15 @@ def _ask(send: Confirmed, shown: _Shown) -> dict[str, Json]:
     }
 
 
-def _answer(call: ToolCall, controls: SendControls) -> tuple[bool, tuple[TokenKind, str] | None]:
-    """Return whether the user answered, and the token if it is a yes or an argument."""
+def _answer(call: ToolCall) -> tuple[bool, str | None]:
+    """Return whether the user answered, and the token if it is a yes."""
     responses = call.params.get("inputResponses")
     answer = responses.get(_QUESTION) if isinstance(responses, dict) else None
     if isinstance(answer, dict):
         state = call.params.get("requestState")
         accepted = answer.get("action") == "accept"
-        return True, (TokenKind.ANSWER, state) if accepted and isinstance(state, str) else None
-    return False, (TokenKind.ARGUMENT, controls.confirm) if controls.confirm else None
+        return True, state if accepted and isinstance(state, str) else None
+    return False, None
 
 
 def _controls(call: ToolCall) -> tuple[SendControls, dict[str, Json]]:
@@ -299,12 +285,7 @@ def shown_message(message: "Message") -> _Shown:
     """Return what a person sees of a message whose content is not read again."""
     recipients = cleaned(", ".join(message.recipients), _ALL_RECIPIENTS)
     words = ("Send this email now?", f"To: {recipients}", f"Subject: {cleaned(message.subject)}")
-    data: dict[str, object] = {
-        "to": message.recipients,
-        "subject": message.subject,
-        "from": message.sender,
-    }
-    return _Shown(data, "\n".join(words), 1)
+    return _Shown({}, "\n".join(words), 1)
 
 
 def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _Shown:
