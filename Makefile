@@ -32,8 +32,8 @@ help: ## show this list
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
 	@exec tools/foreground $(RUN)python -m local --build-dashboard
 
-fresh: ## forget the local stack's keys, certificate and kept messages
-	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json" "$${PILLARBOX_STATE_DIR:-.local}/kept.jsonl"
+fresh: ## forget the local stack's keys and certificate
+	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json"
 
 dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: needs npm's registry once
 	@$(RUN)python -m dashboard.build

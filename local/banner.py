@@ -30,8 +30,6 @@ def show(
     state: dict[str, Any],
     log: Path,
     build: DashboardBuild | None = None,
-    *,
-    keep: bool,
 ) -> None:
     """Print the addresses, the keys and a curl command that sends a first email.
 
@@ -40,7 +38,6 @@ def show(
         state: the content of stack.json.
         log: the file that the engine and the functions log to.
         build: the build of the dashboard; its link is printed when it has ended.
-        keep: whether the next start has this run's messages.
     """
     console.print("\n[bold]Pillarbox is ready[/]\n")
     if build is not None:
@@ -67,8 +64,7 @@ def show(
     console.out(first_email(state["base_url"], state["keys"]["live"]), highlight=False)
     console.print("\nPrograms find all this after:\n")
     console.out(f"source {shlex.quote(str(log.parent / 'env'))}", highlight=False)
-    next_start = "has these messages" if keep else "is empty and has the same keys"
-    console.print(f"\n[dim]Press Ctrl-C to stop. The next start {next_start}.[/]")
+    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has the same keys.[/]")
 
 
 def _print_fact(console: Console, name: str, text: str) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -45,17 +44,7 @@ def _restrict(path: Path) -> None:
 
 def write_private(path: Path, text: str) -> None:
     """Replace a file in one step; only the user may read it."""
-    _replace(path, (text,))
-
-
-def write_private_lines(path: Path, lines: Iterable[str]) -> None:
-    """Replace a file with these lines, as `write_private` does."""
-    _replace(path, (f"{line}\n" for line in lines))
-
-
-def _replace(path: Path, parts: Iterable[str]) -> None:
     unfinished = path.with_suffix(".unfinished")
     unfinished.touch(mode=stat.S_IRUSR | stat.S_IWUSR)
-    with unfinished.open("w") as file:
-        file.writelines(parts)
+    unfinished.write_text(text)
     unfinished.replace(path)

@@ -1,9 +1,7 @@
 """The accounts, keys, the template and the webhook endpoint that a local stack starts with."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
-from urllib.parse import urlsplit
 
 from admin.team import sign_in_url
 from admin.wiring import OperatorWiring
@@ -21,7 +19,6 @@ from pillarbox.domain.accounts.key import (
     Preset,
     digest_of_key,
 )
-from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.templates.draft import SourceKind, TemplateContent, TemplateVersion
@@ -49,8 +46,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
 
     Store the address of the service and make its tenants, as a deployment does.
 
-    What an earlier run kept of an account stays as it is, except the receiver's port. The records
-    are written directly, because the use cases make new ids and keys.
+    The records are written directly, because the use cases make new ids and keys.
 
     Args:
         wiring: the use cases of the stack.
@@ -65,33 +61,29 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
     for role, account_id in keys.accounts.items():
         name, plan = _ACCOUNTS[role]
         preset = _PRESETS.get(role)
-        is_new = wiring.accounts.records.get(account_id) is None
-        if is_new:
-            brand = Brand(from_name=name, action_url="https://shop.example")
-            wiring.accounts.records.add(
-                Account(account_id=account_id, name=name, plan=plan, brand=brand, created_at=now)
+        brand = Brand(from_name=name, action_url="https://shop.example")
+        wiring.accounts.records.add(
+            Account(account_id=account_id, name=name, plan=plan, brand=brand, created_at=now)
+        )
+        wiring.api_keys.records.add(
+            ApiKey(
+                key_id=f"key_{account_id}{new_token(8)}",
+                account_id=account_id,
+                name="First key",
+                type=KeyType.LIVE if preset else KeyType.PREVIEW,
+                preset=preset,
+                scopes=_scopes(preset),
+                digest=digest_of_key(keys.texts[role]),
+                created_at=now,
             )
-        digest = digest_of_key(keys.texts[role])
-        if all(key.digest != digest for key in wiring.api_keys.records.of_account(account_id)):
-            wiring.api_keys.records.add(
-                ApiKey(
-                    key_id=f"key_{account_id}{new_token(8)}",
-                    account_id=account_id,
-                    name="First key",
-                    type=KeyType.LIVE if preset else KeyType.PREVIEW,
-                    preset=preset,
-                    scopes=_scopes(preset),
-                    digest=digest,
-                    created_at=now,
-                )
-            )
-        if preset and is_new:
+        )
+        if preset:
             wiring.senders.add(account_id, SENDER, default=True)
-        if role == "live" and is_new:
-            _add_template(wiring, account_id, now)
         if role == "live":
-            _point_at(receiver, wiring, account_id)
-    _make_tenants(wiring)
+            _add_template(wiring, account_id, now)
+            wiring.webhooks.create(account_id, receiver, [ALL_TYPES], by=COMMAND)
+    if wiring.settings.shared_tenant:
+        wiring.account_isolation.prepare_shared()
 
 
 def sign_in_link(wiring: OperatorWiring, account_id: str) -> str:
@@ -99,29 +91,6 @@ def sign_in_link(wiring: OperatorWiring, account_id: str) -> str:
     wiring.team.add_member(account_id, OWNER, Role.OWNER)
     wiring.team.set_operator(OWNER, operator=True)
     return sign_in_url(wiring.settings.api_url, wiring.team.new_link(OWNER))
-
-
-def _make_tenants(wiring: OperatorWiring) -> None:
-    """Make the tenant of strangers as a deployment does, and those that an earlier run had."""
-    isolation = wiring.account_isolation
-    if wiring.settings.shared_tenant:
-        isolation.prepare_shared()
-    for account in wiring.account_store.all():
-        if account.tenant:
-            isolation.change(account.account_id, account.isolation)
-
-
-def _point_at(receiver: str, wiring: OperatorWiring, account_id: str) -> None:
-    """Create the first endpoint; let one that was kept follow the inbox to another port."""
-    endpoints = wiring.webhooks.endpoints
-    kept = endpoints.of_account(account_id)
-    if not kept:
-        wiring.webhooks.create(account_id, receiver, [ALL_TYPES], by=COMMAND)
-    path = urlsplit(receiver).path
-    for endpoint in kept:
-        if endpoint.url != receiver and urlsplit(endpoint.url).path == path:
-            endpoints.remove(account_id, endpoint.endpoint_id)
-            endpoints.add(replace(endpoint, url=receiver), MAX_ENDPOINTS)
 
 
 def _scopes(preset: Preset | None) -> frozenset[str]:

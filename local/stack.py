@@ -32,7 +32,6 @@ from local.engine import PARAMETERS, Engine
 from local.environment import environment_file, write_authorities
 from local.guard import App, JsonBodies, SignedRequests
 from local.inbox.webhooks import SEEDED_RECEIVER
-from local.kept import keeping
 from local.keys import LocalKeys, keep_keys
 from local.package import build_layer, package
 from local.private import make_private, write_private
@@ -68,7 +67,6 @@ class StackSettings:
     gateway: str
     front: bool
     containers: bool
-    keep: bool
     live_key: str = field(repr=False)
 
     @classmethod
@@ -89,7 +87,6 @@ class StackSettings:
             gateway=settings.local_gateway,
             front=settings.local_front == "on",
             containers=settings.containers,
-            keep=settings.keep,
             live_key=settings.live_key,
         )
 
@@ -97,11 +94,6 @@ class StackSettings:
     def log(self) -> Path:
         """Where the engine and the functions write."""
         return self.state / "engine.log"
-
-    @property
-    def kept(self) -> Path:
-        """Where a run leaves records and emails to the next one."""
-        return self.state / "kept.jsonl"
 
 
 async def run(settings: StackSettings, console: Console, *, build_dashboard: bool = False) -> int:
@@ -186,9 +178,6 @@ async def _start(
     serving_front = await start(front.serving(settings.state, client, environment))
     ses = JsonBodies(ses_app(mailbox, _events_to(engine, outputs["EventsQueueUrl"])))
     await start(serving(SignedRequests(ses, engine.access_key_id), sockets["ses"]))
-    if settings.keep:
-        # It ends after API and relay have stopped, and before the parts that deliver.
-        await start(keeping(settings.kept, mailbox, engine, outputs, console))
     table = outputs["CredentialsTableName"]
     secrets_of = EndpointSecrets(engine.client("dynamodb"), table, urls["inbox"])
     hint = banner.first_endpoint(urls["edge"], urls["inbox"], keys.texts["live"])
@@ -210,7 +199,7 @@ async def _start(
         )
     _write_json(settings.state / "stack.json", state)
     parts.callback((settings.state / "stack.json").unlink)
-    banner.show(console, state, settings.log, build, keep=settings.keep)
+    banner.show(console, state, settings.log, build)
     return engine
 
 

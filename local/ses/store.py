@@ -170,17 +170,13 @@ class MailStore:
 
     # Credentials
 
-    def create_identity(self, identity: str, *, new: bool = True) -> bool:
+    def create_identity(self, identity: str) -> bool:
         """Add an address or a domain; return whether it is verified.
 
         An address is verified at once, and a domain when SES has found its records. In
         `unverified.example` and its subdomains both stay pending.
-
-        Args:
-            identity: the address or the domain.
-            new: False for a domain of an earlier run, whose records SES has found.
         """
-        takes = self.publishing_takes * 2 if new and "@" not in identity else timedelta(0)
+        takes = self.publishing_takes * 2 if "@" not in identity else timedelta(0)
         expected = self._expected.pop(_comparable(identity), None)
         self._identities[_comparable(identity)] = expected or _outlook(identity, takes)
         return bool(self.identity_verified(identity))

@@ -543,9 +543,6 @@ class Settings:
     containers = Setting(
         flag, "whether the containers of `sam local` can reach it", _USER, default="false"
     )
-    keep = Setting(
-        flag, "whether messages survive a regular stop and a start", _USER, default="false"
-    )
 
 
 def all_settings() -> "Iterator[Setting[object]]":

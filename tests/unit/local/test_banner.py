@@ -52,7 +52,7 @@ def test_each_value_is_whole_at_80_columns(index: Path) -> None:
     """What people copy ends its line or is one, however long it is; the curl lines fit."""
     index.touch()
     console = _console()
-    banner.show(console, STATE, LOG, keep=False)
+    banner.show(console, STATE, LOG)
     lines = _lines(console)
     for value in (
         LINK,
@@ -82,7 +82,7 @@ async def _build(console: Console, log: Path, *, succeeds: bool) -> list[str]:
         return succeeds
 
     build = DashboardBuild(log, asyncio.create_task(run()))
-    banner.show(console, STATE, LOG, build, keep=False)
+    banner.show(console, STATE, LOG, build)
     before = _lines(console)
     end.set()
     await build.ended
@@ -119,7 +119,7 @@ def test_a_stop_says_nothing_of_the_build(tmp_path: Path) -> None:
         build = DashboardBuild(
             tmp_path / "log", asyncio.create_task(asyncio.sleep(60, result=True))
         )
-        banner.show(console, STATE, LOG, build, keep=False)
+        banner.show(console, STATE, LOG, build)
         before = _lines(console)
         build.ended.cancel()
         await asyncio.wait([build.ended])
@@ -151,5 +151,5 @@ def test_a_start_says_what_takes_long(tmp_path: Path) -> None:
 def test_without_a_build_the_banner_says_what_makes_one() -> None:
     """A stack that builds nothing, such as the image's, names the command."""
     console = _console()
-    banner.show(console, STATE, LOG, keep=True)
+    banner.show(console, STATE, LOG)
     assert "Dashboard    is not built; see why with: make dashboard" in _lines(console)
