@@ -21,7 +21,6 @@ from admin import (
     ready,
     recipients,
     relay,
-    resend,
     restore,
     senders,
     sign_ups,
@@ -82,7 +81,6 @@ app.add_typer(keys.app, name="key")
 app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
-messages.app.command("resend")(resend.resend)
 app.add_typer(messages.app, name="message")
 app.add_typer(recipients.app, name="recipient")
 app.add_typer(suppressions.app, name="suppression")

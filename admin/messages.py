@@ -1,4 +1,4 @@
-"""The commands `pillarbox message …`; admin/resend.py has `resend`."""
+"""The commands `pillarbox message …`."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -22,7 +22,6 @@ from admin.use_cases.first_steps import FirstSteps
 from admin.use_cases.isolation import AccountIsolation
 from admin.use_cases.messages import MessageSearch, NoQueue
 from admin.use_cases.round_trip import RoundTrip
-from admin.use_cases.send_again import BulkResend
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.api_probe import HttpApiProbe
@@ -101,17 +100,6 @@ class OperatorWiring(Wiring):
             accounts=self.account_store,
             account_ids=self.account_ids,
             search=self.record_search,
-        )
-
-    @cached_property
-    def bulk_resend(self) -> BulkResend:
-        return BulkResend(
-            messages=self.message_log,
-            accounts=self.account_store,
-            keys=self.api_keys,
-            api_probe=HttpApiProbe(self.settings.api_url),
-            clock=utc_now,
-            pause=sleep,
         )
 
     @cached_property

@@ -1,18 +1,14 @@
 """`pillarbox message …`, run by an operator or a program."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.api_probe import HttpApiProbe
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, SendRoute
@@ -171,44 +167,3 @@ def test_the_search_says_what_it_read_and_how_to_go_on(
     told = run.plain("--local", *find, "--limit", "2").stderr
     assert "Read 2 messages" in told
     assert "Go on with --until" in told
-
-
-def test_failed_emails_are_counted_and_sent_again(
-    run: Operator, table: Table, account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A dry run sends nothing; a program needs --yes; each outcome and each reason is a number."""
-    requests: list[tuple[str, object]] = []
-
-    def answer(_: HttpApiProbe, method: str, path: str, **options: object) -> tuple[int, object]:
-        requests.append((f"{method} {path}", options["headers"]))
-        if len(requests) > 1:
-            return 409, {"error": {"code": "not_resendable"}}
-        return 200, {"messageId": "copy"}
-
-    monkeypatch.setattr(HttpApiProbe, "request", answer)
-    DynamoAccounts(table).change(account, AccountChanges(keep=7))
-    failed = Event(kind=EventKind.FAILED, at=datetime.now(UTC), code="rejected")
-    ids = [
-        put(table, account, minutes(ago), events=(failed,), attempt=1, keep=keep)
-        for ago, keep in ((9, 7), (8, 7), (7, 0), (200, 7))
-    ]
-    resend = ("message", "resend", "--since", "2h", "--account", account, "--rate", 100)
-    planned = run(*resend, "--dry-run")
-    counts = {name: planned[name] for name in ("selected", "sent", "refused")}
-    assert counts == {"selected": 2, "sent": 0, "refused": {}}
-    assert planned["leftOut"]["not_kept"] == 1
-    assert [item["messageId"] for item in planned["items"]] == ids[:2]
-    assert run.refused(*resend)[0] == 2
-    asked = run.plain("--local", *map(str, resend), typed="n\n")
-    assert "2 emails of 1 account can be sent again" in asked.stderr
-    assert "Left out: 1 whose content is not kept" in asked.stderr
-    assert requests == []
-    done = run.plain("--local", "--json", *map(str, resend), "--yes")
-    assert done.exit_code == 1  # one was refused
-    result = json.loads(done.stdout)
-    assert (result["sent"], result["refused"]) == (1, {"not_resendable": 1})
-    outcomes = [(one["messageId"], one["copyId"], one["error"]) for one in result["items"]]
-    assert outcomes == [(ids[0], "copy", None), (ids[1], None, "not_resendable")]
-    assert len({str(headers) for _, headers in requests}) == 2
-    help_text = run.plain("message", "resend", "--help").stdout
-    assert max(map(len, help_text.splitlines())) <= 80

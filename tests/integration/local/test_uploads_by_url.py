@@ -1,4 +1,4 @@
-"""A local stack with `Gateway=url` and without a front takes small bodies, and large files before."""
+"""A local stack with `Gateway=url` and no front takes small bodies, and large files beforehand."""
 
 import base64
 import hashlib
