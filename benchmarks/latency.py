@@ -11,7 +11,6 @@ The real Delivery and the real sending rate run over a model of SQS, Lambda and 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 
 from benchmarks.mixtures import ALLOWANCE, Email, Mixture, draw
 from pillarbox.adapters.dynamodb.messages.token_bucket import SECOND, TokenBucket
@@ -238,7 +237,7 @@ def mixtures(seeds: range) -> Result:
 
 def first_second(rate: float = 1_000.0, workers: int = 130) -> Result:
     """Count the write units of the busiest partition key when many workers start a backlog."""
-    service = _backlog_on_warm_workers(rate, workers, ceil(rate / 1_000))
+    service = _backlog_on_warm_workers(rate, workers)
     report = service.run(2.0)
     most = max(service.table.units.values())
     sent = [sum(1 for at in report.sent_at if at < second) for second in (1, 2)]
@@ -253,7 +252,7 @@ def first_second(rate: float = 1_000.0, workers: int = 130) -> Result:
 
 def throttling_table(rate: float = 100.0, workers: int = 20, seconds: float = 10.0) -> Result:
     """Send a backlog with a table that throttles most writes of the bucket."""
-    service = _backlog_on_warm_workers(rate, workers, 1, most_units=4)
+    service = _backlog_on_warm_workers(rate, workers, most_units=4)
     report, throttled = service.run(seconds), service.table.throttled
     return Result(
         f"{rate:g} a second, {workers} workers, a table that takes 4 writes a second of a key",
@@ -264,14 +263,11 @@ def throttling_table(rate: float = 100.0, workers: int = 20, seconds: float = 10
     )
 
 
-def _backlog_on_warm_workers(
-    rate: float, workers: int, buckets: int, most_units: int = 1_000
-) -> Service:
+def _backlog_on_warm_workers(rate: float, workers: int, most_units: int = 1_000) -> Service:
     random.seed(1)
     service = Service(rate, workers=workers, warm=True, most_units=most_units)
-    for number in range(buckets):  # they exist since the first emails ever
-        bucket = TokenBucket(service.table, number)
-        bucket.create(rate, round((NOW.timestamp() - 60) * SECOND))
+    # It exists since the first email ever.
+    TokenBucket(service.table).create(rate, round((NOW.timestamp() - 60) * SECOND))
     service.table.units.clear()
     for _ in range(int(3 * rate)):
         service.accept(0.0, "bulk", account_id=BULK)
@@ -436,8 +432,6 @@ def results() -> Iterator[Result]:
     yield flood_of_large_emails()
     yield throttling_table()
     yield first_second()
-    yield first_second(2_000.0, 100)
-    yield first_second(5_000.0, 250)
     yield receipts(1.0, 300)
     yield receipts(1.0, 3_000)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import count, cycle
+from itertools import count
 from typing import Any, Final
 from unittest import mock
 from uuid import UUID, uuid4
@@ -27,7 +27,6 @@ from pillarbox.adapters.dynamodb import keys, records, service_address
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
@@ -277,18 +276,6 @@ def _failing_save() -> Iterator[None]:
     events.register(name, fail_save)
     yield
     events.unregister(name, fail_save)
-
-
-@contextmanager
-def _sending_rate() -> Iterator[None]:
-    """Let SES grant a rate that has two buckets, and let the worker take tokens from both."""
-    rate: Any = wiring.services().delivery.rate
-    buckets = cycle(KnownBucket(rate._table, lambda: 2000.0, number) for number in range(2))
-    granted: dict[str, Any] = {"_choose": lambda: next(buckets)}
-    with mock.patch.multiple(rate, **granted):
-        yield
-    for number in range(2):
-        wiring.services().table.delete(keys.sending_rate(number))
 
 
 def _read(service: Service) -> None:
@@ -601,8 +588,8 @@ def _deliver(service: Service, recorded: Calls) -> None:
     The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is
     checked while no event comes, while an event is queued, and beside a dead letter of another.
     """
-    with _sending_rate():
-        service.deliver()
+    service.deliver()
+    wiring.services().table.delete(keys.sending_rate())
     account = service.account()
     Api(service.key(account)).send(raw_html())
     job = _job_of(service, account)

@@ -653,37 +653,6 @@ def test_a_batch_takes_its_tokens_together() -> None:
     assert all(later - earlier >= 0.009 for earlier, later in pairwise(departures[1:]))
 
 
-def test_a_rate_above_a_thousand_has_several_buckets(case: Case) -> None:
-    """No partition of the table takes more writes than it can; together they have the rate."""
-    case.rate = 2500.0
-    for _ in range(80):
-        case.one.acquire(ACCOUNT, 50, urgent=False)
-    states = [TokenBucket(case.table, number).read() for number in range(4)]
-    rates = [state.max_rate for state in states if state]
-    assert len(rates) == 3
-    assert sum(rates) == pytest.approx(2_500_000, abs=3)
-    assert case.reads == 1  # SES is asked once for all buckets
-    case.rate = 2000.5
-    case.now += timedelta(hours=1, seconds=1)
-    for _ in range(40):
-        case.other.acquire(ACCOUNT, 1, urgent=False)
-    states = [TokenBucket(case.table, number).read() for number in range(3)]
-    assert [state.max_rate for state in states if state] == [666_834] * 3
-
-
-def test_workers_that_begin_use_all_buckets(case: Case) -> None:
-    """A worker's first email takes its tokens from any bucket, so no key has all the writes."""
-    case.rate = 5000.0
-    case.one.acquire(ACCOUNT, 1, urgent=False)
-    case.now += timedelta(minutes=1)
-    for _ in range(100):
-        case.worker().acquire(ACCOUNT, 50, urgent=False)
-    states = [TokenBucket(case.table, number).read() for number in range(5)]
-    took = [state.empty_at - round(NOW.timestamp() * SECOND) for state in states if state]
-    assert len(took) == 5
-    assert min(took) > 0
-
-
 def test_a_worker_that_gets_no_rate_uses_the_bucket_of_another_one(case: Case) -> None:
     """SES answers one of several workers that begin together; the others wait for tokens too."""
 

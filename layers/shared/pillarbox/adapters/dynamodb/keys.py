@@ -53,7 +53,6 @@ The first table has all other records:
 | tenant of strangers | TENANT      | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
-| its other buckets | RATE#<n>      | -              |
 | line for it | RATE                | <account>      |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
@@ -297,9 +296,9 @@ def seen_event(account_id: str, message_id: UUID) -> Item:
     return _key(f"SEEN#{account_id}#{message_id}")
 
 
-def sending_rate(bucket: int = 0) -> Item:
-    """Return the key of a token bucket of the SES account. Most accounts have one."""
-    return _key(f"RATE#{bucket}" if bucket else "RATE")
+def sending_rate() -> Item:
+    """Return the key of the token bucket of the SES account."""
+    return _key("RATE")
 
 
 def messages_from(account_id: str, shard: int, moment: int) -> Item:

@@ -1,4 +1,4 @@
-"""A bucket of the sending rate as one worker knows it, and the rate that SES grants."""
+"""The bucket of the sending rate as one worker knows it, and the rate that SES grants."""
 
 from collections.abc import Callable
 from typing import Final
@@ -23,13 +23,10 @@ class KnownBucket:
     Args:
         table: the table.
         read_rate: reads the recipients a second that SES grants; None if SES does not say.
-        number: which of the buckets it is.
     """
 
-    def __init__(
-        self, table: Table, read_rate: Callable[[], float | None], number: int = 0
-    ) -> None:
-        self.item = TokenBucket(table, number)
+    def __init__(self, table: Table, read_rate: Callable[[], float | None]) -> None:
+        self.item = TokenBucket(table)
         self.state: BucketState | None = None
         self.seen_at = 0
         self._read_rate = read_rate
@@ -56,19 +53,6 @@ class KnownBucket:
         if state is not None and state is not self.state:
             self.keep(state, now)
         return state
-
-    def follow(self, first: BucketState, now: int) -> None:
-        """Take the rate from the first bucket, so that SES is asked once for all buckets."""
-        if self.state and self.state.rate_read_at >= first.rate_read_at:
-            return
-        rate = first.max_rate * first.buckets / 1000
-        state = self.state or self.item.read() or self.item.create(rate, first.rate_read_at)
-        if state.rate_read_at < first.rate_read_at:
-            try:
-                state = self.item.set_rate(state, rate, first.rate_read_at)
-            except Refused as refusal:
-                state = refusal.state
-        self.keep(state, now)
 
     def _refresh(self, state: BucketState, now: int) -> BucketState:
         """Read the rate again. One worker does it for all."""

@@ -105,7 +105,7 @@ class DynamoSendingRate:
         lock: AbstractContextManager[object] | None = None,
     ) -> None:
         self._table = table
-        self._buckets = [KnownBucket(table, read_rate)]
+        self._bucket = KnownBucket(table, read_rate)
         self._lines = AccountLines(table)
         self._read_rate = read_rate
         self._clock = clock
@@ -128,7 +128,7 @@ class DynamoSendingRate:
                 return timedelta(seconds=1 + _fraction())
             return None
         except ConditionFailed:  # somebody deleted the item, so the next email creates it
-            self._buckets = [KnownBucket(self._table, self._read_rate)]
+            self._bucket = KnownBucket(self._table, self._read_rate)
             return None
         finally:
             self._waiting.remove(email)
@@ -142,23 +142,21 @@ class DynamoSendingRate:
         """Halve the rate of all workers. It recovers within seconds."""
         with self._lock:
             self._leased = 0
-            for bucket in self._buckets:
-                with suppress(ServiceError, Refused, ConditionFailed):
-                    if state := bucket.known_state(self._now()):
-                        now = self._now()
-                        bucket.keep(bucket.item.slow_down(state, now), now)
+            with suppress(ServiceError, Refused, ConditionFailed):
+                if state := self._bucket.known_state(self._now()):
+                    now = self._now()
+                    self._bucket.keep(self._bucket.item.slow_down(state, now), now)
 
     def _acquire(self, email: _Waiting) -> timedelta | None:
         spread = _URGENT_SPREAD if email.urgent else _SPREAD
         patience = self._patience(email)
         gives_up_at = self._now() + patience
         ends_at = gives_up_at + _LONGEST_PAUSE
-        bucket, wait, patient = self._buckets[0], 0, True
+        wait, patient = 0, True
         for _ in range(_TRIES):
             with self._lock:
                 if email.departs_at is None:
-                    bucket = self._choose()
-                    wait, patient = self._try(bucket, email)
+                    wait, patient = self._try(email)
             if email.departs_at is not None:
                 self._wait_until(email.departs_at)
                 return None
@@ -173,32 +171,32 @@ class DynamoSendingRate:
             self._wait_until(email.wakes_at)
         with self._lock:
             if email.departs_at is None:
-                return self._turn(bucket, email)
+                return self._turn(email)
         self._wait_until(email.departs_at)
         return None
 
     def _patience(self, email: _Waiting) -> int:
-        state = self._buckets[0].state
+        state = self._bucket.state
         if email.urgent:
             return _URGENT_PATIENCE
         return _FAST_PATIENCE if state and state.max_rate >= _FAST * 1000 else _PATIENCE
 
-    def _try(self, bucket: KnownBucket, email: _Waiting) -> tuple[int, bool]:
+    def _try(self, email: _Waiting) -> tuple[int, bool]:
         """Give an email its place in the line; else return its wait, and if its worker waits too.
 
         An email of an account that is ahead of others leaves tokens to them, and its worker.
         """
         if self._use_lease(email):
             return 0, True
-        state = bucket.known_state(self._now())
+        state = self._bucket.known_state(self._now())
         if state is None:
             email.departs_at = 0
             return 0, True
-        state = self._start_apart(bucket, state)
+        state = self._start_apart(state)
         for _ in range(_ATTEMPTS):
             now = self._now()
-            if bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
-                state = bucket.keep(bucket.item.read() or state, now)
+            if self._bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
+                state = self._bucket.keep(self._bucket.item.read() or state, now)
             excess = _shares(state, now).excess(email.account_id, urgent=email.urgent)
             tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent and not excess)
             latest = _latest(tokens, excess, now)
@@ -207,16 +205,16 @@ class DynamoSendingRate:
             if not tokens.urgent and state.empty_at > latest:
                 break
             try:
-                self._take(bucket, state, email, now, excess)
+                self._take(state, email, now, excess)
             except Refused as refusal:
-                state = bucket.keep(refusal.state, now)
+                state = self._bucket.keep(refusal.state, now)
             else:
                 return 0, True
             if state.empty_at > latest:
                 break
-        return state.empty_at - latest, self._enter(bucket, state, email, now)
+        return state.empty_at - latest, self._enter(state, email, now)
 
-    def _start_apart(self, bucket: KnownBucket, state: BucketState) -> BucketState:
+    def _start_apart(self, state: BucketState) -> BucketState:
         """Wait a moment with a full bucket and a batch.
 
         Many workers may begin at this moment, and each would try to be the first.
@@ -224,22 +222,20 @@ class DynamoSendingRate:
         if len(self._waiting) < _BATCH or not _is_full(state, self._now()):
             return state
         self._pause(_fraction() * _START)
-        return bucket.keep(bucket.item.read() or state, self._now())
+        return self._bucket.keep(self._bucket.item.read() or state, self._now())
 
-    def _enter(self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int) -> bool:
+    def _enter(self, state: BucketState, email: _Waiting, now: int) -> bool:
         """Let the account of an email that has to wait compete; return if its worker waits too."""
         if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
             self._spread, self._spread_at = _fraction(), now
         shares = _shares(state, now)
         if entering := shares.enter(email.account_id, urgent=email.urgent):
-            bucket.keep(bucket.item.enter(entering), now)
+            self._bucket.keep(self._bucket.item.enter(entering), now)
         if email.urgent:
             return shares.keeps_worker(email.account_id)
         return shares.excess(email.account_id, urgent=False) < _FAR
 
-    def _take(
-        self, bucket: KnownBucket, state: BucketState, email: _Waiting, now: int, excess: int
-    ) -> None:
+    def _take(self, state: BucketState, email: _Waiting, now: int, excess: int) -> None:
         """Take the tokens of an email, and of those that wait with it.
 
         Raises:
@@ -257,14 +253,16 @@ class DynamoSendingRate:
         in_advance = (
             len(self._waiting) == 1
             and lease.count > needed
-            and state.empty_at <= bucket.seen_at - lease.cost - lease.capacity // 2
+            and state.empty_at <= self._bucket.seen_at - lease.cost - lease.capacity // 2
         )
         if in_advance:
             tokens, latest = lease, now - lease.cost
         elif not urgent:
             tokens = Tokens(needed, rate)
         charges = _charges(state, group, tokens, now)
-        after = bucket.keep(bucket.item.acquire(state, tokens, now, latest, charges), now)
+        after = self._bucket.keep(
+            self._bucket.item.acquire(state, tokens, now, latest, charges), now
+        )
         self._lease_ends_at = now + _LEASE
         self._lease_size, self._leased = tokens.count, tokens.count - needed
         start = after.empty_at - tokens.cost
@@ -314,9 +312,9 @@ class DynamoSendingRate:
         size = 2 * self._lease_size if self._now() < self._lease_ends_at else used
         return max(min(size, int(rate * _LEASED_PART)), needed)
 
-    def _turn(self, bucket: KnownBucket, email: _Waiting) -> timedelta:
+    def _turn(self, email: _Waiting) -> timedelta:
         """Return when an email comes back that has to wait longer than its worker does."""
-        state, now = bucket.state, self._now()
+        state, now = self._bucket.state, self._now()
         if state is None:
             return timedelta(seconds=1)
         tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent)
@@ -331,23 +329,10 @@ class DynamoSendingRate:
             line = email.account_id + (URGENT if email.urgent else "")
             turn = self._lines.take_turn(line, cost, soonest, before)
         if turn is None:
-            turn = bucket.item.take_turn(state, tokens, now)
+            turn = self._bucket.item.take_turn(state, tokens, now)
         if turn is None:  # too many wait already
             turn = now + round(LONGEST_WAIT * (2 + _fraction()) / 3)
         return timedelta(microseconds=turn - now)
-
-    def _choose(self) -> KnownBucket:
-        """Return a bucket at random, of as many as the rate has."""
-        now = self._now()
-        state = self._buckets[0].known_state(now)
-        count = state.buckets if state else 1
-        while len(self._buckets) < count:
-            number = len(self._buckets)
-            self._buckets.append(KnownBucket(self._table, self._read_rate, number))
-        bucket = self._buckets[int(_fraction() * count)]
-        if state and bucket is not self._buckets[0]:
-            bucket.follow(state, now)
-        return bucket
 
     def _wait_until(self, moment: int) -> None:
         wait = moment - self._now()

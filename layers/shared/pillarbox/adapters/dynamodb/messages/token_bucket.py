@@ -13,8 +13,8 @@ is how far urgent emails and those to many recipients moved `empty_at` ahead of 
 `shares` says how much each of the accounts that compete has had (`shares.py`). Their times are in
 the same item, so they cost no write of their own.
 
-Above 1,000 recipients a second the rate has several buckets, each with an equal part of it, since a
-partition of the table takes 1,000 writes a second.
+A partition of the table takes 1,000 writes a second. A write takes the tokens of several emails, so
+the item serves more than 1,000 recipients a second.
 
 All times are in microseconds since 1970. Workers compare them with their own clocks. A worker
 whose clock is fast makes the others wait for as long as it is fast, and sends no more for it.
@@ -35,8 +35,6 @@ SECOND: Final = 1_000_000
 LONGEST_WAIT: Final = 15 * 60 * SECOND
 #: The shortest time for which SQS can hide a message.
 _SHORTEST_WAIT: Final = SECOND
-#: The recipients a second of one bucket.
-_OF_A_BUCKET: Final = 1_000_000  # thousandths
 #: A full bucket has the tokens of this part of a second, or of one email. The rest is a margin,
 #: because the calls of SES do not arrive as evenly as the tokens come.
 _SIZE: Final = 0.9
@@ -64,11 +62,9 @@ _OF_OLDER_WORKERS: Final[Mapping[str, object]] = {"taker": "", "shared_until": 0
 class BucketState:
     """The item as one of its last readers or writers saw it."""
 
-    #: The rate of this bucket, in thousandths of a recipient a second, and when it was read.
+    #: The rate, in thousandths of a recipient a second, and when it was read.
     max_rate: int
     rate_read_at: int
-    #: How many buckets share the rate that SES grants.
-    buckets: int = 1
     empty_at: int = 0
     overdraft: int = 0
     repaid_at: int = 0
@@ -141,11 +137,11 @@ class Refused(Exception):
 
 
 class TokenBucket:
-    """The item of one bucket in the table."""
+    """The bucket's item in the table."""
 
-    def __init__(self, table: Table, number: int = 0) -> None:
+    def __init__(self, table: Table) -> None:
         self._table = table
-        self._key = keys.sending_rate(number)
+        self._key = keys.sending_rate()
 
     def read(self) -> BucketState | None:
         """Read the item; None if there is none yet."""
@@ -154,9 +150,9 @@ class TokenBucket:
 
     def create(self, rate: float, now: int) -> BucketState:
         """Create the item with a full bucket, unless another worker was faster."""
-        state = BucketState(max_rate=0, rate_read_at=now)
+        state = BucketState(max_rate=round(rate * 1000), rate_read_at=now)
         values: dict[str, Any] = {name: getattr(state, name) for name in _NUMBERS}
-        values |= {**_parts(rate), **_OF_OLDER_WORKERS}
+        values |= _OF_OLDER_WORKERS
         try:
             return self._update(
                 "SET " + ", ".join(f"{name} = :{name}" for name in values),
@@ -171,11 +167,11 @@ class TokenBucket:
 
         None keeps the rate.
         """
-        parts = {"max_rate": state.max_rate, "buckets": state.buckets}
+        max_rate = round(rate * 1000) if rate else state.max_rate
         return self._update(
-            "SET max_rate = :max_rate, buckets = :buckets, rate_read_at = :read_at",
+            "SET max_rate = :max_rate, rate_read_at = :read_at",
             "rate_read_at = :seen",
-            {"read_at": read_at, "seen": state.rate_read_at} | (_parts(rate) if rate else parts),
+            {"read_at": read_at, "seen": state.rate_read_at, "max_rate": max_rate},
         )
 
     def acquire(
@@ -310,13 +306,6 @@ class TokenBucket:
                 raise
             raise Refused(_state(failure.item)) from failure
         return _state(item)
-
-
-def _parts(rate: float) -> dict[str, int]:
-    """Return how many buckets have a rate, and the rate of each."""
-    thousandths = round(rate * 1000)
-    buckets = ceil(thousandths / _OF_A_BUCKET)
-    return {"max_rate": ceil(thousandths / buckets), "buckets": buckets}
 
 
 def _state(item: dict[str, Any]) -> BucketState:
