@@ -108,7 +108,7 @@ def test_no_key_method_or_path_gives_a_5xx(key: str, method: str, path: str) -> 
     | st.dictionaries(
         st.sampled_from(
             [
-                *("dryRun", "confirm", "idempotencyKey", "messages", "slug", "variables"),
+                *("dryRun", "idempotencyKey", "messages", "slug", "variables"),
                 *("templateId", "messageId", "domain", "address", "limit", "from", "to", "status"),
             ]
         ),

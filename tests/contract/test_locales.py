@@ -15,7 +15,7 @@ from pillarbox.domain.accounts.key import SCOPES
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
-from tests.contract.mcp import McpClient
+from tests.contract.mcp import ELICITATION, McpClient
 from tests.contract.service import Service
 from tests.contract.test_template_editor import begin, call, publish
 
@@ -113,10 +113,8 @@ def test_batches_and_agents_name_a_locale(service: Service, account: str, user: 
     batch = {"messages": [mail(template_id, "de"), mail(template_id, "fr")]}
     results = api.raw("POST", "/emails/batch", json.dumps(batch)).json["results"]
     assert [each["error"] for each in results] == [None, None]
-    client = McpClient(api)
-    arguments = mail(template_id, "de-LI")
-    confirm = client.data("send_email", arguments)["confirm"]
-    assert "messageId" in client.data("send_email", arguments | {"confirm": confirm})
+    client = McpClient(api, ELICITATION)
+    assert "messageId" in client.confirmed("send_email", mail(template_id, "de-LI"))
     subjects = [subject for subject, _, _ in sent(service, 3)]
     assert subjects == ["Beleg 7", "Beleg 7", "Receipt 7"]
 

@@ -27,6 +27,7 @@ from pillarbox.adapters.dynamodb import keys, records, service_address
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
@@ -66,7 +67,7 @@ from tests.contract import test_preview_keys as visitors
 from tests.contract.aws_calls import Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, ApiResponse, Invocation
-from tests.contract.mcp import McpClient
+from tests.contract.mcp import ELICITATION, McpClient, yes
 from tests.contract.operations import (
     CHANGES,
     MANAGED,
@@ -532,7 +533,7 @@ def _call_tools(service: Service) -> None:
     """Call each tool of the MCP server; send small and large mail, also with failures."""
     account = service.account(senders={"post@shop.example": True}, default="post@shop.example")
     api = Api(service.key(account, Preset.MARKETING, agent=AgentSettings(recipients=("*",))))
-    client = McpClient(api)
+    client = McpClient(api, ELICITATION)
     saved = service.template(account, "<p>x</p>")
     by_id = {"messageId": str(uuid4()), "templateId": saved}
     window = {"from": "2026-01-01", "to": "2026-01-02"}
@@ -550,15 +551,15 @@ def _call_tools(service: Service) -> None:
     sends = [("send_email", dict(mail)) for mail in mails] + [("send_batch", {"messages": mails})]
     for name, mail in sends:
         mail |= {"idempotencyKey": str(uuid4())}
-        confirmed = mail | {"confirm": client.data(name, mail)["confirm"]}
+        answer = yes(client.call(name, mail)["requestState"])
         for call in ("UpdateItem", "PutItem"):
             with _failing(call):
-                client.call(name, confirmed)
+                client.call(name, mail, **answer)
         for _ in range(2):
-            client.call(name, confirmed)
+            client.call(name, mail, **answer)
         mail |= {"idempotencyKey": str(uuid4())}
         with _failing("BatchExecuteStatement"):
-            client.call(name, mail | {"confirm": client.data(name, mail)["confirm"]})
+            client.call(name, mail, **yes(client.call(name, mail)["requestState"]))
 
 
 def _change_by_tools(service: Service, account: str) -> None:
@@ -588,7 +589,9 @@ def _deliver(service: Service, recorded: Calls) -> None:
     The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is
     checked while no event comes, while an event is queued, and beside a dead letter of another.
     """
-    service.deliver()
+    rate: Any = wiring.services().delivery.rate
+    with mock.patch.object(rate, "_bucket", KnownBucket(rate._table, lambda: 2000.0)):
+        service.deliver()
     wiring.services().table.delete(keys.sending_rate())
     account = service.account()
     Api(service.key(account)).send(raw_html())

@@ -241,19 +241,20 @@ def _batch(
 def _tool(world: World, changes: Body) -> None:
     """Send with the tool of MCP, and confirm it."""
     body = {name: value for name, value in (_LEAST | changes).items() if value is not None}
-    asked = _call(world, body)["structuredContent"]
-    _call(world, body | {"confirm": asked["confirm"]})
+    state = _call(world, body)["requestState"]
+    answer = {"inputResponses": {"confirm": {"action": "accept"}}, "requestState": state}
+    _call(world, body, **answer)
 
 
-def _call(world: World, arguments: Body) -> Body:
+def _call(world: World, arguments: Body, **answer: Any) -> Body:
     call = ToolCall(
         services=SimpleNamespace(single_send=world.single_send),
         event=_event({}),
         now=world.now,
         key_text=world.live,
         principal=world.principal,
-        params={"name": "send_email", "arguments": arguments},
-        can_ask=False,
+        params={"name": "send_email", "arguments": arguments, **answer},
+        can_ask=True,
     )
     return TOOLS["send_email"](call)
 
