@@ -66,8 +66,9 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
     "send_email": _Tool(
         title="Send an email",
         description="Send one transactional email. Give exactly one of starterTemplate,"
-        " templateId and html; html needs subject. The user may be asked first. A result with"
-        " messageId means that the email is accepted and will be delivered.",
+        " templateId and html, or text alone; html and text alone need subject. The user may be"
+        " asked first. A result with messageId means that the email is accepted and will be"
+        " delivered.",
         shape=SendEmailRequest,
         others=_CONTROLS,
         sends=True,

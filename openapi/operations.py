@@ -104,7 +104,7 @@ OPERATIONS: Final = (
         route="POST /v1/emails",
         summary="Send an email",
         description="A 200 means that the email is recorded and will be delivered. Its body comes"
-        " from exactly one of a starter template, a saved template and HTML."
+        " from exactly one of a starter template, a saved template and HTML, or is text alone."
         " Preview keys send starter templates only. Those made for self-service send them as tests"
         " with sample values, to one recipient.",
         body=SendEmailRequest,

@@ -817,13 +817,14 @@ def _one_of(
 #: branches that require the same fields as exclusive.
 RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     SendEmailRequest: {
-        "description": "Give exactly one of `starterTemplate`, `templateId` and `html`."
-        " Null means the same as leaving a field out.",
+        "description": "Give exactly one of `starterTemplate`, `templateId` and `html`, or `text`"
+        " alone with `subject`. Null means the same as leaving a field out.",
         **_one_of(
             {
                 "by starter template": ("starterTemplate",),
                 "by saved template": ("templateId",),
                 "by HTML": ("html", "subject"),
+                "by text": ("text", "subject"),
             },
             ("starterTemplate", "templateId", "html"),
         ),

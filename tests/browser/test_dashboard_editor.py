@@ -164,7 +164,9 @@ def test_a_template_from_its_starter_to_its_end(user: User, dashboard: dict[str,
     shown = page.get_by_role("dialog").frame_locator("iframe")
     expect(shown.locator("body")).to_contain_text("7-UP")
     page.get_by_role("button", name="Restore version 1").click()
-    expect(page.get_by_label("Subject")).to_have_value("Your Shop receipt for invoice {{ invoice_id }}")
+    expect(page.get_by_label("Subject")).to_have_value(
+        "Your Shop receipt for invoice {{ invoice_id }}"
+    )
     expect(page.locator(".save")).to_contain_text("changed since version 2")
     _source(page).click()
     page.keyboard.press("Control+z")

@@ -1,5 +1,6 @@
 """POST /v1/emails: contract sections 2.1 to 2.3, and 4.1."""
 
+import json
 from email import message_from_bytes
 from uuid import UUID
 
@@ -103,7 +104,10 @@ def test_a_subject_without_variables_stays_as_it_is(service: Service, live: Api)
 
 def test_text_alone_needs_a_subject(live: Api) -> None:
     """`text` with `subject` is a whole email; without it the subject is missing."""
-    assert live.send({"to": TO, "text": "Hi", "subject": "x"}).status == 200
+    alone = {"to": TO, "text": "Hi", "subject": "x"}
+    assert live.send(alone).status == 200
+    batch = live.raw("POST", "/emails/batch", json.dumps({"messages": [alone]})).json
+    assert [one["status"] for one in batch["results"]] == ["queued"]
     assert live.send({"to": TO, "text": "Hi"}).errors == {"subject": "required"}
     assert live.send(otp() | {"text": "Hi"}).status == 200
 

@@ -1114,7 +1114,7 @@ export interface SendBatchRequest {
   messages: Array<SendEmailRequest>;
 }
 
-/** Give exactly one of `starterTemplate`, `templateId` and `html`. Null means the same as leaving a field out. */
+/** Give exactly one of `starterTemplate`, `templateId` and `html`, or `text` alone with `subject`. Null means the same as leaving a field out. */
 export interface SendEmailRequest {
   /** One address or several. `to`, `cc` and `bcc` have at most 50 recipients together. */
   to: string | Array<string>;

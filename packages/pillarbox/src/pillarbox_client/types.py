@@ -1889,8 +1889,8 @@ SendEmailRequest = TypedDict(
         "keep": NotRequired[int | None],
     },
 )
-"""Give exactly one of `starterTemplate`, `templateId` and `html`. Null means the same as leaving a
-field out.
+"""Give exactly one of `starterTemplate`, `templateId` and `html`, or `text` alone with `subject`.
+Null means the same as leaving a field out.
 """
 
 SendResult = TypedDict(
