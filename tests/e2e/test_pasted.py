@@ -33,7 +33,7 @@ pytestmark = pytest.mark.stack
 GUIDES: Final = ROOT / "docs" / "guides" / "code"
 #: The commands of an operator that a test runs; the others are only parsed, in tests/checks.
 OPERATOR: Final = frozenset(
-    {"account list", "dashboard link", "key create", "message find", "message resend", "stats top"}
+    {"account list", "dashboard link", "key create", "message find", "stats top"}
 )
 #: Language of a page or of the dashboard -> the program that runs a file, and how the file ends.
 LANGUAGES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
@@ -151,8 +151,7 @@ def _runs(command: str) -> bool:
     is_operator = words[0].rpartition("/")[2] in {"pillarbox", "pb"}
     names = " ".join([word for word in words[1:] if not word.startswith("--")][:2])
     local = not any(part in command for part in ELSEWHERE)
-    asks = names == "message resend" and "--dry-run" not in words
-    return local and (words[0] in RUN or (is_operator and names in OPERATOR and not asks))
+    return local and (words[0] in RUN or (is_operator and names in OPERATOR))
 
 
 @pytest.mark.parametrize(
