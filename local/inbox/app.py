@@ -35,8 +35,7 @@ from local.inbox.webhooks import WebhookStore
 from local.reference.app import reference_routes
 from local.ses.account import Review
 from local.ses.behaviour import Behaviour, Mode
-from local.ses.events import timestamp
-from local.ses.mail import CapturedMail
+from local.ses.mail import CapturedMail, timestamp
 from local.ses.store import IdentityStatus, MailStore
 from pillarbox.domain.errors import Json
 

@@ -33,7 +33,7 @@ from local.inbox.webhooks import (
     ReceiverAnswer,
     WebhookStore,
 )
-from local.ses.events import timestamp
+from local.ses.mail import timestamp
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import new_id
 

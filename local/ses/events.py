@@ -12,7 +12,7 @@ from typing import Any, Final
 from local.ses.behaviour import Mode
 from local.ses.feedback import feedback_id
 from local.ses.headers import decoded, first
-from local.ses.mail import CapturedMail
+from local.ses.mail import CapturedMail, timestamp
 from local.ses.odd_events import Event, odd
 from local.ses.store import MailStore
 from local.ses.suppression import SuppressionRule
@@ -254,8 +254,3 @@ def _mail_object(mail: CapturedMail, mailbox: MailStore) -> dict[str, Json]:
         "commonHeaders": common,
         "tags": tags | {name: [value] for name, value in mail.tags.items()},
     }
-
-
-def timestamp(at: datetime) -> str:
-    """Return a time in the format of SES: ISO 8601 with milliseconds and a Z."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

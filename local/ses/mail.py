@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
 type Outcome = Literal[
@@ -54,3 +54,8 @@ class CapturedMail:
     received_at: datetime
     refusal: str | None = None  # why SES did not accept it
     tenant: str | None = None
+
+
+def timestamp(at: datetime) -> str:
+    """Return a time in the format of SES: ISO 8601 with milliseconds and a Z."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from local.ses.behaviour import Mode
+from local.ses.mail import timestamp
 
 #: The type and the details of an event.
 type Event = tuple[str, dict[str, Any]]
@@ -98,8 +99,7 @@ def _late(events: list[Event]) -> Iterator[Event]:
         at = details.get("timestamp")
         if event_type == "Delivery" and at:
             late = datetime.fromisoformat(at) + _LATE
-            moved = late.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            yield event_type, details | {"timestamp": moved}
+            yield event_type, details | {"timestamp": timestamp(late)}
         else:
             yield event_type, details
 

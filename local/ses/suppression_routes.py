@@ -1,5 +1,6 @@
 """The operations of suppression lists and of the options that say when they apply."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, cast
 
@@ -20,6 +21,8 @@ from local.ses.suppression import (
 )
 from pillarbox.domain.errors import Json
 
+#: Entries of a page.
+_MOST: Final = 1000
 _ADDRESSES: Final = "/v2/email/suppression/addresses"
 
 
@@ -99,7 +102,7 @@ class _Suppression:
     async def list_all(self, request: Request) -> Response:
         query = request.query_params
         reasons = query.getlist("Reason") or REASONS
-        start, end = (_time(query.get(name)) for name in ("StartDate", "EndDate"))
+        start, end = (_time(query, name) for name in ("StartDate", "EndDate"))
         found = [
             _summary(entry)
             for entry in self._entries(query.get("TenantName")).values()
@@ -107,10 +110,11 @@ class _Suppression:
             and (start is None or entry.updated_at >= start)
             and (end is None or entry.updated_at <= end)
         ]
-        size = query.get("PageSize")
-        return page(
-            "SuppressedDestinationSummaries", found, query.get("NextToken"), size and int(size)
-        )
+        size = query.get("PageSize", "")
+        if size and not (size.isdecimal() and 0 < int(size) <= _MOST):
+            raise bad_request(f"PageSize must be a number between 1 and {_MOST}.")
+        token = query.get("NextToken")
+        return page("SuppressedDestinationSummaries", found, token, int(size or 0))
 
     def _entries(self, tenant: Json) -> SuppressedDestinations:
         """Return the list of the account, or of a tenant."""
@@ -123,8 +127,13 @@ def _absent(address: str) -> SesError:
     return not_found(f"Email address {address} does not exist on your suppression list.")
 
 
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+def _time(query: Mapping[str, str], name: str) -> datetime | None:
+    """Return a time of a query; without a zone it is in UTC."""
+    try:
+        at = datetime.fromisoformat(query[name]) if name in query else None
+    except ValueError:
+        raise bad_request(f"{name} must be a time of ISO 8601.") from None
+    return at.replace(tzinfo=at.tzinfo or UTC) if at else None
 
 
 def _summary(entry: SuppressedDestination) -> dict[str, Json]:

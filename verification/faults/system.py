@@ -26,8 +26,7 @@ from local import template
 from local.ses.account import StoredAccount
 from local.ses.errors import SesError
 from local.ses.events import records as event_records
-from local.ses.events import timestamp
-from local.ses.mail import CapturedMail
+from local.ses.mail import CapturedMail, timestamp
 from local.ses.sending import accept, parse
 from local.ses.store import MailStore
 from local.ses.suppression import SuppressedDestination
