@@ -7,6 +7,7 @@ import httpx
 import pytest
 from mypy_boto3_sesv2 import SESV2Client
 
+from pillarbox.adapters.ses.suppressions import SesSuppressions
 from tests.integration.local.local_ses import LocalSes
 
 Send = Callable[..., str]
@@ -237,3 +238,25 @@ def test_a_list_is_read_by_reason_and_over_pages(ses: SESV2Client) -> None:
     page = ses.list_suppressed_destinations(PageSize=3)
     assert len(page["SuppressedDestinationSummaries"]) == 3
     assert listed(ses, NextToken=page["NextToken"]) == ["a3@example.com", "a4@example.com"]
+
+
+@pytest.mark.parametrize(
+    "query", ["PageSize=x", "PageSize=0", "PageSize=1001", "StartDate=soon", "EndDate=2026-13-01"]
+)
+def test_a_wrong_query_is_a_bad_request(local_ses: LocalSes, query: str) -> None:
+    """As the operation's model says; a time without a zone is in UTC."""
+    url = f"{local_ses.ses_url}/v2/email/suppression/addresses"
+    answer = httpx.get(f"{url}?{query}")
+    assert answer.status_code == 400
+    assert answer.headers["x-amzn-errortype"] == "BadRequestException"
+    assert httpx.get(f"{url}?PageSize=1000&StartDate=2026-01-01T00:00:00").status_code == 200
+
+
+def test_an_erasure_goes_on_without_the_tenant(ses: SESV2Client) -> None:
+    """SES does not have the account's tenant; the list of the AWS account loses the address."""
+    lists = SesSuppressions()
+    vars(lists)["_ses"] = ses
+    ses.put_suppressed_destination(EmailAddress="ADA@example.com", Reason="BOUNCE")
+    assert lists.remove_spellings("ada@example.com", "gone")
+    assert listed(ses) == []
+    assert [*lists.all("gone")] == []

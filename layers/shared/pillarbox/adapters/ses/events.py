@@ -17,7 +17,6 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.bounce_codes import bounce_code
 from pillarbox.domain.messages.message import (
-    MEANINGS,
     SUPPRESSED_BY_SES,
     Event,
     EventKind,
@@ -36,8 +35,12 @@ _SES_DECIDES: Final = frozenset({"UnsubscribedRecipient", "CustomTimeoutExceeded
 #: on its list of the AWS account, of the tenant, or of all its customers (developer guide,
 #: "Contents of event data").
 _LISTS: Final = {
-    "OnAccountSuppressionList": MEANINGS[SUPPRESSED_BY_SES],
-    "OnTenantSuppressionList": MEANINGS[SUPPRESSED_BY_SES],
+    **dict.fromkeys(
+        ("OnAccountSuppressionList", "OnTenantSuppressionList"),
+        "Amazon SES did not send the email because the address was on its own suppression list. The"
+        " address is free now: send the email again. If that fails too, the operator finds the"
+        " address with `pillarbox suppression ses list`.",
+    ),
     "Suppressed": "Amazon SES did not send the email because the address is on its list of all"
     " customers. Only Amazon SES clears that list, at most 14 days after the last bounce. The"
     " operator can make it not count: `pillarbox doctor` says how.",

@@ -64,11 +64,19 @@ class SesSuppressions:
         return True in [self.remove(one, tenant) for one in sorted(listed)]
 
     def all(self, tenant: str | None) -> Iterable[ListedAddress]:
-        """Read the list of the AWS account, or that of a tenant, page by page."""
+        """Read the list of the AWS account, or that of a tenant, page by page.
+
+        A tenant that SES does not have lists nothing.
+        """
         request = {**_of(tenant), "PageSize": _PAGE}
         while True:
             with self._errors(PROVIDER):
-                page = self._ses.list_suppressed_destinations(**request)
+                try:
+                    page = self._ses.list_suppressed_destinations(**request)
+                except ClientError as error:
+                    if tenant is None or code_of(error) not in _NOT_LISTED:
+                        raise
+                    return
             for entry in page["SuppressedDestinationSummaries"]:
                 yield ListedAddress(entry["EmailAddress"], entry["Reason"], entry["LastUpdateTime"])
             if not page.get("NextToken"):

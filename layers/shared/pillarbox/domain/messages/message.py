@@ -102,9 +102,8 @@ MEANINGS: Final = {
     "rendering_failed": "The email could not be rendered from its template.",
     "sender_not_verified": "The sender was no longer verified when the email was due.",
     "sending_paused": "Sending was paused while the email was queued, and it waited for too long.",
-    "suppressed_by_ses": "Amazon SES did not send the email because the address was on its own"
-    " suppression list. The address is free now: send the email again. If that fails too, the"
-    " operator finds the address with `pillarbox suppression ses list`.",
+    "suppressed_by_ses": "Amazon SES did not send the email because the address was on a"
+    " suppression list of its own. The reason of the email's event says whether it is free now.",
     "unreadable_job": "The email could not be read from the queue.",
 }
 
