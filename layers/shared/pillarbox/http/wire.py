@@ -123,6 +123,17 @@ def texts_by_name() -> Schema[dict[str, str]]:
     return Schema(type="dict", keys_schema=text(), values_schema=text())
 
 
+def object_of[T](schema: Schema[T], *, example: str) -> Schema[T]:
+    """Return the schema of an object, which PHP writes as a list if it is empty."""
+
+    def from_list(value: object) -> object:
+        if isinstance(value, list) and value:  # as other services have them
+            raise invalid("wrong_type", f"must be an object of names and values: {example}")
+        return {} if value == [] else value
+
+    return before(from_list, schema)
+
+
 def models_by_name[M: WireModel](
     names: Schema[str], shape: type[M], *, most: int
 ) -> Schema[dict[str, M]]:

@@ -184,15 +184,16 @@ def _file(attachment: Attachment) -> Iterator[bytes]:
 def _full_type(attachment: Attachment) -> str:
     """Return the type of a file, with what a mail program needs to show a text or a calendar."""
     full_type = normal_type(attachment.content_type)
-    if full_type.startswith("text/") and "; charset=" not in full_type:
-        octets = b64decode(attachment.content)
+    needs_charset = full_type.startswith("text/") and "; charset=" not in full_type
+    needs_method = full_type.startswith("text/calendar") and "; method=" not in full_type
+    octets = b64decode(attachment.content) if needs_charset or needs_method else b""
+    if needs_charset:
         with suppress(UnicodeDecodeError):
             octets.decode()
             media_type, separator, method = full_type.partition("; ")
             full_type = f"{media_type}; charset=utf-8{separator}{method}"
-    if full_type.startswith("text/calendar") and "; method=" not in full_type:
-        lines = _FOLD.sub(b"", b64decode(attachment.content))
-        found = _METHOD.search(_COMPONENT.split(lines, 1)[0])
+    if needs_method:
+        found = _METHOD.search(_COMPONENT.split(_FOLD.sub(b"", octets), 1)[0])
         full_type += f"; method={found[1].decode()}" if found else ""
     return full_type
 

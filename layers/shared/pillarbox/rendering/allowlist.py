@@ -17,7 +17,6 @@ from jinja2.runtime import Context
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.template import subject_references
-from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
 from pillarbox.rendering.sandbox import MailEnvironment, check_output
 from pillarbox.rendering.saved import (
@@ -27,6 +26,7 @@ from pillarbox.rendering.saved import (
     TemplateReference,
     TemplateVariables,
 )
+from pillarbox.rendering.source_errors import as_source_errors
 
 #: Characters of a body. Gmail shows only the first 102 KB of an email.
 MAX_LENGTH: Final = 512 * 1024
@@ -65,7 +65,7 @@ class SavedProgram:
     tokens: int
 
 
-@blaming_source
+@as_source_errors
 def check(subject: str, html: str, text: str | None = None) -> TemplateVariables:
     """Check a template; see `rendering.template_check`."""
     checker = _Checker()

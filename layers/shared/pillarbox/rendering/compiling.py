@@ -10,12 +10,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.templates.draft import SourceKind, check_source_size
-from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.elements import Piece, PieceKind, misnesting, pieces_of
 from pillarbox.rendering.growth import MAX_GROWTH, check_components, check_css
 from pillarbox.rendering.masking import MaskedTemplate, mask
 from pillarbox.rendering.problems import Problem, Severity
 from pillarbox.rendering.saved import TemplateFault
+from pillarbox.rendering.source_errors import as_source_errors
 
 if TYPE_CHECKING:
     from css_inline import CSSInliner
@@ -59,7 +59,7 @@ def needs_compiler(kind: SourceKind, source: str) -> bool:
     return kind is SourceKind.MJML or "<style" in source.lower()
 
 
-@blaming_source
+@as_source_errors
 def compile_source(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
     """Return the HTML of a source that `check_template` allows, and warnings.
 

@@ -14,10 +14,10 @@ from jinja2 import Template, UndefinedError
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.rendering.allowlist import FUEL, SavedProgram, compile_saved
-from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.fuel import Fuel, RequestFuel
 from pillarbox.rendering.palette import palette
 from pillarbox.rendering.sandbox import MAX_BYTES, MailEnvironment, RenderTooLarge, render_bounded
+from pillarbox.rendering.source_errors import as_source_errors
 from pillarbox.rendering.starters import STARTERS, get_starter
 from pillarbox.rendering.values import (
     contact_url,
@@ -80,7 +80,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
     )
 
 
-@blaming_source
+@as_source_errors
 def render_saved(
     html: str, values: Mapping[str, Json], request_fuel: RequestFuel | None = None
 ) -> str:

@@ -52,6 +52,8 @@ _REFERENCE: Final = re.compile(
 _NOT_IN_URLS: Final = re.compile(
     r"[\x00-\x20\"<>\x7f-\xa0\xad\u034f\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
 )
+#: C0 control characters and the space.
+_AROUND_URLS: Final = "".join(map(chr, range(33)))
 
 
 def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
@@ -85,5 +87,5 @@ def _resolved(reference: re.Match[str]) -> str:
 
 def url_of(href: str) -> str:
     """Return the URL of a link as browsers read it (URL standard, 4.4), without resolving it."""
-    url = re.sub(r"[\t\n\r]", "", href.strip("".join(map(chr, range(33)))))
+    url = re.sub(r"[\t\n\r]", "", href.strip(_AROUND_URLS))
     return _NOT_IN_URLS.sub(lambda match: quote(match[0], errors="replace"), url)

@@ -78,17 +78,20 @@ class OpenElements:
         self._form: Element | None = None
         self._visibility = Visibility()
 
-    def shows_text(self) -> bool:
-        """Return whether text at this place is shown."""
-        if self._formatting and (last := self._formatting[-1]) and not last.index:
-            self._open_again()
+    def begin_text(self) -> bool:
+        """Open what formats a text at this place, and return whether it is shown."""
+        self._open_formatting()
         return self._open[-1].inside == SHOWN
 
     def start(self, tag: str, source: str) -> None:  # noqa: C901, PLR0912  the rules of 13.2.6.4.7
         """Begin an element, after those have ended that its start tag ends."""
         places = self._places
-        if places["#foreign"][-1] > places["#point"][-1] and not self._leaves_foreign(tag, source):
-            return
+        if places["#foreign"][-1] > places["#point"][-1]:
+            if not _is_of_html(tag, source):
+                if not source.endswith("/"):
+                    self._push(tag if tag in FOREIGN | POINTS else f":{tag}", "")
+                return
+            self._close_foreign()
         if tag in BLOCKS:
             self._end_paragraph()
         elif tag in VOID:
@@ -139,7 +142,7 @@ class OpenElements:
                 self._end_last(RUBY)
             elif tag in FOREIGN and source.endswith("/"):
                 return
-            self.shows_text()
+            self._open_formatting()
         element = self._push(tag, source)
         if tag == "form":
             self._form = element
@@ -158,7 +161,7 @@ class OpenElements:
             if places[tag][-1] >= max(places["table"][-1], places["template"][-1]):
                 self._close(places[tag][-1])
         elif tag in {"br", "p"}:
-            self._leaves_foreign(tag, "")
+            self._close_foreign()
             if tag == "br":
                 self._add_void(tag, "")
             else:
@@ -223,8 +226,7 @@ class OpenElements:
             return
         while len(self._open) > index:
             element = self._displace()
-            if element.is_begun:
-                self._leave(element)
+            self._leave(element)
             if element.tag in MARKERS:
                 while self._formatting and self._formatting.pop():
                     pass
@@ -260,7 +262,7 @@ class OpenElements:
         elif tag in INLINE_VOID:
             if tag == "input":
                 self._close_in_scope("select")
-            self.shows_text()
+            self._open_formatting()
         if self._open[-1].inside == SHOWN and self._visibility.of(tag, source) in {None, SHOWN}:
             self._writer.enter(Element(tag, source, None))
 
@@ -289,18 +291,11 @@ class OpenElements:
         if tag not in {"col", "colgroup"}:
             self._push(tag, source)
 
-    def _leaves_foreign(self, tag: str, source: str) -> bool:
-        """Return whether a start tag in SVG or MathML is of HTML; it ends them then."""
+    def _close_foreign(self) -> None:
+        """End SVG and MathML."""
         places = self._places
-        if tag in NOT_FOREIGN or (
-            tag == "font" and not attributes_of(source).keys().isdisjoint({"color", "face", "size"})
-        ):
-            while places["#foreign"][-1] > places["#point"][-1]:
-                self._close(places["#foreign"][-1])
-            return True
-        if not source.endswith("/"):
-            self._push(tag if tag in FOREIGN | POINTS else f":{tag}", "")
-        return False
+        while places["#foreign"][-1] > places["#point"][-1]:
+            self._close(places["#foreign"][-1])
 
     def _since_marker(self) -> Iterator[tuple[int, Element]]:
         """Yield the formatting elements that may be opened again, the last first."""
@@ -312,7 +307,7 @@ class OpenElements:
     def _format(self, tag: str, source: str) -> None:
         if tag in {"a", "nobr"}:
             self._end_formatting(tag, in_scope=tag == "nobr")
-        self.shows_text()
+        self._open_formatting()
         others = list(self._since_marker())
         same = [one for one in others if (one[1].tag, one[1].source) == (tag, source)]
         if len(same) == 3:  # noqa: PLR2004  the "Noah's Ark clause" of 13.2.4.3
@@ -324,8 +319,10 @@ class OpenElements:
         if element.index:
             self._formatting.append(element)
 
-    def _open_again(self) -> None:
-        """Open the formatting elements that ended with their parents (13.2.4.3)."""
+    def _open_formatting(self) -> None:
+        """Open the formatting elements again that ended with their parents (13.2.4.3)."""
+        if not self._formatting or not (last := self._formatting[-1]) or last.index:
+            return
         ended: list[Element] = []
         for _, element in self._since_marker():
             if element.index:
@@ -395,3 +392,10 @@ class OpenElements:
         self._leave(inner.pop())
         for one in reversed(inner):
             self._add(one)
+
+
+def _is_of_html(tag: str, source: str) -> bool:
+    """Return whether a start tag in SVG or MathML ends them."""
+    return tag in NOT_FOREIGN or (
+        tag == "font" and not attributes_of(source).keys().isdisjoint({"color", "face", "size"})
+    )

@@ -11,7 +11,7 @@ _CANNOT: Final = "This cannot be rendered. The unusual tags are the likely cause
 _logger: Final = logging.getLogger(__name__)
 
 
-def blaming_source[**P, R](work: Callable[P, R]) -> Callable[P, R]:
+def as_source_errors[**P, R](work: Callable[P, R]) -> Callable[P, R]:
     """Let work on a source raise nothing but errors of the API.
 
     Every unexpected one becomes a `ValidationFailed` on `html`, and the log has its type. Those of
@@ -19,7 +19,7 @@ def blaming_source[**P, R](work: Callable[P, R]) -> Callable[P, R]:
     """
 
     @wraps(work)
-    def blamed(*args: P.args, **kwargs: P.kwargs) -> R:
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return work(*args, **kwargs)
         except (ServiceError, OSError, ImportError):
@@ -28,4 +28,4 @@ def blaming_source[**P, R](work: Callable[P, R]) -> Callable[P, R]:
             _logger.warning("a source cannot be rendered: %s", type(error).__name__)
             raise ValidationFailed(FieldError("html", _CANNOT, "rendering_failed")) from error
 
-    return blamed
+    return run

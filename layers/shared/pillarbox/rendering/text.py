@@ -69,7 +69,7 @@ def _read(html: str, known_moves: Moves) -> tuple[str, Moves]:
     writer = _TextWriter(len(html) // _INDENTS_SHARE)
     elements = OpenElements(writer, known_moves)
     for text, end, name, source in tags(html):
-        if text and elements.shows_text():
+        if text and elements.begin_text():
             writer.write(text)
         if not name:
             continue
@@ -364,10 +364,11 @@ def _integer(text: str) -> int | None:
 def _shown_url(href: str) -> str:
     """Return the URL or address of a link, or "" if a reader of plain text cannot follow it."""
     url = url_of(href)
-    scheme = url.partition(":")[0].lower() if _SCHEME.match(url) else ""
+    found = _SCHEME.match(url)
+    scheme = found[1].lower() if found else ""
     if scheme == "mailto":
         return " ".join(unquote(url[7:].partition("?")[0]).split())
-    return "" if scheme in _UNSHOWN_SCHEMES else url if scheme else ""
+    return url if scheme and scheme not in _UNSHOWN_SCHEMES else ""
 
 
 def _short_form(text: str) -> str:

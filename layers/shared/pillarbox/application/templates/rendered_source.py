@@ -12,7 +12,6 @@ from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header
 from pillarbox.domain.messages.mail import MAX_TEXT, SavedBody
 from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.domain.templates.template import fill_subject, fill_text
-from pillarbox.rendering.blame import blaming_source
 from pillarbox.rendering.checks import check_result, check_source
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.problems import Problem, Severity
@@ -23,6 +22,7 @@ from pillarbox.rendering.saved import (
     missing_values,
     samples_of,
 )
+from pillarbox.rendering.source_errors import as_source_errors
 from pillarbox.rendering.suggestions import suggest
 from pillarbox.rendering.template_check import check_template
 
@@ -61,7 +61,7 @@ def render_source(
     With all values, the result is what a send with them has, byte for byte.
     """
     try:
-        return blaming_source(_render)(shown, values, brand, compiler)
+        return as_source_errors(_render)(shown, values, brand, compiler)
     except ValidationFailed as failed:
         return _refused(shown.subject, problems_of(failed, shown.source))
 

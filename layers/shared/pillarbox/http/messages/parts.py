@@ -22,9 +22,9 @@ from pillarbox.http.wire import (
     WireModel,
     after,
     after_fields,
-    before,
     boolean,
     invalid,
+    object_of,
     optional,
     optional_or,
     required,
@@ -165,14 +165,6 @@ def _check_headers(value: dict[str, str]) -> dict[str, str]:
         raise invalid("invalid_headers", str(error)) from None
 
 
-def _no_list_of_headers(value: object) -> object:
-    if value == []:  # PHP has one empty array
-        return {}
-    if isinstance(value, list):  # as other services have them
-        raise invalid("wrong_type", 'must be an object of names and values: {"X-Order": "10442"}')
-    return value
-
-
 def _check_url(value: str) -> str:
     if not re.fullmatch(UNSUBSCRIBE_URL, value):
         raise invalid("invalid_url", "must be an https: or mailto: URL (RFC 3986)")
@@ -198,4 +190,4 @@ class UnsubscribeModel(WireModel):
         return unsubscribe_headers(self.url, one_click=self.one_click)
 
 
-HEADERS: Final = after(before(_no_list_of_headers, texts_by_name()), _check_headers)
+HEADERS: Final = after(object_of(texts_by_name(), example='{"X-Order": "10442"}'), _check_headers)

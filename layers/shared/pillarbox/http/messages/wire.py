@@ -46,6 +46,7 @@ from pillarbox.http.wire import (
     json_object,
     list_of,
     model,
+    object_of,
     optional,
     required,
     text,
@@ -186,10 +187,6 @@ def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[Attachmen
 def _few(value: object) -> object:
     if isinstance(value, dict) and len(value) > MAX_TAGS:
         raise invalid("invalid_tags", f"must not have more than {MAX_TAGS} tags")
-    if value == []:  # PHP has one empty array
-        return {}
-    if isinstance(value, list):  # as other services have them
-        raise invalid("wrong_type", 'must be an object of names and values: {"order": "10442"}')
     return value
 
 
@@ -233,11 +230,11 @@ LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _MAILBOX: Final = after(before(_no_named_object, text()), _check_mailbox)
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
-_TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
-MOMENT: Final = after(text(most=40), _check_moment)
-VARIABLES: Final = after(
-    before(lambda value: {} if value == [] else value, json_object()), _check_variables
+_TAGS: Final = after(
+    object_of(before(_few, texts_by_name()), example='{"order": "10442"}'), _check_tags
 )
+MOMENT: Final = after(text(most=40), _check_moment)
+VARIABLES: Final = after(object_of(json_object(), example='{"name": "Ada"}'), _check_variables)
 
 
 def to_moment(text: str) -> datetime:
