@@ -172,7 +172,8 @@ class RecipientErasure:
                 # Before the record, by which an interrupted erasure finds it again.
                 erasure.kept.add(content := KeptContent.of(message))
                 self.remove_kept(content)
-            if message.waits:
+            is_copy = message.origin.resend_of in erasure.related
+            if message.waits or (is_copy and message.is_free):
                 erased = self._without_content(erased)
             if self.rewrite.replace(erased):
                 erasure.messages += 1
@@ -186,7 +187,7 @@ class RecipientErasure:
         self.index.change(account_id, {SearchEntry(message_id, term): False for term in outdated})
 
     def _without_content(self, message: Message) -> Message:
-        """Return a message that waits as failed: its content may name the person, and goes."""
+        """Return a message as failed: its content may name the person, and goes."""
         code = "recipient_erased"
         event = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=MEANINGS[code])
         return message.with_events([event])

@@ -15,6 +15,7 @@ from pillarbox.domain.accounts.pause import PauseSummary
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookType
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
+from tests.contract.operations import in_an_hour
 from tests.contract.service import HOOK_URL, Service
 from tests.stream_filters import change, invokes
 
@@ -24,9 +25,9 @@ def _invokes(image: Item, event: str = "MODIFY") -> bool:
     return invokes("AnnounceEvents", change(image, event))
 
 
-def _send(service: Service, account: str) -> Item:
+def _send(service: Service, account: str, **more: object) -> Item:
     """Send an email, and return the record of the newest one."""
-    sent = Api(service.key(account)).send(otp())
+    sent = Api(service.key(account)).send(otp(**more))
     assert sent.status == 200, sent.text
     wanted = sent.json["messageId"]
     return next(to_item(item) for item in service.messages(account) if item["sk"] == wanted)
@@ -56,6 +57,13 @@ def test_the_first_endpoint_lets_new_mail_be_announced(service: Service) -> None
     assert _invokes(after)
     assert not _invokes(after, "REMOVE")
     assert not _invokes(_send(service, other))
+
+
+def test_mail_that_waits_is_always_announced(service: Service) -> None:
+    """The account may have an endpoint when it is sent, or when it bounces."""
+    account = service.account()
+    assert _invokes(_send(service, account, scheduledAt=in_an_hour()))
+    assert _invokes(_send(service, account, hold=True))
 
 
 def test_the_mail_of_a_batch_is_announced(account: str, service: Service) -> None:

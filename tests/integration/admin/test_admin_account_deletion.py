@@ -1,6 +1,7 @@
 """`pillarbox account delete`: what it deletes, what it refuses, and that it can be run again."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from pillarbox.adapters.dynamodb.accounts.account_data import DynamoAccountData
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
@@ -19,11 +20,13 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWebhookDeliveries,
 )
 from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.application.waiting import wake_job
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.webhooks.endpoint import DeliveryState, EndpointHealth, WebhookDelivery
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import mail, message
@@ -91,6 +94,21 @@ def test_an_account_is_deleted_with_everything_of_it(
     assert [item for item in left if account in str(item)] == []
     assert sorted(map(str, left)) == sorted(str(item) for item in kept if account not in str(item))
     assert run.refused("account", "delete", account, "--yes") == (1, "account_not_found")
+
+
+def test_nothing_stays_of_mail_that_waits(run: Operator, table: Table, account: str) -> None:
+    """The job in the timer goes with the record that says when it is due."""
+    now = datetime.now(UTC)
+    schedule = Schedule(due_at=now + timedelta(days=20), life=timedelta(days=1), held=True)
+    waiting = replace(message(account, new_id(now)), schedule=schedule)
+    table.put(message_item(waiting))
+    DynamoWaitingContents(table, bucket="").put_all([(waiting, mail())])
+    DynamoWakeTimes(table).put_all([wake_job(waiting, schedule)])
+    assert [item for item in all_items(table) if item["pk"]["S"].startswith("WAKE#")]
+    run("stats", "rebuild", "--account", account)
+    suspend(table, account)
+    run("account", "delete", account, "--drop-pending", "--yes")
+    assert [item for item in all_items(table) if account in str(item)] == []
 
 
 def test_nothing_stays_of_an_endpoint_that_was_deleted_before(

@@ -1,6 +1,7 @@
 """`pillarbox recipient erase` and copies of the person's emails that went to other addresses."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.delivery.sweep_records import RecordRetention
 from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
-from pillarbox.domain.messages.message import EventKind, Message
+from pillarbox.domain.messages.message import EventKind, Lease, Message, Status
 from tests.unit.admin.test_admin_erasure import (
     ANN,
     Killed,
@@ -85,6 +86,26 @@ def test_copies_lose_what_may_name_the_person(indexed: int, shards: int) -> None
     assert {by_id[one].keep for one in erased if by_id[one].to == (DESK,)} == {0}
     here.aggregate()
     assert erase(here) == []
+
+
+def test_a_copy_that_no_worker_has_is_not_sent() -> None:
+    """Its job has the content. One that a worker has may go out, and one that was sent stays."""
+    here = world()
+    original = send(here, ANN)
+    free, taken, sent = (send(here, DESK, original) for _ in range(3))
+    now = here.now
+    lease = Lease(owner="w", taken_at=now, expires_at=now + timedelta(seconds=60))
+    here._put(replace(taken, lease=lease, revision=1))
+    recipient_event(here, sent, EventKind.SENT, None)
+    erase(here)
+    by_id = {one.message_id: one for one in records(here)}
+    assert [by_id[one.message_id].status for one in (free, taken, sent)] == [
+        Status.FAILED,
+        Status.PENDING,
+        Status.SENT,
+    ]
+    (event,) = by_id[free.message_id].events
+    assert event.code == "recipient_erased"
 
 
 def test_a_copy_that_is_made_meanwhile_loses_it_too() -> None:

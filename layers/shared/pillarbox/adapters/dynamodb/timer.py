@@ -79,9 +79,8 @@ class Timer[T]:
         in_parallel(lambda item: self._table.put(self._item(*item)), items)
 
     def _item(self, due: datetime, name: str, attributes: Mapping[str, object]) -> Item:
-        minute = -(-milliseconds(due) // 60_000)
         kept = {"expires_at": to_ttl(due + self._kept)}
-        return keys.timer_item(self._kind, minute, name) | to_item({**attributes, **kept})
+        return timer_key(self._kind, due, name) | to_item({**attributes, **kept})
 
     def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[T]]]:
         """Return the items of the minutes since the note, in parts, and move the note.
@@ -148,6 +147,11 @@ class Timer[T]:
                 later = keys.timer_item(self._kind, _number(again), item["sk"])
                 self._table.put(later | to_item(attributes))
                 self._table.delete({name: to_attribute(item[name]) for name in ("pk", "sk")})
+
+
+def timer_key(kind: str, due: datetime, name: str) -> Item:
+    """Return the key of an item in the first minute that begins when it is due."""
+    return keys.timer_item(kind, -(-milliseconds(due) // 60_000), name)
 
 
 def _start(moment: datetime) -> datetime:

@@ -119,6 +119,7 @@ class PreparedMessage:
         message = replace(
             self.message,
             schedule=Schedule(due_at=due_at, life=life, held=hold),
+            announced=True,
             origin=replace(self.message.origin, scheduled_at=asked_for, held=hold),
         )
         return replace(self, message=message)

@@ -233,8 +233,8 @@ class Message:
     #: Whether the account had suppressions of erased people when it accepted the message, so that
     #: the worker looks for them too.
     hashed_suppressions: bool = False
-    #: Whether its events are announced to webhook endpoints: the account had one, or had had one,
-    #: when it accepted the message.
+    #: Whether its events are announced to webhook endpoints: the account had one when it accepted
+    #: the message, or may have one until it is due.
     announced: bool = False
     #: For how many days to keep the content after the hand-over; 0: not at all.
     keep: int = 0
@@ -263,10 +263,14 @@ class Message:
         return self.status is Status.PENDING
 
     @property
+    def is_free(self) -> bool:
+        """Whether it is pending, and no worker has it or has handed it over."""
+        return self.pending and self.lease is None and self.provider_message_id is None
+
+    @property
     def waits(self) -> bool:
-        """Whether it can still be canceled: no worker has it, or has handed it over."""
-        is_free = self.lease is None and self.provider_message_id is None
-        return self.schedule is not None and self.pending and is_free
+        """Whether it can still be canceled."""
+        return self.schedule is not None and self.is_free
 
     @property
     def held(self) -> bool:

@@ -1,12 +1,13 @@
 """Delete what the tables hold of an account."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import batched
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.history.ledger_format import subsets_of
+from pillarbox.adapters.dynamodb.messages.waiting import wake_keys
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
 from pillarbox.adapters.dynamodb.table import Table
 
@@ -24,7 +25,8 @@ class DynamoAccountData:
     def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
         """Read each partition of the account, and delete its items in batches."""
         for shard in range(shards):
-            yield from _delete(self._table, "messages", keys.messages_from(account_id, shard, 0))
+            messages = keys.messages_from(account_id, shard, 0)
+            yield from _delete(self._table, "messages", messages, beside=wake_keys)
         contents = keys.waiting_contents(account_id)
         yield from _delete(self._table, "waitingEmails", *contents)
         # The stream also removes the entries of deleted messages, a little later.
@@ -94,11 +96,17 @@ class DynamoAccountData:
 
 
 def _delete(
-    table: Table, kind: str, first: Item, last: Item | None = None
+    table: Table,
+    kind: str,
+    first: Item,
+    last: Item | None = None,
+    *,
+    beside: Callable[[Mapping[str, Any]], Iterable[Item]] = lambda _: (),
 ) -> Iterator[tuple[str, int]]:
+    """Delete items, each with what is beside it."""
     items = table.query(first, last, page=_REPORTED)
     for batch in batched(items, _REPORTED, strict=False):
-        table.write_all(deletes=[_key(item) for item in batch])
+        table.write_all(deletes=[key for item in batch for key in (_key(item), *beside(item))])
         yield kind, len(batch)
 
 

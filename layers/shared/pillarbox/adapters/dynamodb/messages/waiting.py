@@ -9,9 +9,10 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_attribute, to_item, to_ttl
+from pillarbox.adapters.dynamodb.attributes import Item, to_attribute, to_item, to_ttl
+from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.timer import Timer
+from pillarbox.adapters.dynamodb.timer import Timer, timer_key
 from pillarbox.adapters.sqs.job_format import read_payload, write_payload
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
@@ -125,7 +126,9 @@ class DynamoWakeTimes:
 
     def put_all(self, jobs: Sequence[Job]) -> None:
         """Put each job into its minute."""
-        self._timer.put_all([(job.queued_at, _name(job), _attributes(job)) for job in jobs])
+        self._timer.put_all(
+            [(job.queued_at, _name(job, job.queued_at), _attributes(job)) for job in jobs]
+        )
 
     def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[Job]]]:
         """Read the jobs of the minutes that no pass has read."""
@@ -133,11 +136,19 @@ class DynamoWakeTimes:
 
     def remove(self, minute: datetime, jobs: Sequence[Job]) -> None:
         """Delete the jobs; they may be absent."""
-        self._timer.remove([(minute, _name(job)) for job in jobs])
+        self._timer.remove([(minute, _name(job, job.queued_at)) for job in jobs])
 
 
-def _name(job: Job) -> str:
-    return f"{job.account_id}#{job.message_id}#{milliseconds(job.queued_at)}"
+def wake_keys(item: Mapping[str, Any]) -> Iterable[Item]:
+    """Return the key of the job in the timer, if an item is the record of an email that waits."""
+    message = message_of(item) if "schedule" in item else None
+    if message and message.schedule and message.pending:
+        due = message.schedule.due_at
+        yield timer_key("WAKE", due, _name(message, due))
+
+
+def _name(of: Job | Message, due: datetime) -> str:
+    return f"{of.account_id}#{of.message_id}#{milliseconds(due)}"
 
 
 def _attributes(job: Job) -> dict[str, object]:
