@@ -86,12 +86,8 @@ class OpenElements:
     def start(self, tag: str, source: str) -> None:  # noqa: C901, PLR0912  the rules of 13.2.6.4.7
         """Begin an element, after those have ended that its start tag ends."""
         places = self._places
-        if places["#foreign"][-1] > places["#point"][-1]:
-            if not _is_of_html(tag, source):
-                if not source.endswith("/"):
-                    self._push(tag if tag in FOREIGN | POINTS else f":{tag}", "")
-                return
-            self._close_foreign()
+        if places["#foreign"][-1] > places["#point"][-1] and self._begin_foreign(tag, source):
+            return
         if tag in BLOCKS:
             self._end_paragraph()
         elif tag in VOID:
@@ -291,6 +287,17 @@ class OpenElements:
         if tag not in {"col", "colgroup"}:
             self._push(tag, source)
 
+    def _begin_foreign(self, tag: str, source: str) -> bool:
+        """Begin an element in SVG or MathML; end these and return False if it is of HTML."""
+        if tag in NOT_FOREIGN or (
+            tag == "font" and not attributes_of(source).keys().isdisjoint({"color", "face", "size"})
+        ):
+            self._close_foreign()
+            return False
+        if not source.endswith("/"):
+            self._push(tag if tag in FOREIGN | POINTS else f":{tag}", "")
+        return True
+
     def _close_foreign(self) -> None:
         """End SVG and MathML."""
         places = self._places
@@ -392,10 +399,3 @@ class OpenElements:
         self._leave(inner.pop())
         for one in reversed(inner):
             self._add(one)
-
-
-def _is_of_html(tag: str, source: str) -> bool:
-    """Return whether a start tag in SVG or MathML ends them."""
-    return tag in NOT_FOREIGN or (
-        tag == "font" and not attributes_of(source).keys().isdisjoint({"color", "face", "size"})
-    )
