@@ -6,7 +6,7 @@ A page of another origin could not call the API, because the API does not suppor
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from local.guard import SameOrigin
 from local.template import ROOT
 
+_OPERATOR: Final = "Operator"
 _STATIC: Final = Path(__file__).parent / "static"
 _HEADERS: Final = {
     # Scalar writes inline styles and loads its icons from data: URLs.
@@ -34,7 +35,10 @@ _HEADERS: Final = {
 
 
 class ApiReference:
-    """Serves `/openapi.json`, `/docs` and `/healthz`; the API serves every other path."""
+    """Serves `/openapi.json`, `/docs` and `/healthz`; the API serves every other path.
+
+    `/docs` shows what a key of an account may call, and `/docs/all` every operation.
+    """
 
     def __init__(self, api: ASGIApp, key: str) -> None:
         """Serve the page beside an API.
@@ -47,6 +51,8 @@ class ApiReference:
         self._own = Starlette(
             routes=[
                 Route("/healthz", _health),
+                Route("/docs/all", _page),
+                Route("/docs/openapi.json", _document_of_keys),
                 *reference_routes(_document, key),
             ],
             middleware=[
@@ -92,9 +98,22 @@ def reference_routes(
 
 def _document(request: Request) -> Response:
     """Return docs/openapi.json with this server's address."""
-    document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
-    document["servers"] = [{"url": f"{request.base_url}api"}]
+    return JSONResponse(_placed("docs/openapi.json", request))
+
+
+def _document_of_keys(request: Request) -> Response:
+    """Return docs/openapi-keys.json in the same way, without what is for operators."""
+    document = _placed("docs/openapi-keys.json", request)
+    document["tags"] = [tag for tag in document["tags"] if tag["name"] != _OPERATOR]
+    for item in document["paths"].values():
+        for method in [name for name, one in item.items() if _OPERATOR in one["tags"]]:
+            del item[method]
     return JSONResponse(document)
+
+
+def _placed(name: str, request: Request) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    return document | {"servers": [{"url": f"{request.base_url}api"}]}
 
 
 async def _health(_request: Request) -> Response:

@@ -31,6 +31,16 @@ def test_the_document_names_this_address() -> None:
     )
 
 
+def test_the_page_begins_with_what_a_key_may_call() -> None:
+    """/docs shows the routes of docs/openapi-keys.json but the operator's, /docs/all all."""
+    assert ask("/docs/all").text == ask("/docs").text
+    paths = ask("/docs/openapi.json").json()["paths"]
+    assert "post" in paths["/v1/emails"]
+    listed = {name for item in paths.values() for one in item.values() for name in one["tags"]}
+    assert {"Emails", "Webhooks"} < listed
+    assert not listed & {"Operator", "Sessions", "Passkeys"}
+
+
 def test_the_page_loads_nothing_from_other_hosts() -> None:
     """Scripts, styles and icons of /docs come from this server; the policy allows no others."""
     page = ask("/docs")
