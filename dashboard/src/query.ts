@@ -1,5 +1,6 @@
 // The filters of a page, which its address holds: a reload, a link and Back keep them.
 
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { search } from "./api";
@@ -12,4 +13,11 @@ export function useFilters(): [Filters, (changes: Filters, replace?: boolean) =>
   const change = (changes: Filters, replace = false) =>
     route((url.split("?")[0] ?? "") + search({ ...query, ...changes }), replace);
   return [query, change];
+}
+
+/** Return what is typed in the field of a filter, until the filter changes. */
+export function useTyped(filter = ""): [string, (text: string) => void] {
+  const [text, setText] = useState(filter);
+  useEffect(() => setText(filter), [filter]);
+  return [text, setText];
 }

@@ -1,8 +1,9 @@
 """Windows and slow lists of the dashboard: where the focus is, and that no input is lost."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
@@ -20,6 +21,16 @@ WINDOWS: Final = {
     "API keys": ("Create key", "shop", "shop"),
     "Members": ("Invite member", *["ada@shop.example"] * 2),
 }
+#: Windows without a field of text, which Back closes: where they are, and what opens them.
+QUESTIONS: Final = (
+    ("/app/templates/{template_id}", "Versions"),
+    ("/app/templates/{template_id}", "Send a test"),
+    ("/app/templates/{template_id}", "Delete"),
+    ("/app/suppressions", "Import"),
+    ("/app/keys", "Revoke"),
+    ("/app/members", "Leave the account"),
+    ("/app/passkeys", "Sign out everywhere"),
+)
 _REFUSAL: Final = {"code": "x", "message": "Refused for this test.", "type": "x"}
 
 
@@ -142,11 +153,123 @@ def _try_window(user: User, name: str) -> None:
     expect(main).to_be_focused()
 
 
+def _asks_before_unload(page: Page) -> bool:
+    """Return whether the browser would ask before a reload or the end of the tab."""
+    event = "new Event('beforeunload', { cancelable: true })"
+    return not page.evaluate(f"dispatchEvent({event})")
+
+
+@pytest.mark.both_browsers
+def test_back_belongs_to_the_window(user: User, dashboard: dict[str, Any]) -> None:
+    """Back closes what holds nothing, and asks about what was typed, as a reload does."""
+    page = user.go("/app/account")
+    dialog, question = page.get_by_role("dialog"), page.get_by_text("Discard what you entered?")
+    for name, (_, text, kept) in WINDOWS.items():
+        visit(page, name)
+        address = page.url
+        opener(page, name).click()
+        expect(first_field(page)).to_be_focused()
+        assert not _asks_before_unload(page)
+        page.go_back()
+        expect(dialog).to_have_count(0)
+        page.go_forward()  # to nothing
+        opener(page, name).click()
+        expect(first_field(page)).to_be_focused()
+        page.keyboard.type(text)
+        for _ in range(2):
+            page.go_back()
+            expect(question).to_be_visible()
+            assert _asks_before_unload(page)
+            page.go_back()  # as “Keep editing”
+            expect(dialog).to_have_count(1)
+            expect(first_field(page)).to_have_value(kept)
+        page.go_back()
+        page.get_by_role("button", name="Discard").click()
+        expect(dialog).to_have_count(0)
+        assert page.url == address
+    for path, button in QUESTIONS:
+        user.go(path.format_map(dashboard))
+        page.get_by_role("button", name=button, exact=button != "Revoke").first.click()
+        expect(dialog).to_have_count(1)
+        assert not _asks_before_unload(page)
+        page.go_back()
+        expect(dialog).to_have_count(0)
+        assert page.url == user.base + path.format_map(dashboard)
+
+
+@pytest.mark.both_browsers
+def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any]) -> None:
+    """Neither Back nor Esc closes it, a reload asks; afterwards Back leads to the page below."""
+    page = user.go("/app/account")
+    for name, text, field, button, said in (
+        ("API keys", "back", "Name", "Create key", "I have stored it"),
+        (
+            "Webhooks",
+            f"{stack['inbox_url']}/hooks/back",
+            "Address",
+            "Add endpoint",
+            "I have saved it",
+        ),
+    ):
+        visit(page, name)
+        opener(page, name).click()
+        page.get_by_label(field).fill(text)
+        page.get_by_role("dialog").get_by_role("button", name=button).click()
+        secret = page.locator("dialog pre").first
+        before = secret.inner_text()
+        for _ in range(3):
+            page.go_back()
+            page.keyboard.press("Escape")
+            expect(secret).to_have_text(before, use_inner_text=True)
+        assert _asks_before_unload(page)
+        page.get_by_role("button", name=said).click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert not _asks_before_unload(page)
+    expect(page).to_have_url(re.compile("/app/webhooks/"))
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Webhooks")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="API keys")).to_be_visible()
+    page.go_forward()
+    page.go_forward()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete the endpoint").click()
+    expect(page).to_have_url(f"{user.base}/app/webhooks")
+    page.go_back()
+    expect(page).to_have_url(f"{user.base}/app/webhooks")  # the endpoint has no page any more
+
+
+@pytest.mark.both_browsers
+def test_a_link_in_a_window(user: User) -> None:
+    """It leads to a page from which Back leads to the one below; a reload forgets the window."""
+    page = user.go("/app/webhooks")
+    expect(page.get_by_role("heading", level=1, name="Webhooks")).to_be_focused()
+    page.keyboard.press("Control+k")
+    page.get_by_role("option", name="Domains").click()
+    expect(page.get_by_role("heading", level=1, name="Domains")).to_be_focused()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Webhooks")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.go_forward()
+    expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+    page.get_by_role("button", name="Add domain").click()
+    expect(first_field(page)).to_be_focused()
+    page.reload()
+    expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Webhooks")).to_be_visible()
+
+
 def test_a_few_letters_lead_to_a_page(user: User) -> None:
-    """Ctrl+K opens a window, which has what was typed before; Enter goes there, Esc forgets it."""
+    """Ctrl+K opens a window, which has what was typed before; Enter goes there, Esc forgets it.
+
+    It finds what the account has too.
+    """
     page = user.go("/app/")
     expect(page.get_by_role("heading", level=1, name="Overview")).to_be_focused()
-    field = page.get_by_role("combobox", name="Page, account, address or message id")
+    field = page.get_by_role(
+        "combobox", name="Page, template, domain, key, member, endpoint or email"
+    )
     with loading_slowly(user):
         page.keyboard.press("Control+k")
         page.keyboard.type("tok")
@@ -165,8 +288,9 @@ def test_a_few_letters_lead_to_a_page(user: User) -> None:
     page.keyboard.press("Control+k")
     expect(field).to_be_focused()
     page.keyboard.type("eve@shop.example")
-    expect(page.locator("[role=option][aria-selected=true]")).to_have_text(
-        "Find emails to eve@shop.example"
-    )
+    selected = page.locator("[role=option][aria-selected=true]")
+    expect(selected).to_contain_text("Search all emails to eve@shop.example")
+    field.fill("ship order")
+    expect(selected).to_contain_text("Order shipped")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -1,6 +1,6 @@
 // The emails of the account: searched, filtered, and one of them in a drawer.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import lazy from "preact-iso/lazy";
 import { useLocation, useRoute } from "preact-iso/router";
 
@@ -12,9 +12,10 @@ import { KeyChoice, TemplateChoice, useNames } from "../parts/choices";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
 import { Progress } from "../parts/notice";
-import { type Filters, useFilters } from "../query";
+import { type Filters, useFilters, useTyped } from "../query";
 import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
+import { useGo } from "../windows";
 import { isMessageId, isWaiting, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { useHeld } from "./held";
 import { MessageDrawer } from "./message";
@@ -30,7 +31,8 @@ export default function Activity() {
   const { params } = useRoute();
   const names = useNames();
   const [exporting, setExporting] = useState(false);
-  const { route, back } = useLocation();
+  const { back } = useLocation();
+  const go = useGo();
   const [filters, change] = useFilters();
   const page = pageOf(filters);
   const query = toQuery(filters, page);
@@ -41,7 +43,7 @@ export default function Activity() {
   const step = (by: 1 | -1) => (id ? neighbour(items, id, by) : undefined);
   const older = () => show(step(1));
   const newer = () => show(step(-1));
-  const show = (next?: string) => next && route(`${LIST}/${next}${search(filters)}`, true);
+  const show = (next?: string) => next && go(`${LIST}/${next}${search(filters)}`, true);
   useKeys(id ? { j: older, ArrowDown: older, k: newer, ArrowUp: newer } : {}, true);
   useLayoutEffect(() => {
     // The router scrolls to the top of what it takes for another page.
@@ -50,7 +52,7 @@ export default function Activity() {
   }, [id]);
   function close() {
     if (opened) back();
-    else route(LIST + search(filters), true);
+    else go(LIST + search(filters), true);
     opened = false;
   }
   function turn(next: number) {
@@ -73,7 +75,7 @@ export default function Activity() {
               Show the first page
             </button>
           ) : filtered ? (
-            <button type="button" class="button" onClick={() => route(LIST)}>
+            <button type="button" class="button" onClick={() => go(LIST)}>
               Show all emails
             </button>
           ) : (
@@ -218,13 +220,6 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
       )}
     </form>
   );
-}
-
-/** Return what is typed in the field of a filter, until the filter changes. */
-function useTyped(filter = ""): [string, (text: string) => void] {
-  const [text, setText] = useState(filter);
-  useEffect(() => setText(filter), [filter]);
-  return [text, setText];
 }
 
 function Pager({ page, total, onChange }: { page: number; total: number; onChange: (page: number) => void }) {

@@ -1,7 +1,7 @@
 // One domain: each DNS record that it needs, and what DNS says of it now.
 
 import { useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso/router";
+import { useRoute } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
@@ -16,6 +16,7 @@ import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { DomainDetail, DomainLinkItem } from "../schema";
+import { useGo } from "../windows";
 import { DomainState } from "./domains";
 
 const SHORTEST = 10_000; // milliseconds between two looks at DNS
@@ -112,11 +113,11 @@ function Restart({ name, onDone }: { name: string; onDone: () => void }) {
 }
 
 function Remove({ name }: { name: string }) {
-  const { route } = useLocation();
+  const go = useGo();
   const [asking, setAsking] = useState(false);
   async function remove() {
     await call("DELETE /v1/domains/{domain}", { path: { domain: name } });
-    route("/app/domains", true);
+    go("/app/domains", true);
     return `${name} is removed.`;
   }
   return (

@@ -1,7 +1,6 @@
 // The domains that the account sends from, and its senders.
 
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
@@ -16,10 +15,11 @@ import { domainAt } from "../places";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { Domain, Sender } from "../schema";
+import { useGo } from "../windows";
 
 export default function Domains() {
   const list = useResource("GET /v1/domains", {}, true);
-  const { route } = useLocation();
+  const go = useGo();
   const [adding, setAdding] = useState(false);
   const add = may("domains") && (
     <button type="button" class="button primary" onClick={() => setAdding(true)}>
@@ -60,7 +60,7 @@ export default function Domains() {
         </table>
       )}
       {list.data && <Senders domains={list.data.items} />}
-      {adding && <AddDomain onClose={() => setAdding(false)} onAdded={(name) => route(domainAt(name))} />}
+      {adding && <AddDomain onClose={() => setAdding(false)} onAdded={(name) => go(domainAt(name))} />}
     </Page>
   );
 }

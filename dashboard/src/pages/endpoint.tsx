@@ -1,7 +1,7 @@
 // One endpoint: its deliveries, each attempt, and a replay.
 
 import { useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso/router";
+import { useRoute } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
@@ -15,6 +15,7 @@ import { useFilters } from "../query";
 import { isSettled, useResource } from "../resource";
 import { may } from "../rights";
 import type { Webhook, WebhookDelivery } from "../schema";
+import { useGo } from "../windows";
 import { describeTypes, EndpointState, SecretWindow } from "./webhooks";
 
 const SIZE = 50;
@@ -73,7 +74,7 @@ function About({ of: endpoint }: { of: Webhook }) {
 }
 
 function Actions({ of: { id, enabled, roleArn }, onChange, onTest }: { of: Webhook; onChange: () => void; onTest: () => void }) {
-  const { route } = useLocation();
+  const go = useGo();
   const [deleting, setDeleting] = useState(false);
   const [rotating, setRotating] = useState(false);
   const [secret, setSecret] = useState<string | null>();
@@ -93,7 +94,7 @@ function Actions({ of: { id, enabled, roleArn }, onChange, onTest }: { of: Webho
     });
   async function remove() {
     await call("DELETE /v1/webhooks/{endpoint_id}", { path });
-    route("/app/webhooks", true);
+    go("/app/webhooks", true);
     return "The endpoint is deleted.";
   }
   return (

@@ -45,7 +45,7 @@ export function ExportWindow({ query, names, onClose }: Properties) {
   const { running, read, error } = state;
   const part = `${count(read)} of ${all.total === undefined ? "…" : count(all.total)} emails`;
   return (
-    <Dialog title="Export emails">
+    <Dialog title="Export emails" onClose={running ? undefined : onClose}>
       <progress class="whole" aria-label="Emails that are read" max={all.total ?? 1} value={all.done ? (all.total ?? 1) : read} />
       <p aria-live="polite">{all.done ? `The file emails.csv has ${count(read)} emails.` : running ? `Reading ${part}…` : `Stopped after ${part}.`}</p>
       {error && <Notice kind="bad">{error}</Notice>}

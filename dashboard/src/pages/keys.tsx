@@ -14,6 +14,7 @@ import { Head } from "../parts/list";
 import { Log } from "../parts/log";
 import { Notice, Progress } from "../parts/notice";
 import { Find } from "../parts/search";
+import { useFilters, useTyped } from "../query";
 import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateKeyRequest, Key, KeyList, KeyPreset, NewKey, Preset } from "../schema";
@@ -41,7 +42,8 @@ function KeyPage() {
   const list = useResource("GET /v1/keys");
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
-  const [text, setText] = useState("");
+  const [filters] = useFilters();
+  const [text, setText] = useTyped(filters["find"]);
   const all = useUsed(list.data?.items ?? []);
   const keys = matching(all, text);
   const revoked = keys.filter((key) => key.revokedAt);
@@ -54,7 +56,7 @@ function KeyPage() {
     <Page title="API keys" actions={create}>
       <p class="lead">Programs send with a key. Give each program its own, with no more than it needs.</p>
       <Progress of={list} />
-      {all.length > MANY && <Find placeholder="Name, creator, id, or a whole key" onFind={setText} />}
+      {(all.length > MANY || filters["find"]) && <Find text={text} placeholder="Name, creator, id, or a whole key" onFind={setText} />}
       {list.data && text && keys.length === 0 && (
         <Empty icon="search" title="No key matches">
           <p>A key of another account is not in this list, nor one that was revoked long ago.</p>

@@ -51,7 +51,7 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
   const shown = message.data?.messageId === id ? message.data : undefined;
   const missing = message.error instanceof ApiError && message.error.status === 404;
   return (
-    <Dialog drawer title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
+    <Dialog drawer addressed title={shown?.subject || (missing ? "Not found" : "Email")} onClose={onClose}>
       {missing ? <p>This account has no email with the id {id}.</p> : <Progress of={{ ...message, data: shown }} />}
       {shown && <Detail key={id} of={shown} names={names} onShow={onShow} onChanged={message.reload} />}
       {(newer || older) && (

@@ -1,7 +1,6 @@
 // The endpoints that events are sent to.
 
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { useAction } from "../action";
 import { call } from "../api";
@@ -13,6 +12,7 @@ import { Notice, Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { CreateWebhookRequest, Webhook, WebhookWithSecret } from "../schema";
+import { useGo } from "../windows";
 
 export default function Webhooks() {
   const list = useResource("GET /v1/webhooks");
@@ -114,7 +114,7 @@ function TrustWindow({ policy, onSaved }: { policy: string | null; onSaved: () =
 }
 
 function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
-  const { route } = useLocation();
+  const go = useGo();
   const [url, setUrl] = useState("");
   const [roleArn, setRoleArn] = useState("");
   const [types, setTypes] = useState<string[]>(["*"]);
@@ -125,7 +125,7 @@ function AddEndpoint({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
     onAdded();
   });
   if (added) {
-    const show = () => route(`/app/webhooks/${added.id}`);
+    const show = () => go(`/app/webhooks/${added.id}`);
     return added.secret ? <SecretWindow secret={added.secret} onSaved={show} /> : <TrustWindow policy={added.trustPolicy} onSaved={show} />;
   }
   const all = types.includes("*");

@@ -1,8 +1,9 @@
 // Modal windows: the browser keeps the focus inside; they decide where it begins, and keep input.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { opened, useGo } from "../windows";
 import { Icon } from "./icon";
 
 interface Properties {
@@ -10,6 +11,8 @@ interface Properties {
   title: ComponentChildren;
   /** A drawer comes from the right side and covers the whole height. */
   drawer?: boolean;
+  /** It has an address of its own, which Back leaves. */
+  addressed?: boolean;
   wide?: boolean;
   /** Without it the window stays until one of its buttons removes it, as one with a secret must. */
   onClose?: () => void;
@@ -19,12 +22,14 @@ interface Properties {
 /** What one enters. A choice of what to see is none. */
 const FIELDS = ":is(input, select, textarea):not(.segments *)";
 
-/** A window. Esc, ✕ and a click beside it ask first if the user has entered something. */
-export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
+/** A window. Esc, ✕, Back, a click beside it and a link in it ask first if the user has entered something. */
+export function Dialog({ title, drawer, addressed, wide, onClose, children }: Properties) {
   const element = useRef<HTMLDialogElement>(null);
   const begun = useRef({ entered: false, content: "" });
   const beside = useRef(false);
-  const [asking, setAsking] = useState(false);
+  /** The way out that the user is asked about. */
+  const [asking, setAsking] = useState<() => void>();
+  const go = useGo();
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
@@ -38,16 +43,34 @@ export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
     const dialog = element.current;
     if (!dialog) return;
     begun.current = { entered: false, content: contentOf(dialog) };
-    setAsking(false);
+    setAsking(undefined);
     const focused = document.activeElement;
     if (!dialog.open || focused === dialog || !dialog.contains(focused)) open(dialog);
   }, [title]);
 
-  function leave() {
-    if (!onClose) return;
+  function isTouched() {
     const { entered, content } = begun.current;
-    if (entered && element.current && contentOf(element.current) !== content) setAsking(true);
-    else onClose();
+    return entered && element.current !== null && contentOf(element.current) !== content;
+  }
+  function leave(href?: string) {
+    if (!onClose) return;
+    const out = () => {
+      onClose();
+      if (href) go(href);
+    };
+    if (isTouched()) setAsking(() => out);
+    else out();
+  }
+  const now = { leave, holds: () => !onClose || isTouched() };
+  const latest = useRef(now);
+  latest.current = now;
+  useLayoutEffect(() => (addressed ? undefined : opened({ leave: () => latest.current.leave(), holds: () => latest.current.holds() })), []);
+  function follow(event: MouseEvent) {
+    const link = (event.target as Element).closest("a");
+    if (addressed || !link?.pathname.startsWith("/app/") || link.origin !== location.origin || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // the router would follow it
+    leave(link.pathname + link.search);
   }
   const own = (event: Event) => event.target === element.current;
   return (
@@ -71,7 +94,7 @@ export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
       onPointerDown={(event) => (beside.current = own(event))}
       onMouseDown={(event) => own(event) && event.preventDefault()} // the field keeps the focus
       onPointerUp={(event) => (beside.current &&= own(event))}
-      onClick={(event) => own(event) && beside.current && leave()}
+      onClick={(event) => (own(event) ? beside.current && leave() : follow(event))}
     >
       <div class="inside">
         <header>
@@ -79,7 +102,7 @@ export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
             {title}
           </h2>
           {onClose && (
-            <button type="button" class="button plain" aria-label="Close" onClick={leave}>
+            <button type="button" class="button plain" aria-label="Close" onClick={() => leave()}>
               <Icon name="close" />
             </button>
           )}
@@ -87,9 +110,9 @@ export function Dialog({ title, drawer, wide, onClose, children }: Properties) {
         {children}
       </div>
       {asking && onClose && (
-        <Dialog title="Discard what you entered?" onClose={() => setAsking(false)}>
+        <Dialog title="Discard what you entered?" onClose={() => setAsking(undefined)}>
           <p>It is not saved.</p>
-          <Buttons cancel="Keep editing" onClose={() => setAsking(false)} answer="Discard" danger onAnswer={onClose} />
+          <Buttons cancel="Keep editing" onClose={() => setAsking(undefined)} answer="Discard" danger onAnswer={asking} />
         </Dialog>
       )}
     </dialog>

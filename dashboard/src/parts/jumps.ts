@@ -1,8 +1,9 @@
-// Where one can jump to with a few letters: pages, accounts and emails.
+// Where one can jump to with a few letters: pages, what the account has, other accounts and emails.
 
-import type { AccessToken, Message } from "../schema";
+import type { AccessToken, Domain, Key, Member, Message, Webhook } from "../schema";
 import { isMessageId } from "../pages/emails";
 import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "../navigation";
+import { domainAt } from "../places";
 import type { IconName } from "./icon";
 
 export interface Jump {
@@ -30,32 +31,49 @@ const WORDS: Record<string, string> = {
   "/app/guides": "help docs documentation",
   "/app/account": "settings brand logo plan limits",
 };
-const MOST = 8; // emails
+const MOST_EMAILS = 4;
+const MOST_THINGS = 8;
 
-/** Return the places of a session whose names have all words of a text, and its newest emails. */
-export function jumpsOf(text: string, { user, account, accounts }: Pick<AccessToken, "user" | "account" | "accounts">, emails: Message[]): Jump[] {
+/** What a session can jump to beside its pages; what is not known yet is left out. */
+export interface Things {
+  templates?: { id: string; name: string; category: string }[];
+  domains?: Pick<Domain, "domain">[];
+  keys?: Pick<Key, "id" | "name">[];
+  members?: Pick<Member, "email">[];
+  endpoints?: Pick<Webhook, "id" | "url">[];
+  emails?: Pick<Message, "messageId" | "subject" | "recipientEmail">[];
+}
+
+/** Return what has all words of a text: places, what the account has, and a few of its newest emails. */
+export function jumpsOf(text: string, { user, account, accounts }: Pick<AccessToken, "user" | "account" | "accounts">, things: Things): Jump[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (...parts: string[]) => words.every((word) => parts.some((part) => part.toLowerCase().includes(word)));
   const pages: (Entry & { about?: string })[] = [
     ...(account ? NAVIGATION : []),
     ...(user.operator ? OPERATOR_NAVIGATION.map((one) => ({ ...one, about: "Operator" })) : []),
   ];
+  const { templates = [], domains = [], keys = [], members = [], endpoints = [], emails = [] } = words.length > 0 ? things : {};
+  const found: Jump[] = [
+    ...templates.map(({ id, name, category }) => ({ id, name, about: `Template, ${category}`, icon: "templates" as const, href: `/app/templates/${id}` })),
+    ...domains.map(({ domain }) => ({ id: domain, name: domain, about: "Domain", icon: "domains" as const, href: domainAt(domain) })),
+    ...keys.map(({ id, name }) => ({ id, name, about: "API key", icon: "keys" as const, href: `/app/keys?find=${id}` })),
+    ...members.map(({ email }) => ({ id: email, name: email, about: "Member", icon: "members" as const, href: "/app/members" })),
+    ...endpoints.map(({ id, url }) => ({ id, name: url, about: "Endpoint", icon: "webhooks" as const, href: `/app/webhooks/${id}` })),
+  ];
+  const wanted = text.trim();
   return [
-    ...(account ? searches(text.trim()) : []),
+    ...(account && isMessageId(wanted) ? [{ id: "message", name: `Open the email ${wanted}`, icon: "search" as const, href: `/app/activity/${wanted.toLowerCase()}` }] : []),
     ...pages.filter(({ href, name, about = "" }) => has(name, about, WORDS[href] ?? "")).map((page) => ({ id: page.href, ...page })),
     ...accounts
       .filter(({ id, name }) => id !== account?.id && has(name, id))
       .map(({ id, name }) => ({ id, name, about: "Switch account", icon: "account" as const, account: id })),
+    ...found.filter(({ id, name, about }) => has(id, name, about ?? "")).slice(0, MOST_THINGS),
     ...emails
-      .filter(({ subject, recipientEmail }) => words.length > 0 && has(subject, recipientEmail))
-      .slice(0, MOST)
+      .filter(({ subject, recipientEmail }) => has(subject, recipientEmail))
+      .slice(0, MOST_EMAILS)
       .map(({ messageId, subject, recipientEmail }) => ({ id: messageId, name: subject || "(no subject)", about: recipientEmail, icon: "activity" as const, href: `/app/activity/${messageId}` })),
+    ...(account && words.length === 1 && !isMessageId(wanted)
+      ? [{ id: "all", name: `Search all emails to ${wanted}`, about: "Recipient", icon: "search" as const, href: `/app/activity?recipient=${encodeURIComponent(wanted)}` }]
+      : []),
   ];
-}
-
-/** Return what a text finds that is a message id, or looks like a recipient. */
-function searches(text: string): Jump[] {
-  if (isMessageId(text)) return [{ id: "message", name: `Open the email ${text}`, icon: "search", href: `/app/activity/${text.toLowerCase()}` }];
-  if (!text.includes("@")) return [];
-  return [{ id: "recipient", name: `Find emails to ${text}`, icon: "search", href: `/app/activity?recipient=${encodeURIComponent(text)}` }];
 }

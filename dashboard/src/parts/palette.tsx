@@ -1,16 +1,19 @@
-// The window that jumps to a page, an account or an email: a few letters, then Enter.
+// The window that jumps to a page, or to what the account has: a few letters, then Enter.
 
 import { useEffect, useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import { chooseAccount, session } from "../session";
+import { useTemplates } from "../templates/list";
+import { useGo } from "../windows";
 import { Dialog } from "./dialog";
 import { Icon } from "./icon";
 import { type Jump, jumpsOf } from "./jumps";
 
 const NEWEST = 50; // emails that are searched
+const FINDS = "Page, template, domain, key, member, endpoint or email";
 
 const reveal = (row: HTMLElement | null) => row?.scrollIntoView({ block: "nearest" });
 
@@ -22,16 +25,24 @@ interface Properties {
 
 export function Palette({ typed, onClose }: Properties) {
   const now = session.value;
-  const { route } = useLocation();
+  const show = useGo();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   useEffect(() => setText(typed()), []); // the field has the focus now
-  const emails = useResource(now?.account ? "GET /v1/emails" : null, { query: { limit: NEWEST } });
-  const jumps = now ? jumpsOf(text, now, emails.data?.items ?? []) : [];
+  const asked = now?.account && text.trim() !== "";
+  const things = {
+    templates: useTemplates(!!asked).data,
+    domains: useResource(asked ? "GET /v1/domains" : null).data?.items,
+    keys: useResource(asked && may("keys") ? "GET /v1/keys" : null).data?.items.filter(({ revokedAt }) => !revokedAt),
+    members: useResource(asked ? "GET /v1/members" : null).data?.items,
+    endpoints: useResource(asked ? "GET /v1/webhooks" : null).data?.items,
+    emails: useResource(asked ? "GET /v1/emails" : null, { query: { limit: NEWEST } }).data?.items,
+  };
+  const jumps = now ? jumpsOf(text, now, things) : [];
   const at = Math.min(chosen, jumps.length - 1);
   const go = ({ href, account }: Jump) => {
     onClose();
-    if (href) route(href);
+    if (href) show(href);
     else if (account) attempt(() => chooseAccount(account));
   };
   function press(event: KeyboardEvent) {
@@ -50,11 +61,11 @@ export function Palette({ typed, onClose }: Properties) {
           <input
             type="text"
             role="combobox"
-            aria-label="Page, account, address or message id"
+            aria-label={FINDS}
             aria-expanded
             aria-controls="jumps"
             aria-activedescendant={jumps[at] && `jump-${at}`}
-            placeholder="Page, account, address or message id"
+            placeholder={FINDS}
             autocomplete="off"
             spellcheck={false}
             value={text}
@@ -72,7 +83,8 @@ export function Palette({ typed, onClose }: Properties) {
             </li>
           ))}
         </ul>
-        {jumps.length === 0 && <p class="hint">Nothing has these letters. An address or a message id finds emails.</p>}
+        {jumps.length === 0 && <p class="hint">Nothing has these letters.</p>}
+        {now?.account && <p class="hint">Of emails the newest {NEWEST} by subject and recipient, and any one by its message id. The Message-ID header and the provider’s id find none.</p>}
       </div>
     </Dialog>
   );

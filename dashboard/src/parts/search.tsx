@@ -29,12 +29,12 @@ export function Search({ value, placeholder, most, onSearch }: Properties) {
 }
 
 /** A field that narrows a list which the page has, with each letter. What is entered stays in the page. */
-export function Find({ placeholder, onFind }: { placeholder: string; onFind: (text: string) => void }) {
+export function Find({ text, placeholder, onFind }: { text: string; placeholder: string; onFind: (text: string) => void }) {
   return (
     <div class="filters" role="search">
       <div class="search">
         <Icon name="search" />
-        <input type="search" aria-label="Search" placeholder={placeholder} autocomplete="off" spellcheck={false} onInput={(event) => onFind(event.currentTarget.value)} />
+        <input type="search" aria-label="Search" placeholder={placeholder} autocomplete="off" spellcheck={false} value={text} onInput={(event) => onFind(event.currentTarget.value)} />
       </div>
     </div>
   );

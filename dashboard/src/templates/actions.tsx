@@ -1,7 +1,6 @@
 // What an author does with a template beside writing it.
 
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { attempt } from "../action";
 import { call } from "../api";
@@ -11,6 +10,7 @@ import { Notice, Trouble } from "../parts/notice";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import { session } from "../session";
+import { useGo } from "../windows";
 import type { Draft, Values } from "./draft";
 import { useRendering } from "./rendering";
 import { Versions } from "./versions";
@@ -18,7 +18,7 @@ import { Versions } from "./versions";
 type Window = "test" | "publish" | "delete" | "versions";
 
 export function Actions({ draft, errors, values, set }: { draft: Draft; errors: number; values: Values; set: string }) {
-  const { route } = useLocation();
+  const go = useGo();
   const [shown, setShown] = useState<Window>();
   const writable = may("templates");
   const onClose = () => setShown(undefined);
@@ -27,7 +27,7 @@ export function Actions({ draft, errors, values, set }: { draft: Draft; errors: 
   const duplicate = () =>
     attempt(async () => {
       const { id } = await draft.onSaved(({ path }) => call("POST /v1/templates/{id}/duplicate", { path }));
-      route(`/app/templates/${id}`);
+      go(`/app/templates/${id}`);
     });
   return (
     <>
@@ -113,11 +113,11 @@ function Publish({ draft, errors, onClose }: { draft: Draft; errors: number; onC
 }
 
 function Delete({ draft, onClose }: { draft: Draft; onClose: () => void }) {
-  const { route } = useLocation();
+  const go = useGo();
   async function remove() {
     await call("DELETE /v1/templates/{id}", { path: { id: draft.id } });
     draft.forget();
-    route("/app/templates", true);
+    go("/app/templates", true);
     return "The template is deleted.";
   }
   return (

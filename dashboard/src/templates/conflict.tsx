@@ -1,7 +1,6 @@
 // Two people have changed a template: show both, and lose neither.
 
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { useAction } from "../action";
 import { exact } from "../format";
@@ -9,11 +8,12 @@ import { Dialog } from "../parts/dialog";
 import { Notice } from "../parts/notice";
 import { toast } from "../parts/toast";
 import type { TemplateDraft } from "../schema";
+import { useGo } from "../windows";
 import { Compared } from "./compared";
 import { type Content, contentOf, type Draft, same, saveAsNew } from "./draft";
 
 export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraft }) {
-  const { route } = useLocation();
+  const go = useGo();
   const [copying, setCopying] = useState(true);
   const mine = draft.content.value;
   const stored = contentOf(theirs);
@@ -51,7 +51,7 @@ export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraf
         <button type="button" class="button" disabled={busy} onClick={takeTheirs.run}>
           Continue with theirs
         </button>
-        <button type="button" class="button plain" disabled={busy} onClick={() => route("/app/templates")}>
+        <button type="button" class="button plain" disabled={busy} onClick={() => go("/app/templates")}>
           Decide later
         </button>
       </p>

@@ -1,7 +1,6 @@
 // The templates of the account.
 
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { keepAnswers } from "../answers";
 import { call } from "../api";
@@ -14,6 +13,7 @@ import { Notice, Progress, Trouble } from "../parts/notice";
 import { useAnswers, useResource } from "../resource";
 import { may } from "../rights";
 import type { SavedTemplate, StarterSlug, TemplateDraftSummary } from "../schema";
+import { useGo } from "../windows";
 import { Frame } from "./preview";
 
 interface Item {
@@ -44,7 +44,7 @@ const MJML = `<mjml>
 
 export function TemplateList() {
   const writable = may("templates");
-  const list = useAnswers(lists, "", load);
+  const list = useTemplates();
   const [adding, setAdding] = useState(false);
   const add = (
     <button type="button" class="button primary" disabled={!writable} onClick={() => setAdding(true)}>
@@ -92,6 +92,9 @@ export function TemplateList() {
   );
 }
 
+/** Load the templates, published or not. */
+export const useTemplates = (wanted = true) => useAnswers(lists, wanted ? "" : null, load);
+
 async function load(signal: AbortSignal): Promise<Item[]> {
   const [published, drafts] = await Promise.all([allPublished(signal), call("GET /v1/templates/drafts", { signal })]);
   return merge(published, drafts.items);
@@ -109,7 +112,7 @@ function merge(published: SavedTemplate[], drafts: TemplateDraftSummary[]): Item
 }
 
 function New({ categories, onClose }: { categories: string[]; onClose: () => void }) {
-  const { route } = useLocation();
+  const go = useGo();
   const starters = useResource("GET /v1/starter-templates");
   const [name, setName] = useState("");
   const [category, setCategory] = useState(categories[0] ?? "general");
@@ -121,7 +124,7 @@ function New({ categories, onClose }: { categories: string[]; onClose: () => voi
       const body = { name, category, subject, samples, kind: "mjml" as const, source: MJML };
       await call("PUT /v1/templates/{id}/draft", { path: { id }, body, ifMatch: revision });
     }
-    route(`/app/templates/${id}`);
+    go(`/app/templates/${id}`);
   }
   const origins = [
     { slug: "html", name: "Blank HTML", description: "Write it, or paste what you have." },
