@@ -1,0 +1,213 @@
+"""Every page on the narrowest phone, with each notice, and with words that cannot be broken."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from pillarbox.http.sign_in.wire import COOKIE
+from tests.browser.dashboard import AT, RECORD, RUN, User, session
+from tests.stack import AGENT, operate
+
+pytestmark = [pytest.mark.stack, pytest.mark.both_browsers]
+
+WORD: Final = "W" * 80
+WIDTH: Final = 320
+#: Members of answers that people choose, and those that may be as long.
+_FREE: Final = {
+    *("subject", "name", "fromName", "from", "to", "cc", "recipientEmail", "errorMessage", "code"),
+    *("reason", "url", "email", "address", "by", "createdBy", "updatedBy", "publishedBy", "ending"),
+    *("contact", "defaultSender", "category", "message", "error", "recipient", "invitedBy"),
+    *("description", "messageIdHeader", "providerMessageId", "requestId", "host", "value"),
+}
+_DNS: Final = {"status": "differs", "values": [WORD], "advice": WORD}
+_DOMAIN: Final = {
+    "domain": WORD,
+    "status": "failed",
+    "mailFrom": WORD,
+    "createdAt": AT,
+    "checkedAt": AT,
+    "linkExpiresAt": AT,
+    "records": [RECORD | {"host": WORD, "value": WORD, "dns": _DNS}],
+}
+_ENDPOINT: Final = {
+    "id": "whep_1",
+    "url": f"https://{WORD}.example/hooks",
+    "types": ["email.delivered", "email.bounced"],
+    "enabled": True,
+    "format": "standard",
+    "roleArn": None,
+    "trustPolicy": None,
+    "createdAt": AT,
+    "failingSince": AT,
+    "disabledAt": None,
+    "disabledReason": None,
+}
+_PAUSE: Final = {
+    "scope": "key",
+    "id": f"key_{WORD}",
+    "level": "stop",
+    "cause": "bounces",
+    "since": AT,
+    "until": AT,
+    "resumable": True,
+}
+_LOG: Final = {
+    "id": "1",
+    "at": AT,
+    "action": "domain.added",
+    "by": WORD,
+    "subject": WORD,
+    "count": 2,
+    "changes": [{"name": "brandName", "before": WORD, "after": WORD}],
+}
+#: What the stack has none of, by the path of the request.
+_ANSWERS: Final[dict[str, Any]] = {
+    "domains": {"items": [_DOMAIN]},
+    "domains/wide.example": _DOMAIN,
+    "senders": {"items": [{"address": f"{WORD}@x.example", "verified": True, "default": False}]},
+    "webhooks": {"items": [_ENDPOINT, _ENDPOINT | {"id": "whep_2", "disabledAt": AT}]},
+    "webhooks/whep_1": _ENDPOINT,
+    "account/log": {"items": [_LOG], "nextCursor": "next"},
+    "suppressions": {
+        "items": [{"address": WORD, "reason": "bounced", "createdAt": AT, "messageId": None}],
+        "nextCursor": "next",
+    },
+    "invitations": {"items": []},
+}
+#: Page -> what is visible when its data is there.
+_PAGES: Final = {
+    "/app/": ".attention li",
+    "/app/activity": "a.row",
+    "/app/activity/{bounced}": ".timeline",
+    "/app/templates": "a.row",
+    "/app/templates/{template}": ".preview iframe",
+    "/app/domains": ".senders .who",
+    "/app/domains/wide.example": ".zone",
+    "/app/webhooks": "a.row",
+    "/app/webhooks/whep_1": ".facts",
+    "/app/suppressions": "table",
+    "/app/keys": "table",
+    "/app/members": "table",
+    "/app/account": ".timeline, form.settings",
+    "/app/passkeys": ".card",
+    "/app/guides": "h1",
+    "/app/guides/webhooks": ".guide",
+    "/app/nothing": ".empty",
+    "/app/operator/accounts": "a.row",
+    "/app/operator/accounts/{account}": ".quota",
+    "/app/operator/sign-ups": "h1",
+    "/app/operator/rates": ".figures",
+    "/app/operator/queues": "table",
+    "/app/operator/checks": "table",
+}
+#: Page -> the button of its window.
+_WINDOWS: Final = {
+    "/app/templates": "New template",
+    "/app/domains": "Remove W",
+    "/app/webhooks": "Add endpoint",
+    "/app/keys": "Create key",
+    "/app/members": "Invite member",
+    "/app/account": "Jump to…",
+}
+
+
+def _wide(value: Any, *, free: bool = False) -> Any:
+    match value:
+        case dict():
+            changed = {name: _wide(part, free=name in _FREE) for name, part in value.items()}
+            if "resetsAt" in value:
+                changed |= {"name": value["name"], "limit": 1000, "used": 999, "remaining": 1}
+            if "pauses" in value:
+                changed["pauses"] = [_PAUSE, _PAUSE | {"level": "warn", "scope": "template"}]
+            return changed
+        case list():
+            return [_wide(item, free=free) for item in value]
+        case str() if free:
+            return WORD
+    return value
+
+
+def _token(base: str, cookie: str) -> dict[str, Any]:
+    """Return the session's token, and somebody who invites to an account with a wide name."""
+    found = httpx.post(
+        f"{base}/api/v1/session/token",
+        json={},
+        headers=AGENT
+        | {"Origin": base, "Sec-Fetch-Site": "same-origin", "Cookie": f"{COOKIE}={cookie}"},
+        timeout=60,
+    ).json()
+    invited = {"id": "acc_1", "name": WORD, "role": "owner", "invitedBy": WORD, "createdAt": AT}
+    return _wide(found) | {"user": found["user"], "invitations": [invited]}
+
+
+def _answering(token: dict[str, Any]) -> Callable[[Route], bool]:
+    answers = _ANSWERS | {"session/token": token}
+
+    def answer(route: Route) -> bool:
+        path = route.request.url.partition("/v1/")[2].partition("?")[0]
+        if path in answers:
+            route.fulfill(json=answers[path])
+        elif route.request.method == "GET":
+            found = route.fetch(max_retries=3)
+            route.fulfill(response=found, json=_wide(found.json()))
+        else:
+            return False
+        return True
+
+    return answer
+
+
+def _excess(page: Page) -> dict[str, int]:
+    """Return by how many pixels the page and its windows are wider than they may be."""
+    found: dict[str, int] = page.evaluate(
+        """(width) => {
+          const page = document.documentElement;
+          const excess = { page: page.scrollWidth - width };
+          for (const window of document.querySelectorAll("dialog[open]"))
+            excess[window.className] = window.scrollWidth - window.clientWidth;
+          for (const one of document.querySelectorAll("main *, dialog[open] *")) {
+            const out = one.getBoundingClientRect().right - width;
+            if (excess.page > 0 && out > 1) excess[`${one.tagName} ${one.className}`] = out;
+          }
+          return excess;
+        }""",
+        WIDTH,
+    )
+    return {name: pixels for name, pixels in found.items() if pixels > 0}
+
+
+def test_no_page_is_wider_than_a_phone(
+    browser: Browser, dashboard: dict[str, Any], emails: dict[str, str]
+) -> None:
+    """Nothing scrolls sideways at 320 pixels, in pages, notices and windows, with 80 letters."""
+    address = f"narrow-{RUN}@operator.example"
+    operate("operator", "add", address)
+    account = dashboard["accounts"]["live"]
+    cookie = session(dashboard["base_url"], address, account)
+    user = User(browser, dashboard, cookie)
+    user.interfere = _answering(_token(user.base, cookie))
+    page = user.page
+    page.set_viewport_size({"width": WIDTH, "height": 700})
+    names = emails | {"template": dashboard["template_id"], "account": account}
+    excess = {}
+    for path, ready in _PAGES.items():
+        user.go(path.format_map(names))
+        expect(page.locator(ready).first).to_be_visible()
+        expect(page.locator(".loading")).to_have_count(0)
+        excess[path] = _excess(page)
+    for path, button in _WINDOWS.items():
+        user.go(path)
+        page.get_by_role("button", name=button).first.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.type(WORD)
+        excess[f"{path} {button}"] = _excess(page)
+    stranger = User(browser, dashboard)
+    stranger.page.set_viewport_size({"width": WIDTH, "height": 700})
+    expect(stranger.go("/app/sign-in").locator("form")).to_be_visible()
+    excess["/app/sign-in"] = _excess(stranger.page)
+    stranger.close()
+    user.close()
+    assert {path: found for path, found in excess.items() if found} == {}
