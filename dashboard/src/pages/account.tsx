@@ -10,7 +10,7 @@ import { Alerts } from "../parts/alerts";
 import { Facts, Field, Page } from "../parts/basics";
 import { Limits } from "../parts/limits";
 import { CursorPager } from "../parts/list";
-import { Log } from "../parts/log";
+import { OwnLog } from "../parts/log";
 import { Notice, Progress, Trouble } from "../parts/notice";
 import { Pauses } from "../parts/pauses";
 import { toast } from "../parts/toast";
@@ -140,7 +140,7 @@ function History() {
             />{" "}
             Calls of keys, also those that were refused, and who read content
           </label>
-          <Log of={log.data.items} />
+          <OwnLog of={log.data.items} />
           <CursorPager cursor={cursor} next={log.data.nextCursor} onChange={setCursor} />
         </section>
       )}

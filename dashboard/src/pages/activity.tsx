@@ -7,7 +7,7 @@ import { useLocation, useRoute } from "preact-iso/router";
 import { search } from "../api";
 import { count } from "../format";
 import { useKeys } from "../keys";
-import { Badge, Empty, Page, Tags, Time } from "../parts/basics";
+import { Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice, useNames } from "../parts/choices";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
@@ -16,9 +16,9 @@ import { type Filters, useFilters, useTyped } from "../query";
 import { useResource } from "../resource";
 import type { Message, Status } from "../schema";
 import { useGo } from "../windows";
-import { isMessageId, isWaiting, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
+import { isMessageId, neighbour, pageOf, SIZE, STATUSES, toQuery } from "./emails";
 import { useHeld } from "./held";
-import { MessageDrawer } from "./message";
+import { MessageDrawer, State } from "./message";
 import { type Names, originOf } from "./origins";
 import { Range } from "./range";
 
@@ -125,7 +125,7 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
   return (
     <tr onClick={open}>
       <td>
-        {isWaiting(message) ? <Wait of={message} /> : <Badge status={message.status} quiet={ORDINARY.includes(message.status)} />}
+        <State of={message} quiet={ORDINARY.includes(message.status)} />
       </td>
       <td class="who">{breakable(message.recipientEmail)}</td>
       <td class="what">
@@ -152,12 +152,6 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
 function breakable(address: string) {
   const at = address.lastIndexOf("@");
   return at < 0 ? address : [address.slice(0, at), <wbr key="at" />, address.slice(at)];
-}
-
-/** What an email waits for, in place of its status. */
-function Wait({ of: { awaitsOwner, scheduledAt } }: { of: Message }) {
-  if (scheduledAt) return <Badge status="pending">sent <Time at={scheduledAt} /></Badge>;
-  return <Badge status="pending">{awaitsOwner ? "for an owner" : "held"}</Badge>;
 }
 
 function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes: Filters) => void }) {

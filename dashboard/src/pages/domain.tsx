@@ -11,13 +11,14 @@ import { Ask } from "../parts/ask";
 import { Code, Page } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { DnsRecords } from "../parts/dns-records";
+import { Icon } from "../parts/icon";
 import { Progress } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { DomainDetail, DomainLinkItem } from "../schema";
 import { useGo } from "../windows";
-import { DomainState } from "./domains";
+import { AddSender, DomainState } from "./domains";
 
 const SHORTEST = 10_000; // milliseconds between two looks at DNS
 
@@ -39,6 +40,7 @@ export default function DomainPage() {
             </a>
             {may("domains") && <Share of={data} onDone={domain.reload} />}
             {may("domains") && data.status === "failed" && <Restart name={data.domain} onDone={domain.reload} />}
+            {may("domains") && data.status === "verified" && <NewSender domain={data.domain} />}
             {may("domains") && <Remove name={data.domain} />}
           </>
         )
@@ -97,6 +99,19 @@ function zoneFile({ domain, records }: DomainDetail): string {
     return `${host}. 3600 IN ${type} ${data}`;
   });
   return `data:text/dns,${encodeURIComponent([`; DNS records of ${domain}`, ...lines, ""].join("\n"))}`;
+}
+
+function NewSender({ domain }: { domain: string }) {
+  const go = useGo();
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <button type="button" class="button primary" onClick={() => setAdding(true)}>
+        <Icon name="plus" /> Add sender
+      </button>
+      {adding && <AddSender domain={domain} onClose={() => setAdding(false)} onAdded={() => go("/app/domains")} />}
+    </>
+  );
 }
 
 function Restart({ name, onDone }: { name: string; onDone: () => void }) {

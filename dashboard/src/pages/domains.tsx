@@ -162,9 +162,12 @@ function SenderRow({ of: { address, verified, default: isDefault }, onChange }: 
   );
 }
 
-function AddSender({ domain, onClose, onAdded }: { domain: string; onClose: () => void; onAdded: () => void }) {
+export function AddSender({ domain, onClose, onAdded }: { domain: string; onClose: () => void; onAdded: () => void }) {
   const [address, setAddress] = useState("");
-  const add = async () => void (await call("POST /v1/senders", { body: { address } }));
+  async function add() {
+    await call("POST /v1/senders", { body: { address } });
+    return `${address} is added.`;
+  }
   return (
     <Ask title="Add a sender" answer="Add sender" action={add} onDone={onAdded} onClose={onClose}>
       <Field label="Address" hint="An address of a verified domain. It needs no mailbox, but replies go there.">

@@ -11,7 +11,7 @@ import { Badge, Empty, Field, Page, Time } from "../parts/basics";
 import { Buttons, Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
-import { Log } from "../parts/log";
+import { OwnLog } from "../parts/log";
 import { Notice, Progress } from "../parts/notice";
 import { Find } from "../parts/search";
 import { useFilters, useTyped } from "../query";
@@ -173,15 +173,15 @@ function Made({ of: key }: { of: Key }) {
   return (
     <>
       <p>{log.data.items.length ? "It did the following. Members who joined, endpoints, senders and links to DNS records stay until you remove them." : "It added and changed nothing."}</p>
-      <Log of={log.data.items} />
+      <OwnLog of={log.data.items} />
       {log.data.nextCursor && <p class="hint">The account’s log has more.</p>}
     </>
   );
 }
 
-const ABOUT: Record<Preset, string> = {
+/** The presets that the page offers: this service has no campaigns. */
+const ABOUT: Partial<Record<Preset, string>> = {
   send: "Send emails, and look up those of the account.",
-  marketing: "As “send”, with permissions for campaigns and contacts. This service has neither.",
   analytics: "Read only: emails, figures and templates.",
   custom: "The permissions that you choose.",
 };
@@ -224,7 +224,7 @@ function Create({ terms, onClose, onCreated }: CreateProperties) {
         </Field>
         <fieldset class="cards">
           <legend>Preset</legend>
-          {terms.presets.map((one) => (
+          {terms.presets.filter(({ preset }) => preset in ABOUT).map((one) => (
             <Card key={one.preset} of={one} upgradeUrl={terms.upgradeUrl} checked={one.preset === preset} onChoose={() => setPreset(one.preset)} />
           ))}
         </fieldset>

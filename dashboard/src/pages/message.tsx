@@ -5,12 +5,12 @@ import lazy from "preact-iso/lazy";
 import { curlOf } from "../command";
 import { exact } from "../format";
 import { ApiError } from "../http";
-import { Badge, Copy, Facts, Tags } from "../parts/basics";
+import { Badge, Copy, Facts, Tags, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
-import type { EventKind, MessageDetail, MessageEvent, SendRoute } from "../schema";
+import type { EventKind, Message, MessageDetail, MessageEvent, SendRoute } from "../schema";
 import { isWaiting } from "./emails";
 import { type Names, originOf } from "./origins";
 
@@ -95,15 +95,15 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
         {resendOf}
       </button>
     ),
-    "Message id": messageId,
-    "Message-ID header": message.messageIdHeader,
-    "Provider’s id": message.providerMessageId,
-    "Request id": message.requestId,
+    "Message id": <Id of={messageId} at="in the API, webhooks and this page" />,
+    "Message-ID header": message.messageIdHeader && <Id of={message.messageIdHeader} at="in the email itself" />,
+    "Provider’s id": message.providerMessageId && <Id of={message.providerMessageId} at="in the logs of Amazon SES" />,
+    "Request id": message.requestId && <Id of={message.requestId} at="in the answer to the request, and in the service’s log" />,
   };
   return (
     <>
       <p class="state">
-        <Badge status={status} />
+        <State of={message} />
         {message.errorMessage && <span>{message.errorMessage}</span>}
       </p>
       {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
@@ -130,6 +130,13 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
   );
 }
 
+/** The status of an email, or what it waits for. */
+export function State({ of: message, quiet = false }: { of: Message | MessageDetail; quiet?: boolean }) {
+  if (!isWaiting(message)) return <Badge status={message.status} quiet={quiet} />;
+  const { awaitsOwner, scheduledAt } = message;
+  return <Badge status="pending">{scheduledAt ? <>sent <Time at={scheduledAt} /></> : awaitsOwner ? "for an owner" : "held"}</Badge>;
+}
+
 function Event({ of: event }: { of: MessageEvent }) {
   return (
     <li class={`is-${event.type.replace("_transient", "")}`}>
@@ -141,6 +148,15 @@ function Event({ of: event }: { of: MessageEvent }) {
         </div>
       )}
     </li>
+  );
+}
+
+/** One of the ids of an email, and where it stands. */
+function Id({ of: id, at }: { of: string; at: string }) {
+  return (
+    <>
+      <code>{id}</code> <small>{at}</small>
+    </>
   );
 }
 

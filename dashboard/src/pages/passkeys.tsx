@@ -28,6 +28,11 @@ export function Passkeys() {
   return (
     <Page title="Passkeys" actions={add}>
       <p class="lead">A passkey signs you in with your fingerprint, your face or the PIN of a device. No site that only looks like this one can use it.</p>
+      {/^[\d.]+$/.test(location.hostname) && (
+        <Notice kind="note">
+          Browsers have no passkeys for an address of digits. <a href={location.href.replace(location.hostname, "localhost")}>Open this page at localhost</a>, and sign in there.
+        </Notice>
+      )}
       {!supported() && <Notice kind="note">This browser has no passkeys.</Notice>}
       {needed && <Needed has={!!list.data?.items.length} />}
       <Progress of={list} />
@@ -120,7 +125,7 @@ function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void })
   return (
     <Ask title="Add a passkey" answer="Continue" action={add} onDone={onAdded} onClose={onClose}>
       <Field label="Name" hint="It helps you to recognize the device. Then your browser asks where to keep the passkey.">
-        <input required maxLength={64} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        <input required maxLength={64} value={name} onFocus={(event) => event.currentTarget.select()} onInput={(event) => setName(event.currentTarget.value)} />
       </Field>
     </Ask>
   );

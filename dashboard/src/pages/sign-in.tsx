@@ -1,6 +1,6 @@
 // Sign in with a code that comes by email, or with a link.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { attempt, useAction } from "../action";
@@ -11,10 +11,11 @@ import { minute } from "../format";
 import { Field, focus } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import type { RequestedCode, SignInLink } from "../schema";
-import { farewell, ownerOf, renew, requestCode, signIn, signInWithPasskey, supported } from "../session";
+import { farewell, ownerOf, renew, requestCode, session, signIn, signInWithPasskey, supported } from "../session";
 
 const FLOW = "pillarbox.flow"; // of this browser: the link of the email opens in another tab
 const VALID = 600_000; // milliseconds
+const DIGITS = 6; // of a code
 /** What follows the # of the email's link: the first part of a flow, and the code. */
 const BY_EMAIL = /^([^.]+)\.(\d{6,10})$/;
 
@@ -37,7 +38,7 @@ export default function SignIn() {
   const { path, route } = useLocation();
   const [link, setLink] = useState(() => (path === "/app/sign-in" ? location.hash.slice(1) : ""));
   const [flow, setFlow] = useState<Flow | null>(begun);
-  const [email, setEmail] = useState(flow?.email ?? "");
+  const [email, setEmail] = useState(flow?.email ?? session.value?.user.email ?? "");
   const [, start, code] = BY_EMAIL.exec(link) ?? [];
   const elsewhere = code !== undefined && flow?.flow.split(".")[0] !== start;
   const proof = code !== undefined && flow ? { flow: flow.flow, code } : { link };
@@ -133,6 +134,10 @@ function WithAddress({ email, onEmail, onFlow }: AddressProperties) {
 
 function WithCode({ of: { email, newcomers }, onCode, onLeave }: { of: Flow; onCode: (code: string) => Promise<void>; onLeave: () => void }) {
   const [code, setCode] = useState("");
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (code.length === DIGITS) form.current?.requestSubmit();
+  }, [code]);
   const { busy, error, run } = useAction(async () => {
     try {
       await onCode(code);
@@ -142,7 +147,7 @@ function WithCode({ of: { email, newcomers }, onCode, onLeave }: { of: Flow; onC
     }
   });
   return (
-    <form onSubmit={run}>
+    <form ref={form} onSubmit={run}>
       <p>
         If <b>{email}</b> may sign in, a code is on its way there. It is valid for 10 minutes, in this browser alone.
       </p>

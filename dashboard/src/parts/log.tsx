@@ -1,5 +1,8 @@
 // What operators of the service did to an account, and its members to what it has.
 
+import { type Names, namesOf } from "../pages/origins";
+import { useResource } from "../resource";
+import { may } from "../rights";
 import type { LogItem } from "../schema";
 import { Time } from "./basics";
 
@@ -60,13 +63,19 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
 type Entry = LogItem & { reason?: string | null };
 type Value = LogItem["changes"][number]["before"];
 
-export function Log({ of: entries }: { of: Entry[] }) {
+/** The log as the account sees it: with the names of its keys. */
+export function OwnLog({ of: entries }: { of: LogItem[] }) {
+  const keys = useResource(may("keys") ? "GET /v1/keys" : null);
+  return <Log of={entries} names={namesOf(keys.data?.items)} />;
+}
+
+export function Log({ of: entries, names }: { of: Entry[]; names?: Names }) {
   return (
     <ol class="timeline">
       {entries.map(({ id, at, action, subject, count, changes, by, reason }) => (
         <li key={id} class={`is-${ACTIONS[action][1]}`}>
           <b>{ACTIONS[action][0]}</b> {subject && (action.startsWith("content.") ? <a href={`/app/activity/${subject}`}>{subject}</a> : subject)}{" "}
-          {by && `by ${by} `}
+          {by && `by ${names?.get(by) ?? by} `}
           {count > 1 && `${count} times `}
           <Time at={at} />
           {changes.map(({ name, before, after }) => (

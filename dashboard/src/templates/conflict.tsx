@@ -8,6 +8,7 @@ import { Dialog } from "../parts/dialog";
 import { Notice } from "../parts/notice";
 import { toast } from "../parts/toast";
 import type { TemplateDraft } from "../schema";
+import { session } from "../session";
 import { useGo } from "../windows";
 import { Compared } from "./compared";
 import { type Content, contentOf, type Draft, same, saveAsNew } from "./draft";
@@ -25,12 +26,13 @@ export function Conflict({ draft, theirs }: { draft: Draft; theirs: TemplateDraf
   };
   const keepMine = useAction(() => settle(stored, () => draft.replace(theirs)));
   const takeTheirs = useAction(() => settle(mine, () => draft.take(theirs)));
+  const own = theirs.updatedBy === session.value?.user.email;
   const busy = keepMine.busy || takeTheirs.busy;
   const error = keepMine.error || takeTheirs.error;
   return (
-    <Dialog wide title="Another user has changed this template">
+    <Dialog wide title={own ? "You have changed this template elsewhere" : "Another user has changed this template"}>
       <p>
-        <b>{theirs.updatedBy}</b> saved it on {exact(theirs.updatedAt)}, while you were writing. Your text is kept until you choose.
+        {own ? "You saved it in another tab or browser" : <><b>{theirs.updatedBy}</b> saved it</>} on {exact(theirs.updatedAt)}, while you were writing{own && " here"}. Your text is kept until you choose.
       </p>
       <div class="both">
         {parts.map((name) => (
