@@ -144,7 +144,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         " `.exe`, `.js`, `.bat`, `.lnk`, `.hta`), or the file is a program under any type.",
         about_details="`details` has `filename`, `content_type` and `position`.",
         remedy="Send a file of an allowed type, or a link.",
-        message="setup.exe: application/octet-stream files cannot be attached.",
+        message="setup.exe: application/octet-stream files cannot be attached. Allowed are pdf,"
+        " ics, png, jpg, jpeg, gif, webp, txt, csv, doc, docx, xls, xlsx, ppt, pptx.",
         details={
             "filename": "setup.exe",
             "content_type": "application/octet-stream",

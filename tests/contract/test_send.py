@@ -103,12 +103,16 @@ def test_a_subject_without_variables_stays_as_it_is(service: Service, live: Api)
 
 
 def test_text_alone_needs_a_subject(live: Api) -> None:
-    """`text` with `subject` is a whole email; without it the subject is missing."""
+    """`text` with `subject` is a whole email; without it the subject is missing.
+
+    A template has a subject, so one with html is refused for being two.
+    """
     alone = {"to": TO, "text": "Hi", "subject": "x"}
     assert live.send(alone).status == 200
     batch = live.raw("POST", "/emails/batch", json.dumps({"messages": [alone]})).json
     assert [one["status"] for one in batch["results"]] == ["queued"]
     assert live.send({"to": TO, "text": "Hi"}).errors == {"subject": "required"}
+    assert live.send(otp() | {"html": "<p>Hi</p>"}).code == "multiple_modes"
     assert live.send(otp() | {"text": "Hi"}).status == 200
 
 

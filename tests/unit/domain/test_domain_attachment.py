@@ -116,6 +116,15 @@ def test_a_refusal_names_the_way_out() -> None:
     wrong = refusal(attachment(filename="x.pdf", content_type="application/octet-stream"))
     assert wrong is not None
     assert wrong.message.endswith("cannot be attached; label it application/pdf.")
+    for program in (
+        refusal(attachment(filename="x.exe")),
+        refusal(attachment(filename="x", content_type="x/y")),
+    ):
+        assert program is not None
+        assert program.message.endswith(
+            "Allowed are pdf, ics, png, jpg, jpeg, gif, webp, txt, csv,"
+            " doc, docx, xls, xlsx, ppt, pptx."
+        )
     odd = refusal(attachment(content_type="text/plain; format=flowed"))
     assert odd is not None
     assert "has the parameter format." in odd.message

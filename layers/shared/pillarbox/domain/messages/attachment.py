@@ -33,6 +33,7 @@ TYPES_BY_EXTENSION: Final = {
     "pptx": f"{_OFFICE}.presentationml.presentation",
 }
 ALLOWED_TYPES: Final = frozenset(TYPES_BY_EXTENSION.values())
+_ALLOWED_EXTENSIONS: Final = ", ".join(TYPES_BY_EXTENSION)
 
 #: Names of the Encoding Standard (encoding.spec.whatwg.org, "Names and labels") that files have:
 #: SES refuses a text with another one.
@@ -216,7 +217,7 @@ def _check_type(position: int, attachment: AttachedFile) -> None:
     media_type = label.partition(";")[0].lower()
     if media_type not in ALLOWED_TYPES:
         known = TYPES_BY_EXTENSION.get(attachment.filename.rpartition(".")[2].lower())
-        advice = f"; label it {known}" if known else ""
+        advice = f"; label it {known}" if known else f". Allowed are {_ALLOWED_EXTENSIONS}"
         reason = f"{attachment.filename}: {label} files cannot be attached{advice}."
     elif not is_normal_type(attachment.content_type):
         reason = (
@@ -224,7 +225,10 @@ def _check_type(position: int, attachment: AttachedFile) -> None:
             f" programs know and the method of a calendar are sent with a type."
         )
     elif extension := next(filter(None, map(unsupported_extension, attachment.names)), None):
-        reason = f"{attachment.filename}: {extension} files cannot be attached."
+        reason = (
+            f"{attachment.filename}: {extension} files cannot be attached."
+            f" Allowed are {_ALLOWED_EXTENSIONS}."
+        )
     elif attachment.first_octets.startswith(_EXECUTABLE_MAGIC):
         reason = f"{attachment.filename} is a program; programs cannot be attached."
     else:

@@ -171,9 +171,9 @@ def _check_one_name(value: str | None, info: "ValidationInfo") -> str | None:
 def _check_subject_of_own_body(value: str | None, info: "ValidationInfo") -> str | None:
     """Templates have subjects; html does not, and neither does text alone."""
     given = {name for name, found in info.data.items() if found is not None}
-    alone = "own_text" in given and not given & {"starter_template", "template_id"}
-    if value is None and ("html" in given or alone):
-        raise invalid("required", f"is required with {'html' if 'html' in given else 'text'}")
+    own = given & {"html", "own_text"}
+    if value is None and own and not given & {"starter_template", "template_id"}:
+        raise invalid("required", f"is required with {'html' if 'html' in own else 'text'}")
     return value
 
 
