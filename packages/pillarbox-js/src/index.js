@@ -74,7 +74,10 @@ export class Pillarbox {
       const answer = failure ? undefined : parsed(text);
       const wait = tried > this.#retries ? undefined : waitBefore(response, answer, failure, repeatable, tried);
       if (wait === undefined) {
-        if (failure) throw failure;
+        if (failure) {
+          const reason = failure.cause?.code ?? failure.message;
+          throw new TypeError(`${this.#base} does not answer: ${reason}`, { cause: failure });
+        }
         if (response.ok) return text ? answer : undefined;
         throw errorOf(response, answer);
       }

@@ -86,7 +86,10 @@ test("the service sets the wait, and a limit of the day is an error at once", as
 
 test("what must not happen twice is sent once", async () => {
   const { requests, client } = service(new TypeError("fetch failed"));
-  await assert.rejects(client.createWebhook({ url: "https://shop.example/hooks", types: ["*"] }), TypeError);
+  await assert.rejects(client.createWebhook({ url: "https://shop.example/hooks", types: ["*"] }), {
+    name: "TypeError",
+    message: `${URL}/api does not answer: fetch failed`,
+  });
   assert.equal(requests.length, 1);
 });
 

@@ -131,9 +131,12 @@ def test_a_limit_of_the_day_is_an_error_at_once(service: Callable[..., Service])
 
 
 def test_the_caller_chooses_key_and_retries(service: Callable[..., Service]) -> None:
-    """A given Idempotency-Key is sent; after the last retry the failure is the caller's."""
+    """A given Idempotency-Key is sent; after the last retry the caller gets the failure.
+
+    It names the address.
+    """
     asked = service(*[httpx.ConnectError("refused")] * 2)
-    with pytest.raises(httpx.ConnectError):
+    with pytest.raises(httpx.ConnectError, match=f"{URL}/api does not answer: refused"):
         asked.client(retries=1).send_email(EMAIL, idempotency_key="order-10442")
     assert [each.headers["Idempotency-Key"] for each in asked.requests] == ["order-10442"] * 2
 

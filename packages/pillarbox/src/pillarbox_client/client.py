@@ -47,6 +47,13 @@ class _Settings:
             "headers": self._headers | ({} if key is None else {"Idempotency-Key": key}),
         } | ({} if made.body is None else {"json": made.body})
 
+    def _unanswered(self, failure: httpx.TransportError | None) -> Exception:
+        """Return the failure with the address that was asked: httpx does not name it."""
+        if failure is None:
+            raise AssertionError
+        failure.args = (f"{self._base} does not answer: {failure}",)
+        return failure
+
     def _wait(self, made: Request, response: httpx.Response | None, tried: int) -> float | None:
         return wait_before_retry(made, response, tried) if tried <= self._retries else None
 
@@ -99,7 +106,7 @@ class Pillarbox(_Settings, Operations):
             if wait is not None:
                 time.sleep(wait)
             elif response is None:
-                raise failure or AssertionError
+                raise self._unanswered(failure)
             else:
                 return result(response)
 
@@ -145,6 +152,6 @@ class AsyncPillarbox(_Settings, AsyncOperations):
             if wait is not None:
                 await asyncio.sleep(wait)
             elif response is None:
-                raise failure or AssertionError
+                raise self._unanswered(failure)
             else:
                 return result(response)
