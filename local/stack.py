@@ -288,6 +288,15 @@ async def _serving_containers(
         yield {"url": inside["AWS_ENDPOINT_URL"], "template": str(path)}
 
 
+def _running(state: Path) -> str:
+    """Return what is known of the stack that has the state directory."""
+    try:
+        found = json.loads((state / "stack.json").read_text())
+    except FileNotFoundError:  # it starts or stops
+        return "A local stack is already running in this state directory."
+    return f"A local stack is already running: {found['base_url']}\n{found['dashboard_link']}"
+
+
 @contextlib.contextmanager
 def _locked(state: Path) -> Iterator[None]:
     """Lock the state directory; the operating system frees the lock when the process ends."""
@@ -295,7 +304,7 @@ def _locked(state: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StackInUse("A local stack is already running in this state directory.") from None
+            raise StackInUse(_running(state)) from None
         yield
 
 

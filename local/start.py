@@ -34,5 +34,5 @@ def main() -> int:
     except EngineFailed as failure:
         errors.print(f"[bold red]{failure}[/]\nEngine log: {settings.log}")
     except (KeysInvalid, PackagingFailed, StackInUse) as failure:
-        errors.print(f"[bold red]{failure}[/]")
+        errors.print(f"[bold red]{failure}[/]", soft_wrap=True)
     return 1

@@ -1,5 +1,7 @@
 """A start that fails or is interrupted early prints one line."""
 
+import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -29,6 +31,29 @@ def test_an_invalid_port(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr == "PILLARBOX_INBOX_PORT must be a port from 0 to 65535, not '65536'\n"
     assert not state.exists()
+
+
+def test_a_second_start(tmp_path: Path) -> None:
+    """It says where the first one is, and gives its link; one that begins just now has none."""
+    first = {"base_url": "http://127.0.0.1:1", "dashboard_link": f"http://127.0.0.1:1/#{'x' * 99}"}
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for found, said in (
+            (None, "A local stack is already running in this state directory.\n"),
+            (first, f"A local stack is already running: {'\n'.join(first.values())}\n"),
+        ):
+            if found:
+                (tmp_path / "stack.json").write_text(json.dumps(found))
+            done = subprocess.run(
+                [sys.executable, "-m", "local"],
+                cwd=ROOT,
+                env=os.environ | {"PILLARBOX_STATE_DIR": str(tmp_path)},
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_an_interrupt_while_modules_are_imported(tmp_path: Path) -> None:
