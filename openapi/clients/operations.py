@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-#: JSON-RPC for agents, who bring their own client.
-_LEFT_OUT: Final = frozenset({"mcp"})
+#: JSON-RPC for agents, who bring their own client, and what only the service's operator calls.
+_LEFT_OUT: Final = re.compile(r"/v1/(mcp$|operator/)")
 _IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 
 type Schema = Mapping[str, Any]
@@ -40,7 +40,7 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[ClientOperation]:
     """Return the operations of a document, in its order."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            if operation["operationId"] not in _LEFT_OUT:
+            if not _LEFT_OUT.match(path):
                 yield _operation(document, path, method, operation)
 
 

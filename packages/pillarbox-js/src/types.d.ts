@@ -1689,20 +1689,6 @@ export interface Operations {
   changeAccount(body: ChangeAccountRequest, options?: RequestOptions): Promise<Account>;
   /** Get the account's log: `GET /api/v1/account/log`. */
   getAccountLog(query?: { part?: LogPart; key?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountLog>;
-  /** List accounts: `GET /api/v1/operator/accounts`. */
-  listAccounts(query?: { search?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountPage>;
-  /** Create an account: `POST /api/v1/operator/accounts`. */
-  createOperatedAccount(body: CreateAccountRequest, options?: RequestOptions): Promise<ChosenAccount>;
-  /** Get an account: `GET /api/v1/operator/accounts/{account_id}`. */
-  getOperatedAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
-  /** Change an account's plan or limits: `PATCH /api/v1/operator/accounts/{account_id}`. */
-  changeOperatedAccount(accountId: string, body: OperateAccountRequest, options?: RequestOptions): Promise<OperatedAccount>;
-  /** Delete an account: `DELETE /api/v1/operator/accounts/{account_id}`. */
-  deleteOperatedAccount(accountId: string, query?: { dropPending?: boolean }, options?: RequestOptions): Promise<DeletionState>;
-  /** Suspend an account: `POST /api/v1/operator/accounts/{account_id}/suspension`. */
-  suspendAccount(accountId: string, body: SuspendRequest, options?: RequestOptions): Promise<OperatedAccount>;
-  /** Resume an account: `DELETE /api/v1/operator/accounts/{account_id}/suspension`. */
-  resumeAccount(accountId: string, options?: RequestOptions): Promise<OperatedAccount>;
   /** List webhook endpoints: `GET /api/v1/webhooks`. */
   listWebhooks(options?: RequestOptions): Promise<WebhookList>;
   /** Create a webhook endpoint: `POST /api/v1/webhooks`. */
