@@ -140,7 +140,8 @@ def _token(base: str, cookie: str) -> dict[str, Any]:
         timeout=60,
     ).json()
     invited = {"id": "acc_1", "name": WORD, "role": "owner", "invitedBy": WORD, "createdAt": AT}
-    return _wide(found) | {"user": found["user"], "invitations": [invited]}
+    wide: dict[str, Any] = _wide(found)
+    return wide | {"user": found["user"], "invitations": [invited]}
 
 
 def _answering(token: dict[str, Any]) -> Callable[[Route], bool]:

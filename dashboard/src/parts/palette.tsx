@@ -84,7 +84,7 @@ export function Palette({ typed, onClose }: Properties) {
           ))}
         </ul>
         {jumps.length === 0 && <p class="hint">Nothing has these letters.</p>}
-        {now?.account && <p class="hint">Of emails the newest {NEWEST} by subject and recipient, and any one by its message id. The Message-ID header and the provider’s id find none.</p>}
+        {now?.account && <p class="hint">Of emails, the newest {NEWEST} by subject and recipient, and any by its message id; none by the Message-ID header.</p>}
       </div>
     </Dialog>
   );
