@@ -11,7 +11,7 @@ from admin.use_cases.provision_file import json_schema
 from openapi.budgets import budget_rows
 from openapi.clients import javascript, python
 from openapi.document import document
-from openapi.errors import ERRORS, example_of
+from openapi.errors import ERRORS
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.of_keys import of_keys
@@ -56,12 +56,10 @@ def _errors(page: str) -> str:
         rows.append(f"| {status} | {', '.join(f'[`{code}`](#{code.lower()})' for code in codes)} |")
     rows.append("")
     for code, error in _ERRORS.items():
-        example = json.dumps(example_of(code)["value"], indent=2, ensure_ascii=False)
         rows += [
             f"### `{code}`\n",
-            f"{error.status} `{error.type}`. {error.when} {error.about_details}".strip() + "\n",
+            f"{error.status} `{error.type}`. {error.when} {error.about_details}".strip(),
             f"**What to do:** {error.remedy}\n",
-            f"```json\n{example}\n```\n",
         ]
     page = _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
     meanings = [f"| `{code}` | {meaning} |" for code, meaning in sorted(MEANINGS.items())]

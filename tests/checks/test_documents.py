@@ -109,7 +109,7 @@ def test_the_glossary_is_short_sorted_and_right() -> None:
 
 
 def test_the_table_of_limits_has_those_of_the_code() -> None:
-    """docs/contract-notes.md names the limits that the code checks."""
+    """docs/contract.md names the limits that the code checks."""
     mib = 1024 * 1024
     files = attachment.MAX_BYTES_EACH // mib, attachment.MAX_BYTES_TOTAL // mib
     expected: dict[str, tuple[int, ...]] = {
@@ -132,7 +132,7 @@ def test_the_table_of_limits_has_those_of_the_code() -> None:
             limits.MAX_ENDPOINTS,
         ),
     }
-    page = _text(ROOT / "docs/contract-notes.md")
+    page = _text(ROOT / "docs/contract.md")
     rows = dict(re.findall(r"^\| (.+?) \| (.+) \|$", page, re.MULTILINE))
     stated = {name: re.findall(r"\d[\d,]*\b", rows[name]) for name in expected}
     assert {

@@ -1,4 +1,4 @@
-"""A request for each error of the API; its answer is the example in docs/errors.md."""
+"""A request for each error of the API; its answer is the example in docs/openapi.json."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The examples of docs/errors.md are what the running service answers."""
+"""The examples of errors in docs/openapi.json are what the running service answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The order of checks for a send (docs/contract-notes.md) over HTTP.
+"""The order of checks for a send (docs/errors.md) over HTTP.
 
 tests/unit/application/test_application_single.py has the whole order, fault by fault.
 """

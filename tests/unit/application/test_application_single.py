@@ -200,7 +200,7 @@ def _set_fields(**changes: Any) -> AddFault:
     return lambda _, fields: fields.update(changes)
 
 
-#: The code of each fault, in the order that docs/contract-notes.md gives.
+#: The code of each fault, in the order that docs/errors.md gives.
 FAULTS: list[tuple[str, AddFault]] = [
     ("invalid_api_key", _revoked),
     ("scope_required", _no_scope),

@@ -48,7 +48,7 @@ EVENTS = st.builds(
     ],
 )
 def test_each_kind_has_its_rank_and_status(kind: EventKind, rank: int, status: Status) -> None:
-    """The ranks are those of docs/contract-notes.md; a delay changes only the update time."""
+    """The ranks are those of docs/contract.md; a delay changes only the update time."""
     message = MESSAGE.with_events([event(kind, 5)])
     assert (kind.rank, kind.status, message.status) == (rank, status, status)
     assert message.rank == max(rank, 10)
