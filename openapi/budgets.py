@@ -82,7 +82,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
             *("look_at_link", "list_sessions", "end_sessions", "end_session", "list_passkeys"),
             *("begin_passkey_sign_in", "begin_passkey", "remove_passkey", "get_sign_up"),
             *("request_preview_challenge", "report_preview_mail", "list_keys", "revoke_key"),
-            *("add_suppressions", "list_suppressions", "list_members"),
+            *("create_key", "add_suppressions", "list_suppressions", "list_members"),
             *("change_member", "remove_member", "accept_invitation"),
             *("decline_invitation", "get_account", "change_account", "resume_sending"),
             *("get_alerts", "get_account_log", "list_webhooks", "get_webhook", "delete_webhook"),

@@ -208,6 +208,22 @@ def test_text_alone_is_sent_as_text(sdk: Service) -> None:
         assert b"multipart" not in mail["raw"]
 
 
+def test_a_key_is_sent_in_one_form(service: Service) -> None:
+    """Each other form would be a count of its own in the firewall's limit by key."""
+    key = service.live().key
+    for value, status in (
+        (f"BEARER  {key}", 200),
+        (f"Bearer\t{key}", 401),
+        (f"Bearer \t{key}", 401),
+        (f"Bearer\xa0{key}", 401),
+        (f"Bearer {key} more", 401),
+        (["Basic eA==", f"Bearer {key}"], 401),
+        ([f"Bearer {key}", "Bearer x"], 401),
+    ):
+        answer = Api(base="/resend").raw("GET", "/emails", headers={"Authorization": value})
+        assert answer.status == status, value
+
+
 def resend_raw(service: Service, **fields: Any) -> bytes:
     """Send the body of a framework, and return what SES got."""
     headers = {"Authorization": f"Bearer {service.live().key}"}

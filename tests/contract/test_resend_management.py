@@ -387,5 +387,5 @@ def test_every_error_of_what_keys_manage_has_a_name() -> None:
     codes = {
         code for one in OPERATIONS if one.path.startswith(_MANAGED) for code in error_codes(one)
     }
-    own = {"client_blocked", "method_not_allowed", "invalid_session"}
+    own = {"already_exists", "client_blocked", "method_not_allowed", "invalid_session"}
     assert codes - own <= ERRORS.keys()

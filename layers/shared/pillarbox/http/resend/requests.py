@@ -81,7 +81,7 @@ def read_bearer_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
 
 def _read_key(event: APIGatewayProxyEvent) -> str:
     tokens = bearer_tokens(event)
-    if len(tokens) != 1:
+    if len(tokens) != 1 or not tokens[0]:
         raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
     return tokens[0]
 
