@@ -6,11 +6,12 @@ The paths, the headers and the rule for pages are read from template.yaml.
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -37,7 +38,12 @@ class Dashboard:
     """Serves `/app/…`, `/assets/…` and `/widget…`; the API answers every other path."""
 
     def __init__(
-        self, api: ASGIApp, template: Template, dist: Path = DIST, widget_origins: str = ""
+        self,
+        api: ASGIApp,
+        template: Template,
+        dist: Path = DIST,
+        widget_origins: str = "",
+        inbox: str = "",
     ) -> None:
         """Serve the files beside an API.
 
@@ -46,8 +52,10 @@ class Dashboard:
             template: what `template.inlined` returns.
             dist: the folder of the files.
             widget_origins: the parameter `WidgetOrigins`.
+            inbox: the address of the inbox, to which the pages link.
         """
         self._api = api
+        self._inbox = inbox
         self._headers = response_headers(template, widget_origins)
         code = template["Resources"]["DashboardPage"]["Properties"]["FunctionCode"]
         file, widget = re.findall(r"const \w+ = /(.+)/;", code)
@@ -79,8 +87,13 @@ class Dashboard:
     async def _respond(self, path: str, scope: Scope) -> Response:
         if not is_built(self._dist):
             return PlainTextResponse(_MISSING, 503)
+        file = self.page(path).lstrip("/")
+        if self._inbox and file == _PAGE.lstrip("/"):
+            page = (self._dist / file).read_text(encoding="utf-8")
+            meta = f'<head>\n  <meta name="inbox" content="{escape(self._inbox)}">'
+            return HTMLResponse(page.replace("<head>", meta, 1))
         try:
-            return await self._files.get_response(self.page(path).lstrip("/"), scope)
+            return await self._files.get_response(file, scope)
         except HTTPException as error:
             return PlainTextResponse(error.detail, error.status_code)
 

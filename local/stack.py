@@ -171,6 +171,7 @@ async def _start(
 
     # Before the inbox answers: a page of an earlier run asks at once.
     mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
+    mailbox.dashboard = f"{urls['edge']}/app"
     create_declared_set(mailbox, template.load()["Resources"], outputs["ConfigurationSetName"])
     client = await start(
         httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
@@ -188,7 +189,10 @@ async def _start(
     )
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
     front_origin = serving_front if settings.front else None
-    edge = _edge(engine, outputs, front_origin, client, keys.texts["live"])
+    rules = template.inlined(template.load())
+    api = ApiReference(_edge(engine, outputs, rules, front_origin, client), keys.texts["live"])
+    origins = PARAMETERS["WidgetOrigins"]
+    edge = Dashboard(api, rules, widget_origins=origins, inbox=urls["inbox"])
     await start(serving(edge, sockets["edge"], settings.names))
     state = _state(urls, keys, environment, certificate) | seeded
     _write_environment(settings.state, state, keys.certificate.chain)
@@ -248,16 +252,14 @@ async def _seed(
 def _edge(
     engine: Engine,
     outputs: Mapping[str, str],
+    rules: template.Template,
     front_origin: Callable[[], Awaitable[FrontOrigin]] | None,
     client: httpx.AsyncClient,
-    key: str,
 ) -> App:
-    """Return what answers at the stack's own address: dashboard, reference and API."""
+    """Return the API."""
     api = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
     stage = StageOrigin(api, engine.access_key_id)
-    rules = template.inlined(template.load())
-    edge = Edge(rules, stage, front_origin, client, _send_origin(engine, outputs))
-    return Dashboard(ApiReference(edge, key), rules, widget_origins=PARAMETERS["WidgetOrigins"])
+    return Edge(rules, stage, front_origin, client, _send_origin(engine, outputs))
 
 
 def _send_origin(engine: Engine, outputs: Mapping[str, str]) -> SendOrigin | None:

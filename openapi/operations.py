@@ -301,8 +301,8 @@ OPERATIONS: Final = (
         description="The ten built-in templates. Both types of keys may list them. `variables` of"
         f" a send:\n\n{_variables_table()}\n\n`lines` has up to 100 entries: texts, or objects with"
         " `description` and perhaps `amount`. What is left out comes from the brand of the account"
-        " (`PATCH /v1/account`): `company_address`, `support_email` (without one, the `replyTo` or"
-        " the sender), and `action_url` of `welcome`.",
+        " (`PATCH /api/v1/account`): `company_address`, `support_email` (without one, the `replyTo`"
+        " or the sender), and `action_url` of `welcome`.",
         response=StarterItem,
         response_is_list=True,
         response_example=examples.STARTERS,

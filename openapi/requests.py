@@ -266,7 +266,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "variables": {
             "description": "The values for the template: at most 256 KB and 8 levels. `GET"
-            " /v1/starter-templates` says which ones a starter needs and may have. In `html`,"
+            " /api/v1/starter-templates` says which ones a starter needs and may have. In `html`,"
             " `text` and `subject` of your own each `{{ name }}` of a given value is replaced.",
             **_VARIABLES,
         },

@@ -6,6 +6,7 @@ import { useLocation } from "preact-iso/router";
 
 import { attempt } from "./action";
 import icon from "./icon.svg";
+import { INBOX } from "./inbox";
 import { type Entry, NAVIGATION, OPERATOR_NAVIGATION } from "./navigation";
 import { holdTyping } from "./keys";
 import { Segments } from "./parts/basics";
@@ -73,6 +74,11 @@ export function Shell({ session, children }: { session: Session; children: Compo
         </button>
         <nav id="navigation" popover="auto" aria-label="Pages">
           {session.account && <Links to={NAVIGATION} path={path} />}
+          {INBOX && (
+            <a href={INBOX}>
+              <Icon name="activity" /> Inbox of this stack
+            </a>
+          )}
           {session.user.operator && (
             <>
               <h2>Operator</h2>

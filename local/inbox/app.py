@@ -38,6 +38,8 @@ from local.ses.behaviour import Behaviour, Mode
 from local.ses.mail import CapturedMail, timestamp
 from local.ses.store import IdentityStatus, MailStore
 from pillarbox.domain.errors import Json
+from pillarbox.domain.templates.draft import SourceKind
+from pillarbox.rendering.checks import check_result, check_source
 
 _STATIC: Final = Path(__file__).parent / "static"
 _OPENAPI: Final = Path(__file__).parent / "openapi.yaml"
@@ -75,6 +77,14 @@ class _IdentityBody(BaseModel):
     status: IdentityStatus
 
 
+class _MarkBody(BaseModel):
+    """The body of PATCH /messages/ID."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    unread: bool
+
+
 class _AccountBody(BaseModel):
     """The body of PUT /account; null is the sandbox without a request."""
 
@@ -103,6 +113,8 @@ def inbox_app(
             Route("/messages/latest", inbox.show_latest),
             Route("/messages/{id}", inbox.show_mail),
             Route("/messages/{id}", inbox.delete_mail, methods=["DELETE"]),
+            Route("/messages/{id}", inbox.mark_mail, methods=["PATCH"]),
+            Route("/messages/{id}/problems", inbox.list_problems),
             Route("/messages/{id}/raw", inbox.show_raw),
             Route("/messages/{id}/html", inbox.show_html),
             Route("/messages/{id}/parts/{number:int}", inbox.show_part),
@@ -147,7 +159,7 @@ class _Inbox:
     async def list_mails(self, request: Request) -> Response:
         """List the newest first; `Selection` explains the query."""
         page = await self._find(query_of(Selection, request))
-        items = await run_in_threadpool(lambda: [summary(mail) for mail in page.mails])
+        items = await run_in_threadpool(lambda: [self._item(mail) for mail in page.mails])
         body: dict[str, Json] = {"items": [*items]}
         if page.more:
             body["next"] = page.mails[-1].id
@@ -158,14 +170,14 @@ class _Inbox:
         page = await self._find(query_of(Selection, request).model_copy(update={"limit": 1}))
         if not page.mails:
             raise HTTPException(404, "No email matches.")
-        return JSONResponse(await run_in_threadpool(_detail, page.mails[0]))
+        return JSONResponse(await run_in_threadpool(self._detail, page.mails[0]))
 
     async def _find(self, selection: Selection) -> SelectedMails:
         """Return the selected emails; if there are none, wait for one first."""
 
         async def look() -> SelectedMails:
             mails = self._mailbox.newest_first(refused=True)
-            return await run_in_threadpool(page_of, mails, selection)
+            return await run_in_threadpool(page_of, mails, selection, self._mailbox.read)
 
         return await look_until_found(look, selection.wait, self._mailbox.closing)
 
@@ -179,7 +191,28 @@ class _Inbox:
         return Response(status_code=204)
 
     def show_mail(self, request: Request) -> Response:
-        return JSONResponse(_detail(self._mail(request)))
+        return JSONResponse(self._detail(self._mail(request)))
+
+    async def mark_mail(self, request: Request) -> Response:
+        """Mark an email as read or unread. To look at one over the API does not mark it."""
+        mail = self._mail(request)
+        try:
+            body = _MarkBody.model_validate_json(await request.body())
+        except ValidationError as error:
+            raise invalid(error) from error
+        (self._mailbox.read.discard if body.unread else self._mailbox.read.add)(mail)
+        return JSONResponse(body.model_dump())
+
+    def list_problems(self, request: Request) -> Response:
+        """Check the HTML, its links and the subject, as the editor of templates does."""
+        mail = self._mail(request)
+        html = view_of(mail).html
+        found = html and check_result(mail.subject, html) + check_source(SourceKind.HTML, html)
+        problems: list[Json] = [
+            {"severity": one.severity, "code": one.code, "message": one.message, "line": one.line}
+            for one in found or ()
+        ]
+        return JSONResponse({"problems": problems})
 
     async def delete_mail(self, request: Request) -> Response:
         self._mailbox.delete(self._mail(request).id)
@@ -241,12 +274,12 @@ class _Inbox:
             elif mail is None:
                 yield live_event("cleared", {})
             else:
-                item = await run_in_threadpool(summary, mail)
+                item = await run_in_threadpool(self._item, mail)
                 yield live_event("mail" if mail.refusal is None else "refused", item)
 
     async def show_hint(self, _request: Request) -> Response:
-        """Return the command that sends a first email."""
-        return JSONResponse({"curl": self._mailbox.hint})
+        """Return the command that sends a first email, and the address of the dashboard."""
+        return JSONResponse({"curl": self._mailbox.hint, "dashboard": self._mailbox.dashboard})
 
     async def get_behaviour(self, request: Request) -> Response:
         """Return the behaviour of the next SendEmail; with `?recipient=` that of one address."""
@@ -293,6 +326,12 @@ class _Inbox:
             raise HTTPException(404, "No email has this id.")
         return mail
 
+    def _item(self, mail: CapturedMail) -> dict[str, Json]:
+        return summary(mail) | {"unread": mail not in self._mailbox.read}
+
+    def _detail(self, mail: CapturedMail) -> dict[str, Json]:
+        return self._item(mail) | _content(mail)
+
 
 def summary(mail: CapturedMail) -> dict[str, Json]:
     """Return a list item: `id` is SES's, `messageId` ours (tag `message`), `size` in bytes."""
@@ -307,13 +346,13 @@ def summary(mail: CapturedMail) -> dict[str, Json]:
         "receivedAt": timestamp(mail.received_at),
         "size": len(mail.raw),
         "preview": preview_of(view),
-        "attachmentCount": sum(not part.inline for part in view.parts),
+        "attachmentCount": len(view.attached),
     }
 
 
-def _detail(mail: CapturedMail) -> dict[str, Json]:
+def _content(mail: CapturedMail) -> dict[str, Json]:
     view = view_of(mail)
-    return summary(mail) | {
+    return {
         "sender": mail.source,
         "configurationSet": mail.configuration_set,
         "tags": dict(mail.tags),

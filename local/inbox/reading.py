@@ -46,6 +46,11 @@ class MailView:
     parts: tuple[InboxPart, ...]
 
     @property
+    def attached(self) -> tuple[InboxPart, ...]:
+        """The files, without the images of the HTML."""
+        return tuple(part for part in self.parts if not part.inline)
+
+    @property
     def has_remote_images(self) -> bool:
         return self.html is not None and _REMOTE.search(self.html) is not None
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
+from weakref import WeakSet
 
 from local.listeners import Listeners
 from local.ses.account import StoredAccount
@@ -84,6 +85,10 @@ class MailStore:
         self.account_id = account_id
         #: The command that sends a first email; the empty inbox shows it. The stack sets it.
         self.hint = ""
+        #: The address of the dashboard. The stack sets it.
+        self.dashboard = ""
+        #: The emails that somebody has read.
+        self.read = WeakSet[CapturedMail]()
         #: How long the owner of a new domain takes to create its DNS records, and SES then to find
         #: them. The stack sets it.
         self.publishing_takes = timedelta(0)

@@ -99,6 +99,22 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
 
 
+def test_an_email_leads_to_the_inbox_and_back(
+    user: User, emails: dict[str, str], stack: dict[str, Any]
+) -> None:
+    """An email of a local stack leads to what its recipient got, and from there back."""
+    page = user.go(f"/app/activity/{emails['delivered']}")
+    expect(page.get_by_role("link", name="Inbox of this stack")).to_have_attribute(
+        "href", stack["inbox_url"]
+    )
+    page.locator(f'dialog a[href^="{stack["inbox_url"]}/#"]').click()
+    expect(page.get_by_role("heading", name="The delivered one")).to_be_visible()
+    page.get_by_role("link", name="Show in the dashboard").click()
+    expect(page.get_by_role("dialog")).to_contain_text("The delivered one")
+    assert all(url.startswith(stack["inbox_url"]) for url in user.foreign)
+    user.foreign.clear()
+
+
 def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> None:
     """Filters survive a reload, go with Back and choose what a file has; an id opens its email."""
     page = user.go(f"/app/activity/{emails['delivered']}")

@@ -149,6 +149,7 @@ def test_clear_all_deletes_the_receivers_webhooks(page: Open, post_webhook: Post
     receiver.locator(".row").click()
     expect(receiver.locator("#mail")).to_be_visible()
     receiver.locator("#clear").click()
+    receiver.get_by_role("button", name="Delete all").click()
     expect(receiver.locator("#nothing")).to_contain_text("No webhooks yet")
     expect(receiver.locator("#mail")).to_be_hidden()
     other = page("/hooks/other")

@@ -99,9 +99,9 @@ def expect_colour(page: Page, x: float, y: float, expected: Rgb) -> None:
 
 def test_mail_appears_when_it_arrives(page: Open, send: Send) -> None:
     """A new mail appears without a reload, on top, and is marked until an arrow key opens it."""
-    send("first@example.com")
-    inbox = page()
-    expect(inbox.locator(".row")).to_have_count(1)
+    inbox = page(send("first@example.com"))
+    expect(inbox.locator(".row[aria-current]")).to_have_count(1)
+    inbox.keyboard.press("Escape")
     new = send("second@example.com")
     expect(inbox.locator(".row .to")).to_have_text(["second@example.com", "first@example.com"])
     expect(inbox.locator(".row.new")).to_have_attribute("data-id", new)
@@ -148,6 +148,10 @@ def test_the_views_until_all_is_cleared(page: Open, send: Send, local_ses: Local
         inbox.locator(f"#tab-{tab}").click()
         expect(view).to_contain_text(shown)
     inbox.locator("#clear").click()
+    inbox.get_by_role("button", name="Cancel").click()
+    expect(inbox.locator(".row")).to_have_count(1)
+    inbox.locator("#clear").click()
+    inbox.get_by_role("button", name="Delete all").click()
     expect(inbox.locator("#nothing")).to_contain_text("No mail yet")
     expect(inbox.locator("#hint pre")).to_have_text("curl -sS http://127.0.0.1/…")
     expect(inbox.locator("#mail")).to_be_hidden()
@@ -166,6 +170,80 @@ def test_searching_narrows_the_list(page: Open, send: Send) -> None:
     expect(inbox.locator(".row .to")).to_have_text(
         ["bob@example.com and 1 more", "bob@example.com"]
     )
+
+
+def test_a_search_has_names(page: Open, send: Send) -> None:
+    """The field shows the names while it is empty; a wrong value is explained."""
+    send("ada@example.com")
+    send("bob@example.com", raw=colourful_mail())
+    inbox = page()
+    search = inbox.locator("#search")
+    search.focus()
+    expect(inbox.locator("#terms")).to_contain_text("has:attachment")
+    search.fill("has:attachment")
+    expect(inbox.locator("#terms")).to_be_hidden()
+    expect(inbox.locator(".row .to")).to_have_text(["bob@example.com"])
+    search.fill("before:yesterday")
+    expect(inbox.locator("#nothing")).to_contain_text("before:2026-01-31")
+    search.fill("to:ada is:unread")
+    expect(inbox.locator(".row .to")).to_have_text(["ada@example.com"])
+
+
+def test_unread_mail_stays_so_until_it_is_opened(page: Open, send: Send) -> None:
+    """A reload keeps what is unread; opening reads it, and a button takes that back."""
+    send()
+    inbox = page()
+    expect(inbox.locator(".row.new")).to_have_count(1)
+    inbox.reload()
+    expect(inbox).to_have_title("(1) Pillarbox inbox")
+    inbox.locator(".row.new").click()
+    expect(inbox.locator(".row:not(.new)")).to_have_count(1)
+    inbox.reload()
+    expect(inbox.locator(".row:not(.new)")).to_have_count(1)
+    inbox.get_by_role("button", name="Mark as unread").click()
+    expect(inbox.locator("#mail")).to_be_hidden()
+    expect(inbox.locator(".row.new")).to_have_count(1)
+    inbox.reload()
+    expect(inbox.locator(".row.new")).to_have_count(1)
+
+
+def test_an_open_mail_shows_codes_links_and_problems(
+    page: Open, send: Send, local_ses: LocalSes
+) -> None:
+    """A code is copied by a click, links have a tab, the check says what is wrong."""
+    local_ses.mailbox.dashboard = "http://127.0.0.1:1/app"
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "post@sender.example", "Your code"
+    mail.set_content("Your code is 482913.")
+    html = '<p>Your code is 482913.</p><a href="http://x.example/a">Go</a><img src="//x">'
+    mail.add_alternative(html, subtype="html")
+    inbox = page(send(raw=mail.as_bytes()))
+    inbox.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    inbox.get_by_role("button", name="482913").click()
+    expect(inbox.get_by_role("button", name="482913")).to_have_attribute("data-feedback", "Copied")
+    assert inbox.evaluate("navigator.clipboard.readText()") == "482913"
+    inbox.locator("#tab-links").click()
+    expect(inbox.locator("#view a")).to_have_attribute("href", "http://x.example/a")
+    inbox.locator("#tab-check").click()
+    expect(inbox.locator("#view")).to_contain_text("The link has http: without encryption. Line 1")
+    expect(inbox.locator("#view li").first).not_to_have_class("minor")
+    assert_accessible(inbox)
+    shown = inbox.get_by_role("link", name="Show in the dashboard")
+    address = "http://127.0.0.1:1/app/activity/0190f2c1-0000-7000-8000-000000000001"
+    expect(shown).to_have_attribute("href", address)
+    expect(inbox.get_by_role("link", name="Dashboard", exact=True)).to_have_attribute(
+        "href", "http://127.0.0.1:1/app/"
+    )
+
+
+def test_one_mail_is_deleted(page: Open, send: Send) -> None:
+    """A button deletes the open mail, and no other."""
+    send("kept@example.com")
+    inbox = page(send("deleted@example.com"))
+    expect(inbox.locator(".row")).to_have_count(2)
+    inbox.get_by_role("button", name="Delete", exact=True).click()
+    expect(inbox.locator(".row .to")).to_have_text(["kept@example.com"])
+    expect(inbox.locator("#mail")).to_be_hidden()
 
 
 def test_a_phone_shows_the_list_or_the_mail(page: Open, send: Send) -> None:

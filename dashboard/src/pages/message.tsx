@@ -5,6 +5,7 @@ import lazy from "preact-iso/lazy";
 import { curlOf } from "../command";
 import { exact } from "../format";
 import { ApiError } from "../http";
+import { INBOX } from "../inbox";
 import { Badge, Copy, Facts, Tags, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
@@ -98,6 +99,7 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
     "Message id": <Id of={messageId} at="in the API, webhooks and this page" />,
     "Message-ID header": message.messageIdHeader && <Id of={message.messageIdHeader} at="in the email itself" />,
     "Provider’s id": message.providerMessageId && <Id of={message.providerMessageId} at="in the logs of Amazon SES" />,
+    "In the inbox": INBOX && message.providerMessageId && <a href={`${INBOX}/#${message.providerMessageId}`}>Show what recipients got</a>,
     "Request id": message.requestId && <Id of={message.requestId} at="in the answer to the request, and in the service’s log" />,
   };
   return (

@@ -2,8 +2,8 @@
 // A payload is shown as text only.
 
 import {
-  $, copyable, copyHint, el, headerTable, json, listen, makeTabs, markOpen, openId, showRows, takeKeys,
-  visible,
+  $, askBeforeClear, copyable, copyHint, el, headerTable, json, linkDashboard, listen, makeTabs, markOpen, openId,
+  showRows, takeKeys, visible,
 } from "./page.js";
 
 const SIGNATURES = {
@@ -175,10 +175,11 @@ for (const input of document.querySelectorAll("input[name=mode]")) {
 // Navigation
 
 takeKeys(() => items, () => webhook?.id);
-$("clear").addEventListener("click", () =>
+askBeforeClear("Delete all webhooks of this receiver?", () =>
   fetch(`/webhooks?receiver=${encodeURIComponent(receiver)}`, { method: "DELETE" }),
 );
 copyHint();
+linkDashboard();
 addEventListener("hashchange", open);
 
 // Live updates

@@ -1,7 +1,8 @@
 // The inbox page: a live list of the emails, and one open email.
 
 import {
-  $, copyable, copyHint, el, headerTable, json, listen, makeTabs, markOpen, openId, showRows, takeKeys,
+  $, askBeforeClear, copyable, copyHint, el, headerTable, json, linkDashboard, listen, makeTabs, markOpen, openId,
+  showRows, takeKeys,
 } from "./page.js";
 
 const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the whole file can be downloaded
@@ -10,7 +11,8 @@ let items = null; // the items of GET /messages, newest first; null before the f
 let mail = null; // the open mail, from GET /messages/{id}
 let requested = 0; // number of the newest request for the list
 let answered = 0; // number of the newest request with a response
-const unseen = new Set();
+let fault = ""; // what is wrong with the search
+let dashboard = ""; // its address, if the stack has one
 
 const path = (id) => `/messages/${encodeURIComponent(id)}`;
 
@@ -25,11 +27,13 @@ function size(bytes) {
 async function load() {
   const number = ++requested;
   const query = $("search").value.trim();
-  const list = await json(`/messages?refused=true&q=${encodeURIComponent(query)}`);
+  const response = await fetch(`/messages?refused=true&q=${encodeURIComponent(query)}`).catch(() => null);
+  const list = await response?.json();
   if (number !== requested) return; // a later request is more current
   answered = number;
   if (!list) return;
-  items = list.items;
+  items = list.items ?? [];
+  fault = list.error?.replace(/^q: /, "") ?? "";
   showList();
 }
 
@@ -62,8 +66,11 @@ function row(item, received) {
     el("span", { className: "preview", textContent: reasons(item.deliveries) || item.preview }),
   );
   link.dataset.id = item.id;
-  link.classList.toggle("new", unseen.has(item.id));
-  if (item.id === mail?.id) link.setAttribute("aria-current", "true");
+  if (item.id === mail?.id) {
+    item.unread = mail.unread;
+    link.setAttribute("aria-current", "true");
+  }
+  link.classList.toggle("new", item.unread);
   return link;
 }
 
@@ -108,11 +115,12 @@ function showState() {
   $("nothing-text").textContent = !none
     ? "Select an email to read it."
     : searching
-      ? "No mail contains all of these words."
+      ? fault || "No mail has all of this."
       : "Mail appears here as soon as the service has sent it.";
   if (none && !searching) showHint();
   else $("hint").hidden = true;
-  document.title = (unseen.size ? `(${unseen.size}) ` : "") + (mail?.subject || "Pillarbox inbox");
+  const unread = items.filter((item) => item.unread).length;
+  document.title = (unread ? `(${unread}) ` : "") + (mail?.subject || "Pillarbox inbox");
 }
 
 async function showHint() {
@@ -130,11 +138,18 @@ async function open() {
   mail = detail;
   $("mail").hidden = mail === null;
   if (mail) {
-    unseen.delete(id);
+    if (mail.unread) mark(false);
     showMail();
   }
   markOpen(mail?.id);
   showState();
+}
+
+function mark(unread) {
+  mail.unread = unread;
+  const item = items?.find(({ id }) => id === mail.id);
+  if (item) item.unread = unread;
+  fetch(path(mail.id), { method: "PATCH", body: JSON.stringify({ unread }) });
 }
 
 function showMail() {
@@ -147,21 +162,31 @@ function showMail() {
     lines.push([label, ...deliveries.map(recipient)]);
   }
   lines.push(["Received", `${new Date(mail.receivedAt).toLocaleString()}, ${size(mail.size)}`]);
-  if (mail.messageId) lines.push(["Message", copyable(mail.messageId)]);
+  if (mail.messageId) lines.push(["Message", copyable(mail.messageId), " ", inDashboard()]);
+  if (mail.codes.length) lines.push([mail.codes.length > 1 ? "Codes" : "Code", ...mail.codes.map((code) => copyable(code))]);
   $("envelope").replaceChildren(
     ...lines.flatMap(([name, ...values]) => [
       el("dt", { textContent: name }),
-      el("dd", {}, ...values),
+      el("dd", { className: name.startsWith("Code") ? "codes" : "" }, ...values),
     ]),
   );
   $("tab-html").disabled = mail.html === null;
   $("tab-text").disabled = mail.text === null;
-  $("tab-attachments").disabled = mail.attachments.length === 0;
-  $("tab-attachments").replaceChildren(
-    "Attachments",
-    el("span", { className: "count", textContent: mail.attachments.length || "" }),
-  );
+  $("tab-check").disabled = mail.html === null;
+  counted("Attachments", mail.attachments.length);
+  counted("Links", mail.links.length);
   showTab();
+}
+
+function counted(name, count) {
+  const tab = $(`tab-${name.toLowerCase()}`);
+  tab.disabled = count === 0;
+  tab.replaceChildren(name, el("span", { className: "count", textContent: count || "" }));
+}
+
+function inDashboard() {
+  const href = `${dashboard}/activity/${encodeURIComponent(mail.messageId)}`;
+  return dashboard ? el("a", { href, textContent: "Show in the dashboard" }) : null;
 }
 
 function recipient(delivery) {
@@ -173,7 +198,7 @@ function recipient(delivery) {
   return el("span", { className: "address" }, address, " ", label);
 }
 
-const showTab = makeTabs(["html", "text", "headers", "attachments", "raw"], (tab) => {
+const showTab = makeTabs(["html", "text", "headers", "attachments", "raw", "links", "check"], (tab) => {
   $("view").classList.toggle("framed", tab === "html");
   $("switches").hidden = tab !== "html";
   $("remote").hidden = !mail.remoteImages;
@@ -183,6 +208,8 @@ const showTab = makeTabs(["html", "text", "headers", "attachments", "raw"], (tab
     headers: () => [headerTable(mail.headers)],
     attachments,
     raw,
+    links,
+    check,
   };
   $("view").replaceChildren(...views[tab]());
 });
@@ -210,6 +237,28 @@ function linked(content) {
   return content.split(/(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]])/).map((piece, at) =>
     at % 2 ? el("a", { href: piece, target: "_blank", rel: "noreferrer", textContent: piece }) : piece,
   );
+}
+
+function links() {
+  const items = mail.links.map((link) => el("li", {}, ...linked(link), " ", copyable(link, "Copy")));
+  return [el("ol", { className: "found" }, ...items)];
+}
+
+// What mail programs would not show as it is meant, the graver first
+function check() {
+  const note = el("p", { className: "note", textContent: "Checking …" });
+  const list = el("ul", { className: "found" });
+  json(`${path(mail.id)}/problems`).then((found) => {
+    if (!found) return;
+    const isNote = ({ severity }) => severity === "note";
+    const problems = found.problems.sort((one, other) => isNote(one) - isNote(other));
+    note.textContent = problems.length ? "No link was opened." : "Nothing to complain about.";
+    for (const { severity, message, line } of problems) {
+      const where = line === null ? "" : ` Line ${line} of the HTML.`;
+      list.append(el("li", { className: severity === "note" ? "minor" : "", textContent: message + where }));
+    }
+  });
+  return [note, list];
 }
 
 function attachments() {
@@ -269,7 +318,15 @@ $("remote").addEventListener("click", () => {
   $("remote").setAttribute("aria-pressed", String(!pressed));
   showTab();
 });
-$("clear").addEventListener("click", () => fetch("/messages", { method: "DELETE" }));
+askBeforeClear("Delete all emails of the inbox? Activity and figures of the service stay.", () =>
+  fetch("/messages", { method: "DELETE" }),
+);
+$("delete").addEventListener("click", () => fetch(path(mail.id), { method: "DELETE" }));
+$("unread").addEventListener("click", () => {
+  mark(true);
+  location.hash = "";
+  showList();
+});
 copyHint();
 $("search").addEventListener("input", load);
 addEventListener("hashchange", open);
@@ -278,7 +335,6 @@ addEventListener("hashchange", open);
 
 function arrived(event) {
   const item = JSON.parse(event.data);
-  unseen.add(item.id);
   if (items === null || requested !== answered || $("search").value.trim()) load();
   else if (items[0]?.id !== item.id) {
     items.unshift(item);
@@ -292,7 +348,6 @@ listen("/events", load, {
   refused: arrived,
   deleted: (event) => {
     const { id } = JSON.parse(event.data);
-    unseen.delete(id);
     if (mail?.id === id) location.hash = "";
     load();
   },
@@ -300,9 +355,11 @@ listen("/events", load, {
     answered = ++requested; // ignore a list that was requested before
     items = [];
     mail = null;
-    unseen.clear();
     location.hash = "";
     showList();
   },
 });
-open();
+linkDashboard().then((address) => {
+  dashboard = address;
+  open();
+});

@@ -28,9 +28,9 @@ export function headerTable(headers) {
   return el("table", {}, el("tbody", {}, ...rows));
 }
 
-// A text that a click copies
-export function copyable(text) {
-  const button = el("button", { type: "button", className: "id", textContent: text, title: "Copy" });
+// A text that a click copies; the button shows it, or a label
+export function copyable(text, label = text) {
+  const button = el("button", { type: "button", className: "id", textContent: label, title: "Copy" });
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
     button.dataset.feedback = "Copied";
@@ -93,7 +93,7 @@ export function takeKeys(items, id) {
 
   const search = $("search");
   document.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
     const typing = event.target === search;
     const step = { ArrowDown: 1, ArrowUp: -1, ...(typing ? {} : { j: 1, k: -1 }) }[event.key];
     if (step && event.target.type !== "radio") {
@@ -142,6 +142,29 @@ export function makeTabs(names, show) {
     });
   }
   return showTab;
+}
+
+// The button "Clear all" asks first; Escape and Cancel keep everything
+export function askBeforeClear(question, clear) {
+  const cancel = el("button", { className: "plain", textContent: "Cancel" });
+  const sure = el("button", { className: "plain sure", value: "yes", textContent: "Delete all" });
+  const form = el("form", { method: "dialog" }, el("p", { id: "question", textContent: question }), cancel, sure);
+  const dialog = el("dialog", {}, form);
+  dialog.setAttribute("aria-labelledby", "question");
+  dialog.addEventListener("close", () => dialog.returnValue === "yes" && clear());
+  document.body.append(dialog);
+  $("clear").addEventListener("click", () => {
+    dialog.returnValue = "";
+    dialog.showModal();
+  });
+}
+
+// Show the link to the dashboard, and return its address; empty if the stack has none
+export async function linkDashboard() {
+  const address = (await json("/hint"))?.dashboard ?? "";
+  $("dashboard").href = `${address}/`;
+  $("dashboard").hidden = address === "";
+  return address;
 }
 
 export function copyHint() {

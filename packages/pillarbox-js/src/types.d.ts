@@ -1128,7 +1128,7 @@ export interface SendEmailRequest {
   html?: string | null;
   /** The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It goes with all three modes, or alone with `subject`. Not for keys that send tests. */
   text?: string | null;
-  /** The values for the template: at most 256 KB and 8 levels. `GET /v1/starter-templates` says which ones a starter needs and may have. In `html`, `text` and `subject` of your own each `{{ name }}` of a given value is replaced. */
+  /** The values for the template: at most 256 KB and 8 levels. `GET /api/v1/starter-templates` says which ones a starter needs and may have. In `html`, `text` and `subject` of your own each `{{ name }}` of a given value is replaced. */
   variables?: Variables | null;
   /** Required with `html` and with `text` alone. It replaces the subject of a template. */
   subject?: string | null;

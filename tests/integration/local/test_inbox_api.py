@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 from typing import get_args
 
@@ -47,6 +48,7 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
         "subject": "Grüße",
         "preview": "Hello",
         "attachmentCount": 0,
+        "unread": True,
     }
 
 
@@ -134,14 +136,67 @@ def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
         ("köln.csv", True),
         ("0190f2c1-0000-7000", True),
         ("hello nobody", False),
+        ('"hello ada"', True),
+        ('"ada hello"', False),
+        ("from:POST@", True),
+        ("from:ada", False),
+        ("to:ada@", True),
+        ("to:post", False),
+        ("subject:grüße hello", True),
+        ('subject:"hello ada"', False),
+        ("has:attachment is:unread", True),
+        ("is:read", False),
+        ("since:2020-01-01 before:2999-01-31t08:00z", True),
+        ("before:2020-01-01", False),
+        ("since:2999-01-01", False),
+        ("from: to:", True),
+        ("https://x.example/from:ada", False),
     ],
 )
 def test_a_search_matches_every_word(
     send: Send, inbox: httpx.Client, query: str, *, found: bool
 ) -> None:
-    """Every word must occur in the subject, addresses, ids, text or filenames."""
+    """Every word must occur in what is searched, and every name where it says."""
     send(raw=full_mail().as_bytes())
     assert bool(inbox.get("/messages", params={"q": query}).json()["items"]) is found
+
+
+def test_a_mail_is_unread_until_somebody_marks_it(send: Send, inbox: httpx.Client) -> None:
+    """Reading it over the API leaves the mark; a mark is kept, found, and taken back."""
+    mail_id = send()
+    other = send()
+    marked = inbox.patch(f"/messages/{mail_id}", json={"unread": False})
+    assert (marked.status_code, marked.json()) == (200, {"unread": False})
+    assert inbox.get(f"/messages/{mail_id}").json()["unread"] is False
+    assert inbox.get(f"/messages/{other}").json()["unread"] is True
+    found = {
+        state: [one["id"] for one in inbox.get("/messages", params={"q": state}).json()["items"]]
+        for state in ("is:unread", "is:read")
+    }
+    assert found == {"is:unread": [other], "is:read": [mail_id]}
+    inbox.patch(f"/messages/{mail_id}", json={"unread": True})
+    assert inbox.get(f"/messages/{mail_id}").json()["unread"] is True
+    assert inbox.patch(f"/messages/{mail_id}", json={"read": True}).status_code == 422
+
+
+def test_the_check_of_a_mail(send: Send, inbox: httpx.Client) -> None:
+    """The problems of HTML, links and subject, with the line; a mail without HTML has none."""
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "post@sender.example", "x" * 61
+    mail.set_content(
+        '<p>Hello</p>\n<img src="https://x.example/l.png">\n<a href="http://127.0.0.1/a">a</a>'
+        '<a href="http://x.example/a">a</a><script>1</script>',
+        subtype="html",
+    )
+    problems = inbox.get(f"/messages/{send(raw=mail.as_bytes())}/problems").json()["problems"]
+    assert {
+        ("no_alt", 2),
+        ("local_link", 3),
+        ("insecure_link", 3),
+        ("removed_element", 3),
+        ("subject_too_long", None),
+    } <= {(one["code"], one["line"]) for one in problems}
+    assert inbox.get(f"/messages/{send()}/problems").json() == {"problems": []}
 
 
 def test_delete_removes_every_mail(send: Send, inbox: httpx.Client) -> None:
@@ -262,6 +317,7 @@ def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: L
     "query",
     [
         *("since=yesterday", "wait=61", "wait=-1", "wait=nan", "limit=0", "limit=x", "form=a"),
+        *("q=before:yesterday", "q=since:1-1", "q=is:open", "q=has:links"),
         *("before=zzz", "after=zzz", "to=ann@example.com&to=bob@example.com"),
     ],
 )

@@ -32,9 +32,9 @@ def dist(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ask(dist: Path, path: str, widget_origins: str = "") -> httpx.Response:
+def ask(dist: Path, path: str, widget_origins: str = "", inbox: str = "") -> httpx.Response:
     async def request() -> httpx.Response:
-        dashboard = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist, widget_origins)
+        dashboard = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist, widget_origins, inbox)
         transport = httpx.ASGITransport(dashboard)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path)
@@ -55,6 +55,15 @@ def test_without_a_dashboard_the_home_is_the_reference(tmp_path: Path, dist: Pat
     assert ask(dist, "/").text == "the API"
     page = ask(tmp_path / "none", "/app/")
     assert (page.status_code, "make dashboard" in page.text) == (503, True)
+
+
+def test_the_page_names_the_inbox(dist: Path) -> None:
+    """The page has the address of the inbox, if the stack has one."""
+    (dist / "app/index.html").write_text("<head><title>")
+    assert ask(dist, "/app/").text == "<head><title>"
+    page = ask(dist, "/app/", inbox="http://127.0.0.1:8025")
+    assert '<meta name="inbox" content="http://127.0.0.1:8025">' in page.text
+    assert policy_of(page.headers)
 
 
 @pytest.mark.parametrize("path", ["/app/", "/app/activity", "/app/activity/1?status=sent"])

@@ -1,0 +1,3 @@
+// Where a local stack shows the emails that it sent; undefined in a deployment.
+
+export const INBOX = document.querySelector<HTMLMetaElement>("meta[name=inbox]")?.content;
