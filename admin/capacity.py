@@ -20,8 +20,8 @@ def capacity(
 ) -> None:
     """Show which limits of the stack and of its AWS account are too low for a rate.
 
-    They are in the order in which one meets them; docs/scale.md explains each. The exit code is 1
-    if one is too low.
+    They are in the order in which one meets them. docs/operations.md explains each. The
+    exit code is 1 if one is too low.
 
     Example: `pillarbox capacity --rate 1000`
     """

@@ -93,8 +93,11 @@ BUDGETS: Final[Mapping[str, Budget]] = {
 
 
 def budget_rows() -> list[str]:
-    """Return the rows of the table of all budgets."""
-    return [
-        f"| {budget.most} | {', '.join(f'`{one}`' for one in budget.operations)} |"
-        for budget in BUDGETS.values()
-    ]
+    """Return the rows of the table of all budgets; that of the routes' rate does not name each."""
+    named = {
+        name: "`mcp` and every other operation"
+        if name == "requests"
+        else ", ".join(f"`{one}`" for one in budget.operations)
+        for name, budget in BUDGETS.items()
+    }
+    return [f"| {BUDGETS[name].most} | {operations} |" for name, operations in named.items()]

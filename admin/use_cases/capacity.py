@@ -1,6 +1,6 @@
 """What of a stack is too low for a rate of emails, in the order in which the limits are met.
 
-docs/scale.md explains each of them, and what else an account needs.
+docs/operations.md explains each of them, and what else an account needs.
 """
 
 from collections.abc import Iterator, Mapping

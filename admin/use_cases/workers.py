@@ -19,7 +19,7 @@ _READER: Final = 4
 #: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html (2026-11)
 _MOST_WEBHOOKS, _LEAST = 50, 2
 #: Emails a second that one worker hands over, of ten that it delivers at the same time; and codes,
-#: which come one by one and take 120 ms each. docs/scale.md has the measurement.
+#: which come one by one and take 120 ms each. docs/operations.md has the rates.
 WORKER_RATE: Final = 20
 WORKER_RATE_OF_CODES: Final = 8
 #: The part of the account's functions that webhooks get.
