@@ -75,12 +75,12 @@ def libraries() -> Path:
 
 EXAMPLES = {
     "Django": ("", DJANGO % TO),
-    "Django before 6.1": ("", DJANGO % TO),
+    "Django 6.1": ("", DJANGO % TO),
     "Flask-Mail": (FLASK_BEFORE, FLASK % TO),
     "Plain Python": (PLAIN_BEFORE % (SENDER, TO), ""),
 }
 #: Examples with settings that the newest version deprecates but still accepts.
-DEPRECATED = {"Django before 6.1"}
+DEPRECATED = {"Django"}
 
 
 def run(name: str, port: int, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
