@@ -107,7 +107,7 @@ def document() -> dict[str, Any]:
     schemas = all_schemas()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for operation in OPERATIONS:
-        paths[operation.path][operation.method] = _operation(operation, schemas)
+        paths[f"/api{operation.path}"][operation.method] = _operation(operation, schemas)
     queries = {schemas.name_of(operation.query) for operation in OPERATIONS if operation.query}
     shared = share(paths)
     return {
@@ -121,7 +121,7 @@ def document() -> dict[str, Any]:
         },
         "servers": [
             {
-                "url": "{base_url}/api",
+                "url": "{base_url}",
                 "variables": {"base_url": {"default": "http://127.0.0.1:8080"}},
             }
         ],

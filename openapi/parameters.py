@@ -59,8 +59,8 @@ _ALONE: Final = {
     "in": "header",
     "description": "With `*` the account may have no other of this name, or URL: use it if your"
     " program may run twice at once. `If-Match` names the ids of those that it may have. For any"
-    " other one the response is 409 `already_exists`.",
-    "schema": {"type": "string", "const": "*"},
+    " other one the response is 409 `already_exists`. Other values count as none.",
+    "schema": {"type": "string", "examples": ["*"]},
 }
 _ACCOUNT: Final = {
     "name": "X-Account",

@@ -63,7 +63,7 @@ def assert_as_documented(url: str, callers: Sequence[Caller], folder: Path, *, p
         [
             Path(sys.executable).with_name("schemathesis"),
             *("--config-file", str(settings)),
-            *("run", str(ROOT / "docs/openapi.json"), "--url", f"{url}/api"),
+            *("run", str(ROOT / "docs/openapi.json"), "--url", url),
             # Without it schemathesis would try to sign in.
             *("--header", callers[0].credential, "--checks", "all", "--phases", phases),
             *(option for one in chosen for option in ("--include-operation-id", one)),

@@ -113,7 +113,7 @@ def _document_of_keys(request: Request) -> Response:
 
 def _placed(name: str, request: Request) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((ROOT / name).read_text(encoding="utf-8"))
-    return document | {"servers": [{"url": f"{request.base_url}api"}]}
+    return document | {"servers": [{"url": str(request.base_url).rstrip("/")}]}
 
 
 async def _health(_request: Request) -> Response:

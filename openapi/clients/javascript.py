@@ -106,7 +106,7 @@ def _method(operation: ClientOperation) -> Iterator[str]:
         parameters.append(f"query?: {{ {fields} }}")
     parameters.append(f"options?: {'SendOptions' if operation.idempotent else 'RequestOptions'}")
     result = "void" if operation.result is None else _type(operation.result)
-    yield f"  /** {operation.summary}: `{operation.method} /api{operation.path}`. */"
+    yield f"  /** {operation.summary}: `{operation.method} {operation.path}`. */"
     yield f"  {_camel(operation.name)}({', '.join(parameters)}): Promise<{result}>;"
 
 

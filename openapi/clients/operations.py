@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 #: JSON-RPC for agents, who bring their own client, and what only the service's operator calls.
-_LEFT_OUT: Final = re.compile(r"/v1/(mcp$|operator/)")
+_LEFT_OUT: Final = re.compile(r"/api/v1/(mcp$|operator/)")
 _IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 
 type Schema = Mapping[str, Any]

@@ -168,7 +168,7 @@ def _method(operation: ClientOperation, kind: str) -> Iterator[str]:
     wait = "await " if kind.startswith("async") else ""
     call = f"{wait}self._send(Request({', '.join(given)}))"
     yield f"    {kind} {operation.name}({', '.join(parameters)}) -> {result}:"
-    yield f'        """{operation.summary}: `{operation.method} /api{operation.path}`."""'
+    yield f'        """{operation.summary}: `{operation.method} {operation.path}`."""'
     if operation.result is None:
         yield f"        {call}"
     else:

@@ -30,7 +30,7 @@ def check_documented(
     Raises:
         AssertionError, jsonschema_rs.ValidationError: the response differs from the document.
     """
-    operation = _DOCUMENT["paths"].get(route, {}).get(method.lower())
+    operation = _DOCUMENT["paths"].get(f"/api{route}", {}).get(method.lower())
     if operation is None:
         return
     response = operation["responses"].get(str(status))

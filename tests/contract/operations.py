@@ -115,7 +115,7 @@ class Operation:
 
 
 ALL_OPERATIONS: Final = [
-    Operation(described["operationId"], method.upper(), path, described)
+    Operation(described["operationId"], method.upper(), path.removeprefix("/api"), described)
     for path, methods in _DOCUMENT["paths"].items()
     for method, described in methods.items()
 ]

@@ -79,7 +79,6 @@ class Reader:
             "/webhooks/ID": f"/webhooks/{self.endpoint}",
             "--account ID": f"--account {self.account}",
             "--account ACCOUNT": f"--account {self.account}",
-            "$ACCOUNT_ID": self.account,
         }
         for name, value in names.items():
             text = text.replace(name, value)

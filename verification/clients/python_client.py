@@ -22,7 +22,7 @@ from generated_client.models import (
 def main(url: str, key: str) -> None:
     """Print the ids of a send, of its repetition and of the newest message, and a fault's code."""
     client = AuthenticatedClient(
-        base_url=f"{url}/api",
+        base_url=url,
         token=key,
         prefix="",
         auth_header_name="X-API-Key",

@@ -5,7 +5,7 @@ import type { SendEmailRequest } from "./hey-api/types.gen.js";
 
 export async function run(url: string, key: string): Promise<string[]> {
   const client = createClient({
-    baseUrl: `${url}/api`,
+    baseUrl: url,
     headers: { "X-API-Key": key, "User-Agent": "generated-client/1.0" },
   });
   const body: SendEmailRequest = {

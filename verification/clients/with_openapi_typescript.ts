@@ -5,11 +5,11 @@ import type { paths } from "./pillarbox.js";
 export async function run(url: string, key: string): Promise<string[]> {
   const idempotencyKey = `openapi-typescript-${crypto.randomUUID()}`;
   const client = createClient<paths>({
-    baseUrl: `${url}/api`,
+    baseUrl: url,
     headers: { "X-API-Key": key, "User-Agent": "generated-client/1.0" },
   });
   const send = () =>
-    client.POST("/v1/emails", {
+    client.POST("/api/v1/emails", {
       body: {
         to: "ada@customer.example",
         starterTemplate: "otp",
@@ -20,11 +20,11 @@ export async function run(url: string, key: string): Promise<string[]> {
     });
   const sent = await send();
   const again = await send();
-  const fault = await client.POST("/v1/emails", {
+  const fault = await client.POST("/api/v1/emails", {
     // @ts-expect-error an email has one of three bodies
     body: { to: "ada@customer.example", starterTemplate: "otp", html: "<p>", subject: "s" },
   });
-  const listed = await client.GET("/v1/emails", { params: { query: { limit: 1 } } });
+  const listed = await client.GET("/api/v1/emails", { params: { query: { limit: 1 } } });
   return [
     sent.data?.messageId ?? "",
     again.data?.messageId ?? "",

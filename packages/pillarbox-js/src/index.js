@@ -36,7 +36,7 @@ export class Pillarbox {
         throw new TypeError(`Give \`${name}\`, or set the variable PILLARBOX_${name.toUpperCase()}.`);
       }
     }
-    this.#base = `${url.replace(/\/+$/, "").replace(/\/api$/, "")}/api`;
+    this.#base = url.replace(/\/+$/, "").replace(/\/api$/, "");
     this.#headers = { "X-API-Key": key, "User-Agent": `pillarbox-js/${VERSION}` };
     this.#retries = retries;
     this.#fetch = fetch;

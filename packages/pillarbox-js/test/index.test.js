@@ -88,7 +88,7 @@ test("what must not happen twice is sent once", async () => {
   const { requests, client } = service(new TypeError("fetch failed"));
   await assert.rejects(client.createWebhook({ url: "https://shop.example/hooks", types: ["*"] }), {
     name: "TypeError",
-    message: `${URL}/api does not answer: fetch failed`,
+    message: `${URL} does not answer: fetch failed`,
   });
   assert.equal(requests.length, 1);
 });

@@ -40,7 +40,7 @@ every_operation = for_each("operation", OPERATIONS)
 
 
 def described(operation: Operation) -> Any:
-    return _INLINED["paths"][operation.path][operation.method]
+    return _INLINED["paths"][f"/api{operation.path}"][operation.method]
 
 
 def check(schema: dict[str, Any], value: object) -> None:
@@ -99,7 +99,7 @@ def test_the_document_has_the_routes_of_the_api() -> None:
     """The document has every route and method of http/routes.py, and no others."""
     assert {
         path: {method.upper() for method in methods} for path, methods in _DOCUMENT["paths"].items()
-    } == {path: set(methods) for path, methods in ROUTES.items()}
+    } == {f"/api{path}": set(methods) for path, methods in ROUTES.items()}
 
 
 def test_the_document_has_the_routes_of_the_template() -> None:

@@ -24,7 +24,7 @@ def ask(path: str, **request: Any) -> httpx.Response:
 def test_the_document_names_this_address() -> None:
     """/openapi.json is docs/openapi.json with the stack's own server."""
     document = ask("/openapi.json").json()
-    assert document.pop("servers") == [{"url": "http://127.0.0.1:1/api"}]
+    assert document.pop("servers") == [{"url": "http://127.0.0.1:1"}]
     assert (
         document.keys() | {"servers"}
         == httpx.Response(200, content=(ROOT / "docs/openapi.json").read_bytes()).json().keys()
@@ -35,7 +35,7 @@ def test_the_page_begins_with_what_a_key_may_call() -> None:
     """/docs shows the routes of docs/openapi-keys.json but the operator's, /docs/all all."""
     assert ask("/docs/all").text == ask("/docs").text
     paths = ask("/docs/openapi.json").json()["paths"]
-    assert "post" in paths["/v1/emails"]
+    assert "post" in paths["/api/v1/emails"]
     listed = {name for item in paths.values() for one in item.values() for name in one["tags"]}
     assert {"Emails", "Webhooks"} < listed
     assert not listed & {"Operator", "Sessions", "Passkeys"}

@@ -32,7 +32,7 @@ class _Settings:
             missing = "key" if not key else "url"
             raise ValueError(f"Give `{missing}`, or set the variable PILLARBOX_{missing.upper()}.")
         self._retries = retries
-        self._base = f"{url.rstrip('/').removesuffix('/api')}/api"
+        self._base = url.rstrip("/").removesuffix("/api")
         self._headers = {
             "X-API-Key": key,
             "User-Agent": f"pillarbox-python/{VERSION}",

@@ -32,7 +32,7 @@ class Request:
 
     Attributes:
         method: the method of HTTP.
-        path: the path, from `/v1/`.
+        path: the path, from `/api/v1/`.
         query: the query; None leaves a name out.
         body: what is sent as JSON; None sends no body.
         idempotency_key: the key by which the service knows a second try.
