@@ -19,7 +19,7 @@ from openapi.document import document
 from pillarbox.http.routes import ROUTES
 from pillarbox.rendering.template_check import check_template
 from tests.edge_function import CODE
-from tests.pasted import LISTED, NOT_RUN, RUN, SHELL, Block, blocks, programs_of
+from tests.pasted import LISTED, NOT_RUN, RUN, SHELL, Block, blocks, pages, programs_of
 from tests.stack import ROOT
 
 #: Where commands and programs are made that are shown elsewhere than in pages.
@@ -78,12 +78,19 @@ def test_no_other_file_prints_a_curl_line() -> None:
 
 
 def test_every_route_is_named_whole() -> None:
-    """Each route in a text of the reference and of the edge exists, and begins with /api."""
+    """Each route in a text of the reference and of the edge exists, and begins with /api.
+
+    So does each in a page, but in the contract, whose words are not ours.
+    """
     texts = [*_texts(document()), CODE]
     assert len(texts) > 1000
     for text in texts:
         for path in re.findall(r"\b(?:GET|POST|PUT|PATCH|DELETE) (/[^\s`'\",;)]*)", text):
             assert path.removeprefix("/api").rstrip(".") in ROUTES, text
+            assert path.startswith("/api/"), text
+    for page in pages():
+        found = re.search(r"\b(?:GET|POST|PUT|PATCH|DELETE) /v1/", page.read_text())
+        assert not found or page.name == "contract.md", page
 
 
 def _check(block: Block) -> None:
