@@ -31,6 +31,7 @@ _DENIALS: Final = (
     "It does not scan attachments for malware.",
     "It does not send marketing email: no lists of subscribers, no campaigns.",
     "It does not receive email.",
+    "It does not track opens and clicks.",
 )
 
 _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
