@@ -19,7 +19,6 @@ from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.quota_counts import refusal_limit
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
-from pillarbox.domain.messages.upload import UPLOAD_LIFE, UPLOAD_TIME
 from tests.contract.bodies import TO, attachment, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service
@@ -233,7 +232,7 @@ def test_uploads_follow_the_other_files(service: Service, live: Api) -> None:
 
 
 def test_every_unusable_upload_has_one_answer(service: Service, live: Api) -> None:
-    """Absent, without bytes, another account's, too old: the answers differ in the id alone."""
+    """Absent, without bytes, another account's, a day old: the answers differ in the id alone."""
     old, young = put(start(live)), put(start(live))
     unusable = {
         str(new_id(wiring.utc_now())),
@@ -245,9 +244,10 @@ def test_every_unusable_upload_has_one_answer(service: Service, live: Api) -> No
         answer = live.send(naming(upload_id))
         assert (answer.status, answer.error["code"]) == (404, "attachment_not_found")
         assert answer.error["details"] == {"attachment_id": upload_id}
-    with service.at(wiring.utc_now() + UPLOAD_TIME):
+    with service.at(wiring.utc_now() + timedelta(hours=24)):
         assert live.send(naming(old)).error["code"] == "attachment_not_found"
-    assert live.send(naming(young)).status == 200
+    with service.at(wiring.utc_now() + timedelta(hours=23, minutes=58)):
+        assert live.send(naming(young)).status == 200
     assert len(service.jobs_of(live)) == 1
 
 
@@ -325,11 +325,12 @@ def test_a_file_that_changed_is_not_sent(service: Service, live: Api, change: st
 
 
 def test_the_sweep_deletes_what_no_email_can_have(live: Api) -> None:
-    """An upload stays for every attempt of every email that may name it, and not longer."""
+    """It may be named for a day, and an email is tried for a day: a file stays for two."""
     put(start(live))
-    now, spool = wiring.utc_now(), wiring.services().spool
-    assert spool.put_before(owner(live), now + UPLOAD_LIFE - timedelta(minutes=1), None).items == []
-    (found,) = spool.put_before(owner(live), now + UPLOAD_LIFE + timedelta(minutes=1), None).items
+    now, spool, minute = wiring.utc_now(), wiring.services().spool, timedelta(minutes=1)
+    two_days = now + timedelta(hours=48)
+    assert spool.put_before(owner(live), two_days - minute, None).items == []
+    (found,) = spool.put_before(owner(live), two_days + minute, None).items
     assert (found.key, found.message_id) == (uploads(live)[0], None)
 
 

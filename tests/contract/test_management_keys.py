@@ -2,11 +2,14 @@
 
 import json
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import (
@@ -23,6 +26,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
 )
 from pillarbox.domain.accounts.scope_words import SCOPE_WORDS, words_of
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
@@ -225,14 +229,23 @@ def test_a_revoked_key_takes_its_descendants_with_it(account: str) -> None:
     assert names == {"ci"}
 
 
-def test_an_interrupted_revocation_goes_on(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the store fails after the parent, a repetition revokes the rest."""
+@pytest.mark.parametrize(("call", "number"), [("children_of", 1), ("revoke", 2), ("revoke", 3)])
+def test_an_interrupted_revocation_goes_on(
+    account: str, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    """If the store fails after the parent or between two children, a repetition ends the rest."""
     parent = key_with(account, KEYS_WRITE)
     children = [Api(create(parent, KEYS_WRITE).json["key"]) for _ in range(2)]
     records = services().api_keys.records
+    original, calls = getattr(type(records), call), count(1)
+
+    def fail(*arguments: Any) -> Any:
+        assert next(calls) < number, "planted"
+        return original(*arguments)
+
     with monkeypatch.context() as patched:
-        patched.setattr(type(records), "children_of", lambda *_: 1 // 0)
-        with pytest.raises(ZeroDivisionError):
+        patched.setattr(type(records), call, fail)
+        with pytest.raises(AssertionError, match="planted"):
             revoke(parent)
     assert not works(parent)
     revoke(parent)
@@ -313,6 +326,10 @@ def test_owners_create_management_keys_and_get_an_email(service: Service, accoun
     (job,) = [json.loads(one["body"]) for one in service.jobs()]
     assert "own@shop.example" in json.dumps(job)
     assert words_of([KEYS_WRITE])[0] in json.dumps(job)
+    before = owner.raw("GET", "/keys").json
+    with mock.patch.object(SqsJobs, "put", side_effect=ServiceError("service_unavailable", "p")):
+        assert create(owner, KEYS_WRITE).code == "service_unavailable"
+    assert owner.raw("GET", "/keys").json == before, "no key exists of which nobody was told"
 
 
 def test_a_key_manages_members_within_its_rights(service: Service, account: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
@@ -49,6 +49,8 @@ class FakeAlertTimes:
     """Implements `alerts.ports.AlertTimes`; `minutes` has the tasks and accounts of each minute."""
 
     minutes: dict[datetime, dict[str, str]] = field(default_factory=dict)
+    #: No pass reads a minute again that is two minutes old.
+    closed: datetime = datetime(2000, 1, 1, tzinfo=UTC)
     _names: Iterator[int] = field(default_factory=count)
 
     def put(self, account_id: str, due: datetime) -> None:
@@ -58,8 +60,9 @@ class FakeAlertTimes:
 
     def due(self, now: datetime) -> Iterator[tuple[datetime, Mapping[str, str]]]:
         for minute in sorted(self.minutes):
-            if minute <= now and self.minutes[minute]:
+            if self.closed < minute <= now and self.minutes[minute]:
                 yield minute, dict(self.minutes[minute])
+        self.closed = now - timedelta(minutes=2)
 
     def remove(self, minute: datetime, tasks: Iterable[str]) -> None:
         for task in tasks:

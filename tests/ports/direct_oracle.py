@@ -253,7 +253,9 @@ def check(expected: Outcome, found: Outcome) -> None:
         assert headers["authorization"] == signature(headers, body)
 
 
-def signature(headers: Mapping[str, str], body: bytes) -> str:
+def signature(
+    headers: Mapping[str, str], body: bytes, credentials: ReadOnlyCredentials = CREDENTIALS
+) -> str:
     """Return how botocore signs a request with these headers at its time."""
     service = "sqs" if "x-amzn-query-mode" in headers else "dynamodb"
     sent = datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
@@ -271,7 +273,7 @@ def signature(headers: Mapping[str, str], body: bytes) -> str:
         body,
     )
     with mock.patch.object(auth, "get_current_datetime", return_value=sent):
-        auth.SigV4Auth(CREDENTIALS, service, REGION).add_auth(request)
+        auth.SigV4Auth(credentials, service, REGION).add_auth(request)
     return str(request.headers["Authorization"])
 
 

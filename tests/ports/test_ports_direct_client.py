@@ -15,11 +15,15 @@ from botocore.retries.standard import ThrottledRetryableChecker, TransientRetrya
 
 from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES, CallLimits
 from pillarbox.adapters.direct import client as direct
+from pillarbox.adapters.direct import signature as sigv4
+from pillarbox.adapters.direct.signature import AccessKey, Signer
 from tests.examples import DEEP
 from tests.loops import for_each
 from tests.ports.direct_oracle import (
+    CREDENTIALS,
     GET,
     IMPATIENT,
+    REGION,
     Act,
     Pair,
     both_clients,
@@ -30,6 +34,7 @@ from tests.ports.direct_oracle import (
     resets,
     run,
     sends,
+    signature,
     to_json,
     value,
 )
@@ -44,6 +49,8 @@ BODIES: Final = {
     "sqs": b'{"MD5OfMessageBody": "1", "MessageId": "2"}',
 }
 GOOD: Final = reply(200, BODIES["dynamodb"], checksum=True)
+#: One for all tests, as a process has one for all days.
+_SIGNER: Final = Signer("dynamodb", REGION)
 
 
 def slowly(connection: socket.socket) -> bool:
@@ -115,6 +122,18 @@ def test_any_request_is_that_of_botocore(pairs: dict[str, Pair]) -> None:
         result = value(operation.output_shape, rng) if operation.output_shape else {}
         response = reply(200, to_json(result), checksum=service == "dynamodb")
         pairs[service].compare([(method, parameters)], [sends(response)])
+
+
+@for_each("second", ["2026-12-31T23:59:59", "2027-01-01T00:00:00", "2026-12-31T00:00:00"])
+@for_each("secret", ["secret/+", "another"])
+def test_a_signature_is_that_of_its_day_and_its_key(second: str, secret: str) -> None:
+    """A process that signed before midnight UTC, and with an earlier key, signs as botocore now."""
+    credentials = CREDENTIALS._replace(secret_key=secret)
+    headers = {"host": "dynamodb.eu-west-1.amazonaws.com"}
+    now = time.strptime(second, "%Y-%m-%dT%H:%M:%S")
+    with mock.patch.object(sigv4, "gmtime", return_value=now):
+        signed = _SIGNER.sign(headers, b"{}", AccessKey(*credentials[:3]))
+    assert signed["authorization"] == signature(signed, b"{}", credentials)
 
 
 def test_any_error_is_that_of_botocore(pairs: dict[str, Pair]) -> None:

@@ -1,9 +1,12 @@
 """The queues on emulated AWS: their messages are counted and moved without loss."""
 
 import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from pillarbox.adapters.sqs.queues import SqsQueues
+from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 
 
@@ -40,6 +43,23 @@ def test_a_move_ends_if_messages_come_back_at_once(aws: Aws) -> None:
     queues._sqs.meta.events.register("after-call.sqs.SendMessage", set_aside_again)
     assert queues.move(dead, aws.queue_url, 10_000) == len(moved)
     assert len({*moved}) == len(moved) >= 10
+
+
+@pytest.mark.parametrize("call", ["SendMessage", "DeleteMessage"])
+def test_a_move_that_fails_loses_nothing(aws: Aws, call: str) -> None:
+    """What was not sent stays a dead letter; what was not deleted is in both queues."""
+    dead = boto3.client("sqs").create_queue(QueueName=f"dead-{call}")["QueueUrl"]
+    SqsDeadLetters(dead).put("job")
+    queues = SqsQueues()
+
+    def fail(**_: object) -> None:
+        raise EndpointConnectionError(endpoint_url="planted")
+
+    queues._sqs.meta.events.register(f"before-send.sqs.{call}", fail)
+    with pytest.raises(ServiceError):
+        queues.move(dead, aws.queue_url, 1)
+    statuses = [queues.status(dead), queues.status(aws.queue_url)]
+    assert [one.waiting + one.in_flight for one in statuses] == [1, call == "DeleteMessage"]
 
 
 def test_equal_messages_move_once(aws: Aws) -> None:

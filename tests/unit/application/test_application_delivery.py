@@ -870,6 +870,22 @@ def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, 
     assert len(world.mailer.taken) == 1
 
 
+def test_an_event_that_comes_between_the_questions_prevents_a_resend(
+    world: World, job: Job
+) -> None:
+    """Events flow, and the mail's own one comes late: the queue is asked last, and has it then."""
+    leave_uncertain(world, job, accepted=True)
+    end_event_wait(world)
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    while worker.at not in {"heartbeat.latest", "event_queue.may_hold_older_than"}:
+        worker.step()
+    worker.step()
+    world.store.queued_events = [at(1)]
+    worker.finish()
+    assert worker.result == DeliveryResult(Outcome.UNCERTAIN, 10 * MINUTE)
+    assert len(world.mailer.taken) == 1
+
+
 def test_an_event_may_arrive_before_the_worker_saves(world: World, job: Job) -> None:
     """A Delivery event before the worker saves: both events stay, the status is delivered."""
     worker = stop_before("messages.save", world, job)

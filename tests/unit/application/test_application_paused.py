@@ -170,6 +170,20 @@ def test_a_brake_of_an_account_without_a_limit_has_one(world: World) -> None:
     world.send()
 
 
+@pytest.mark.parametrize(("seconds", "held"), [(9.999, False), (10, True)])
+def test_a_pause_holds_what_is_queued_within_ten_seconds(
+    world: World, seconds: float, *, held: bool
+) -> None:
+    """A worker remembers an account for so long, since a queue may have thousands of its emails."""
+    job = world.accept(builders.message())
+    world.advance(timedelta(seconds=10))
+    assert world.holds.find(job, world.message()) is None
+    set_pauses(world, pause(PauseScope.ACCOUNT, PauseLevel.STOP))
+    world.advance(timedelta(seconds=seconds))
+    assert (world.holds.find(job, world.message()) is not None) == held
+    assert world.gate.calls == ["directory.look_up"] * (1 + held)
+
+
 def test_the_record_has_room_for_some_pauses() -> None:
     """Beyond the bound warnings are dropped first, then the oldest, and never the account's."""
     account = pause(PauseScope.ACCOUNT, PauseLevel.STOP, since=NOW - DAY)

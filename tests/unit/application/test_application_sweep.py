@@ -16,6 +16,7 @@ from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Lease, Message
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, event
@@ -180,14 +181,17 @@ def case() -> Case:
     return Case()
 
 
-def test_finished_or_young_mail_is_not_reported(case: Case) -> None:
-    """The sweep reports no mail that is finished or still young."""
+def test_mail_that_is_finished_young_or_scheduled_is_not_reported(case: Case) -> None:
+    """The sweep reports no mail that is finished, still young, or not due yet."""
     for age in (OVERDUE, EXPIRED):
         case.message(age)
         case.message(age + TIME_RANGE + MILLISECOND)
     case.message(OVERDUE + SECOND, events=(event(EventKind.DELIVERED),))
     case.message(EXPIRED + SECOND, events=(event(EventKind.FAILED),))
+    waits = Schedule(due_at=NOW + timedelta(days=28), life=timedelta(hours=24))
+    waiting = [case.message(age + SECOND, schedule=waits) for age in (OVERDUE, EXPIRED)]
     assert case.run() == SweepReport(0, 0, 0)
+    assert [*map(case.now, waiting)] == waiting
 
 
 @pytest.mark.parametrize("age", [OVERDUE + MILLISECOND, OVERDUE + TIME_RANGE])
