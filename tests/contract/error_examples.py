@@ -18,11 +18,8 @@ from pillarbox.application.templates.editing import NewTemplate
 from pillarbox.domain.accounts.account import Plan, Suspension
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import SCOPES, Preset, digest_of_key
-from pillarbox.domain.accounts.limits import MAX_KEYS, MAX_MEMBERS, MAX_TEMPLATES
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits
-from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
-from pillarbox.domain.sign_in.passkey import FRESH_TIME, MAX_PASSKEYS
 from pillarbox.wiring import services
 from tests import edge_function
 from tests.contract.bodies import attachment, otp, raw_html
@@ -33,6 +30,13 @@ from tests.contract.passkeys import add as add_passkey
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, signed_in
 from tests.contract.sign_up import WRONG_PROOF
+
+MAX_KEYS = 100
+MAX_MEMBERS = 100
+MAX_TEMPLATES = 200
+MAX_BYTES_EACH = 5 * 1024 * 1024
+FRESH_TIME = timedelta(minutes=15)
+MAX_PASSKEYS = 10
 
 _LIMITS: Final = Limits(per_minute=60, per_day=300, per_month=9_000)
 _UNKNOWN: Final = str(uuid4())

@@ -28,7 +28,6 @@ from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import (
-    ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
     ApiKey,
@@ -39,7 +38,6 @@ from pillarbox.domain.accounts.key import (
     ending_of_key,
     new_key_text,
 )
-from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
@@ -63,6 +61,10 @@ from tests.contract.client import Api, Invocation, handler
 from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
 from tests.fakes.builders import QUEUES, environment
 from tests.fakes.webhooks import FakeWebhookPoster, endpoint
+
+ACCOUNT_ID_LENGTH = 12
+
+MAX_ENDPOINTS = 10
 
 SENDER: Final = "post@sender.example"
 #: What no other record has, so that a test can find it in a response.

@@ -26,13 +26,14 @@ from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import parse_access_token
-from pillarbox.http.accounts.wire import MAX_ADDRESSES
 from pillarbox.wiring import services
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import HOOK_URL, SENDER, Service
 from tests.contract.sign_in import Browser
 from tests.fakes.builders import UPGRADE_URL
+
+MAX_ADDRESSES = 1_000
 
 _ADA: Final = "ada@shop.example"
 _BOB: Final = "bob@shop.example"

@@ -18,10 +18,11 @@ from pillarbox.domain.accounts.account import NO_LIMITS, PLAN_LIMITS, Plan
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.quota_counts import refusal_limit
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.attachment import MAX_BYTES_EACH
 from tests.contract.bodies import TO, attachment, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service
+
+MAX_BYTES_EACH = 5 * 1024 * 1024
 
 PDF = b"%PDF-1.7 \x00\xff"
 NAME = "Übersicht 1.pdf"
@@ -42,8 +43,9 @@ def start(api: Api, octets: bytes = PDF, /, **changes: Any) -> ApiResponse:
 def put(started: ApiResponse, octets: bytes = PDF) -> str:
     """Do what S3 does with the signed request, and return the id."""
     url, headers = urlsplit(started.json["url"]), started.json["headers"]
-    signed = parse_qs(url.query)["X-Amz-SignedHeaders"][0].split(";")
-    assert {*signed} == {"host", *map(str.lower, headers)}
+    query = parse_qs(url.query)
+    assert {*query["X-Amz-SignedHeaders"][0].split(";")} == {"host", *map(str.lower, headers)}
+    assert query["X-Amz-Expires"] == ["900"]
     metadata = {
         name.removeprefix("x-amz-meta-"): value
         for name, value in headers.items()

@@ -11,9 +11,11 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb.sign_in import sign_ups
 from pillarbox.application.sign_in import sign_in
 from pillarbox.domain.sign_in import strangers as rule
-from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, SHORT_PER_DAY
 from tests.contract.service import Service
 from verification.attacks import strangers
+
+MAX_ATTEMPTS = 5
+SHORT_PER_DAY = 5
 
 
 def _joins_at_once() -> Mapping[str, Any]:

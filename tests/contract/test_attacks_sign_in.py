@@ -18,18 +18,15 @@ from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import (
-    SERVICE_ACCOUNT_ID,
-    TOKENS_PER_MINUTE,
-    digest_of,
-    parse_access_token,
-)
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, digest_of, parse_access_token
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user, signed_in
 from tests.contract.test_messages import event
 from verification.attacks import addresses
+
+TOKENS_PER_MINUTE = 60
 
 _numbers: Final = count(1)
 _LINK: Final = r"sign-in#([0-9a-z]{32})"

@@ -20,13 +20,15 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_token
-from pillarbox.http.cloudformation.lifecycle import RESERVE, ResourceProvider
+from pillarbox.http.cloudformation.lifecycle import ResourceProvider
 from pillarbox.http.cloudformation.resources import TYPES
 from pillarbox.wiring import services
 from tests.aws import shared_client
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.webhook_path import ROLE
+
+RESERVE = 60.0
 
 _STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/5d2b"
 _TIME: Final = 900.0

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.accounts.domain_links import PER_MINUTE
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.role import Role
@@ -15,6 +14,8 @@ from pillarbox.wiring import services
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import APP_URL, Service
 from tests.contract.test_domains import add, member, publish
+
+PER_MINUTE = 10
 
 _NOBODY = Api()
 

@@ -10,7 +10,6 @@ from urllib.parse import quote
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.slow_requests import PER_MINUTE
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.sign_in.role import Role
 from tests.contract.bodies import otp
@@ -18,6 +17,8 @@ from tests.contract.client import Api, ApiResponse
 from tests.contract.name_server import RECORDS
 from tests.contract.service import Service
 from verification.attacks import slow_names
+
+PER_MINUTE = 60
 
 _numbers: Final = count()
 

@@ -14,7 +14,6 @@ import pytest
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.sqs.jobs import LONG_HIDDEN, MAX_DELAY
 from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.sign_in.role import Role
@@ -22,6 +21,9 @@ from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.operations import in_an_hour
 from tests.contract.service import Service
+
+LONG_HIDDEN = 60
+MAX_DELAY = 900
 
 MINUTE = timedelta(minutes=1)
 

@@ -8,11 +8,13 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-from pillarbox.domain.sign_in.session import IDLE_TIME, user_digest
+from pillarbox.domain.sign_in.session import user_digest
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import SAME_ORIGIN, Browser, signed_in
+
+IDLE_TIME = timedelta(days=30)
 
 _ADDRESS: Final = "ada@shop.example"
 

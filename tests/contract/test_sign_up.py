@@ -14,12 +14,14 @@ from pillarbox import wiring
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from pillarbox.domain.sign_in.session import parse_access_token
-from pillarbox.domain.sign_in.sign_up import NEWCOMERS, STRANGERS
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user
 from tests.contract.sign_up import WRONG_PROOF, post, proof_for, sign_up, user_without_account
+
+NEWCOMERS = 500
+STRANGERS = 100
 
 _numbers: Final = count(1)
 _CODE_MAIL: Final = "pillarbox.application.sign_in.code_mail"

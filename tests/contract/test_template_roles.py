@@ -37,7 +37,6 @@ from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.application.alerts.looks import KEYS_HOUR
 from pillarbox.application.history.ports import RebuildMark, SearchEntry
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
@@ -54,7 +53,7 @@ from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
-from pillarbox.domain.messages.message import STALL_TIME, Event, EventKind, MessageOrigin
+from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.messages.search import terms_of
 from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.sign_in.role import OPERATE, Role
@@ -96,6 +95,9 @@ from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
 from tests.loops import for_each
 from tests.unit.http.test_function_url import url_event
+
+KEYS_HOUR = 6
+STALL_TIME = timedelta(hours=48)
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
 _FUNCTIONS: Final = {

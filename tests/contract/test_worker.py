@@ -15,21 +15,24 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
-from pillarbox.adapters.sqs.job_format import DUE_VERSION
 from pillarbox.application.delivery import build_message
-from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.domain.accounts.account import QueuedMail
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME, Mail
+from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from tests.aws import shared_client
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service, queue_record
+
+DUE_VERSION = 4
+
+VISIBILITY = timedelta(seconds=90)
+MAX_DELIVERY_TIME = timedelta(hours=24)
 
 THROTTLED = (429, "TooManyRequestsException")
 

@@ -9,12 +9,13 @@ import pytest
 from pillarbox.application.ports import AcceptedMessage, Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import EventKind, Lease, Message
-from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.claims import acquire_or_replay, response_to
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event
 from tests.ports.implementations import Ports
 from tests.refusals import refusal
+
+CLOCK_MARGIN = timedelta(seconds=30)
 
 ANN = "ann@example.com"
 LOWER_HASH = "0" * 64

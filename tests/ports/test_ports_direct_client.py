@@ -9,6 +9,7 @@ from typing import Any, Final
 from unittest import mock
 
 import pytest
+from botocore.credentials import ReadOnlyCredentials
 from botocore.exceptions import BotoCoreError
 from botocore.retries.quota import RetryQuota
 from botocore.retries.standard import ThrottledRetryableChecker, TransientRetryableChecker
@@ -49,8 +50,6 @@ BODIES: Final = {
     "sqs": b'{"MD5OfMessageBody": "1", "MessageId": "2"}',
 }
 GOOD: Final = reply(200, BODIES["dynamodb"], checksum=True)
-#: One for all tests, as a process has one for all days.
-_SIGNER: Final = Signer("dynamodb", REGION)
 
 
 def slowly(connection: socket.socket) -> bool:
@@ -124,16 +123,20 @@ def test_any_request_is_that_of_botocore(pairs: dict[str, Pair]) -> None:
         pairs[service].compare([(method, parameters)], [sends(response)])
 
 
-@for_each("second", ["2026-12-31T23:59:59", "2027-01-01T00:00:00", "2026-12-31T00:00:00"])
-@for_each("secret", ["secret/+", "another"])
-def test_a_signature_is_that_of_its_day_and_its_key(second: str, secret: str) -> None:
+def test_a_signature_is_that_of_its_day_and_its_key() -> None:
     """A process that signed before midnight UTC, and with an earlier key, signs as botocore now."""
-    credentials = CREDENTIALS._replace(secret_key=secret)
-    headers = {"host": "dynamodb.eu-west-1.amazonaws.com"}
-    now = time.strptime(second, "%Y-%m-%dT%H:%M:%S")
-    with mock.patch.object(sigv4, "gmtime", return_value=now):
-        signed = _SIGNER.sign(headers, b"{}", AccessKey(*credentials[:3]))
-    assert signed["authorization"] == signature(signed, b"{}", credentials)
+    signer, headers = Signer("dynamodb", REGION), {"host": "dynamodb.eu-west-1.amazonaws.com"}
+    for second, secret in (
+        ("2026-12-31T23:59:59", "secret/+"),
+        ("2027-01-01T00:00:00", "secret/+"),
+        ("2027-01-01T00:00:00", "another"),
+    ):
+        credentials = ReadOnlyCredentials(CREDENTIALS.access_key, secret, "token", None)
+        now = time.strptime(second, "%Y-%m-%dT%H:%M:%S")
+        with mock.patch.object(sigv4, "gmtime", return_value=now):
+            own = AccessKey(CREDENTIALS.access_key, secret, "token")
+            signed = signer.sign(headers, b"{}", own)
+        assert signed["authorization"] == signature(signed, b"{}", credentials)
 
 
 def test_any_error_is_that_of_botocore(pairs: dict[str, Pair]) -> None:

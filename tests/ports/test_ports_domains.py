@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 import dns.exception
 import pytest
 
-from pillarbox.adapters.answer_memory import UNKNOWN_KEPT
-from pillarbox.adapters.dns import MAX_WAIT, DnsMailDomains
+from pillarbox.adapters.dns import DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
+
+UNKNOWN_KEPT = 60.0
+
+MAX_WAIT = 2.0
 
 VERDICTS = {
     "example.com": DomainVerdict.ACCEPTS,

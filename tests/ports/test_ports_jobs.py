@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.s3_uploads import S3Uploads
-from pillarbox.adapters.sqs.job_format import MAX_INLINE_BYTES, read_payload, write_payload
+from pillarbox.adapters.sqs.job_format import read_payload, write_payload
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.errors import Unavailable
@@ -31,6 +31,8 @@ from tests.fakes import builders
 from tests.fakes.builders import attachment, event, mail
 from tests.ports.implementations import Ports
 from tests.refusals import refusal
+
+MAX_INLINE_BYTES = 200_000
 
 JOB = builders.job(builders.message(), mail=None)
 URGENT = replace(JOB, deadline=JOB.queued_at + timedelta(hours=1))

@@ -22,10 +22,11 @@ from pillarbox.domain.accounts.quota import (
     window_name,
 )
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at, messages
 from tests.fakes.stores import FakeQuotas, Store
 from tests.ports.implementations import Ports
+
+CLOCK_MARGIN = timedelta(seconds=30)
 
 TIGHT = Limits(per_minute=3, per_day=5, per_month=7)
 

@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSig
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.sign_in.ports import SessionResult
-from pillarbox.domain.sign_in.codes import CODE_TIME, FlowToken, Link, new_flow
+from pillarbox.domain.sign_in.codes import FlowToken, Link, new_flow
 from pillarbox.domain.sign_in.passkey import Passkey
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.role import Role
@@ -29,6 +29,8 @@ from pillarbox.domain.sign_in.session import (
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
+
+CODE_TIME = timedelta(minutes=10)
 
 USER = User(user_id="u00000000001", address="Ada@shop.example")
 MEMBER = Member(

@@ -11,11 +11,7 @@ from botocore.client import BaseClient
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.messages.waiting import (
-    MAX_IN_TABLE,
-    DynamoWaitingContents,
-    DynamoWakeTimes,
-)
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import LeaseRefusal, PayloadGone
@@ -30,6 +26,8 @@ from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.ports.implementations import Ports
+
+MAX_IN_TABLE = 8_000
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 TEMPLATE = str(UUID(int=7))

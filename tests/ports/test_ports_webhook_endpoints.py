@@ -10,11 +10,12 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.ports import EndpointChanges, WebhookEndpoints
-from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
 from pillarbox.domain.webhooks.endpoint import WebhookSecret
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.fakes.webhooks import FakeWebhookEndpoints, endpoint
+
+MAX_ENDPOINTS = 10
 
 OTHER_ACCOUNT = "acct00000002"
 MINUTE = timedelta(minutes=1)

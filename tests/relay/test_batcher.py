@@ -6,7 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from relay.batcher import MAX_BATCH_SIZE, MAX_CONCURRENT_CALLS, SubmissionBatcher
+from relay.batcher import SubmissionBatcher
+
+MAX_BATCH_SIZE = 20
+MAX_CONCURRENT_CALLS = 2
 
 #: Seconds. A test takes none, unless a message waits for a call that never comes.
 PATIENCE = 20

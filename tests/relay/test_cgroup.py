@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from relay.container_memory import OF_PROCESS
 from tests.needs import need_cgroup
 from tests.relay.relay_program import COMMAND, program
 from tests.relay.running_relay import PATIENCE
 from verification.memory.__main__ import image_variables
 from verification.memory.cgroup import MIB, memory_group
+
+OF_PROCESS = 128
 
 LIMIT = 512
 

@@ -6,7 +6,8 @@ import pytest
 
 from pillarbox.settings import SettingError
 from relay import container_memory
-from relay.container_memory import OF_PROCESS
+
+OF_PROCESS = 128
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from dataclasses import asdict
 
-from relay.limits import MIB, ServerLimits
+from relay.limits import ServerLimits
+
+MIB = 1024 * 1024
 
 
 def test_default_limits() -> None:

@@ -3,9 +3,6 @@
 import pytest
 
 from relay.framing import (
-    MAX_COMMAND,
-    MAX_SASL_LINE,
-    MAX_TEXT_LINE,
     BareControlCharacter,
     ContentBuffer,
     ContentFarTooLarge,
@@ -14,6 +11,10 @@ from relay.framing import (
 )
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
+
+MAX_COMMAND = 512
+MAX_SASL_LINE = 12_288
+MAX_TEXT_LINE = 1_000
 
 END = b"\r\n.\r\n"
 

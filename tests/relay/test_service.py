@@ -14,7 +14,7 @@ from pillarbox.domain.errors import ServiceError
 from relay import service
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName
-from relay.service import THREADS, THREADS_OF_ACCOUNT, ThreadedService
+from relay.service import ThreadedService
 from tests.fakes import builders
 
 ORIGIN = ClientOrigin("192.0.2.1")
@@ -55,7 +55,7 @@ def submit(submission: Submission, size: int, key: str = KEY) -> str:
 
 def test_an_account_has_a_quarter_of_the_threads() -> None:
     """Of the 32 threads, the calls of one account can take eight."""
-    assert (THREADS, THREADS_OF_ACCOUNT) == (32, 8)
+    assert (service.THREADS, service.THREADS_OF_ACCOUNT) == (32, 8)
     threaded = ThreadedService(lambda: cast("Any", Submission()))
     assert threaded._threads._max_workers == 32
 

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.limits import MIB, ServerLimits
+from relay.limits import ServerLimits
 from relay.memory import MemoryBudget, MessageMemory
 from tests.relay.running_relay import ManualClock
+
+MIB = 1024 * 1024
 
 #: A message of 1 octet may be the largest, so the shares are a quarter and half of the memory.
 LIMITS = ServerLimits(memory=400 * MIB, message_size=1)

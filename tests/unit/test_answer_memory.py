@@ -4,9 +4,11 @@ from typing import Any
 
 from dns.resolver import NXDOMAIN, NoNameservers
 
-from pillarbox.adapters.answer_memory import UNKNOWN_KEPT, Unanswered
+from pillarbox.adapters.answer_memory import Unanswered
 from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.webhook_poster import HttpsWebhookPoster
+
+UNKNOWN_KEPT = 60.0
 
 
 class SilentResolver:

@@ -17,10 +17,13 @@ import psutil
 import pytest
 
 from front import health
-from front.uploads import BODY_LIMIT
-from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 from tests.fakes import builders
 from tests.stack import AGENT, free_port
+
+ACCOUNT_ID_LENGTH = 12
+
+BODY_LIMIT = 16 * 1024 * 1024
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60

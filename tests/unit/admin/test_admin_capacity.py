@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from admin.use_cases.capacity import (
-    NEW_TABLE_WRITES,
-    Capacity,
-    check_capacity,
-    parameters_for,
-)
+from admin.use_cases.capacity import Capacity, check_capacity, parameters_for
 from local import template
 from pillarbox.application.operator.checks import Verdict
+
+NEW_TABLE_WRITES = 4_000
 
 _PARAMETERS: Mapping[str, Any] = template.load()["Parameters"]
 #: A stack as it is deployed without parameters, in a new region of an established account.

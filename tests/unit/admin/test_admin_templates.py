@@ -10,12 +10,14 @@ from pillarbox.adapters.dynamodb.records import template_item
 from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
 from pillarbox.application.templates.publication import content_of
-from pillarbox.domain.templates.draft import MAX_SOURCE, LocaleContent, SourceKind
+from pillarbox.domain.templates.draft import LocaleContent, SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.rendering.problems import Problem
 from tests.fakes.builders import NOW
 from tests.refusals import faults, refusal
 from tests.unit.admin.use_cases import UseCases
+
+MAX_SOURCE = 256 * 1024
 
 SOURCE = TemplateSource(
     name="Receipt",

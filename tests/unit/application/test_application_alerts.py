@@ -8,11 +8,11 @@ from unittest import mock
 
 import pytest
 
-from pillarbox.application.alerts.chat import MAX_TEXT, RETRY_AFTER, TRIES, ChatPosts, chat_body
+from pillarbox.application.alerts.chat import ChatPosts, chat_body
 from pillarbox.application.alerts.choices import AlertChoices
 from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
 from pillarbox.application.alerts.raising import Alerts
-from pillarbox.application.alerts.telling import MOST_TOLD, AlertTelling
+from pillarbox.application.alerts.telling import AlertTelling
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import AccountAction
@@ -31,6 +31,11 @@ from tests.fakes import builders
 from tests.fakes.alerts import FakeAlerts, FakeAlertTimes
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.refusals import fault
+
+MAX_TEXT = 4_000
+RETRY_AFTER = timedelta(minutes=5)
+TRIES = 3
+MOST_TOLD = 20
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 URL = "https://hooks.slack.com/services/T0/B0/s3cret-xyz9"

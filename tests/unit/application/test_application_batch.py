@@ -16,7 +16,6 @@ from pillarbox.domain.ids import derived_id
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.messages.replies import batch_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
@@ -24,6 +23,8 @@ from tests.fakes.stores import CLAIM_LEASE as LEASE
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
 from tests.refusals import refusal
+
+CLOCK_MARGIN = timedelta(seconds=30)
 
 LOOK_UP, ACQUIRE, READ = "directory.look_up", "claims.put", "messages.get_all"
 DNS, RESERVE, PUT = "domains.look_up", "quotas.reserve", "jobs.put_all"

@@ -9,16 +9,9 @@ from unittest import mock
 import pytest
 
 from pillarbox.application.accounts.resuming import Resuming
-from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope
-from pillarbox.domain.accounts.reputation import (
-    LEAST_COMPLAINTS,
-    LEAST_FOR_COMPLAINTS,
-    LEAST_RECIPIENTS,
-    BreakerMode,
-    ReputationLimits,
-)
+from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
 from pillarbox.domain.messages.recipient_counts import RecipientCounts
 from pillarbox.domain.messages.statistics import index_entry
@@ -28,6 +21,11 @@ from tests.fakes.builders import ACCOUNT
 from tests.fakes.reputation import LIMITS, Reputation, check_history, lower_root
 from tests.fakes.world import World
 from tests.refusals import refusal
+
+HOLD_TIME = timedelta(hours=4)
+LEAST_COMPLAINTS = 3
+LEAST_FOR_COMPLAINTS = 1_000
+LEAST_RECIPIENTS = 20
 
 STOP, BRAKE, WARN = PauseLevel.STOP, PauseLevel.BRAKE, PauseLevel.WARN
 DAY = timedelta(days=1)

@@ -8,19 +8,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.messages.custom_headers import (
-    MAX_HEADERS_BYTES,
-    NAMES,
-    HeaderError,
-    is_ours,
-    normal_headers,
-)
+from pillarbox.domain.messages.custom_headers import NAMES, HeaderError, is_ours, normal_headers
 from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.validation import validate
 from tests.fakes.world import World
 from tests.loops import for_each
 from tests.unit.application.test_application_smtp import FROM, sent_bytes
 from tests.unit.application.test_application_smtp import submit as submit_smtp
+
+MAX_HEADERS_BYTES = 4096
 
 SEND: Mapping[str, Any] = {"to": "ann@example.com", "html": "<p>Hi</p>", "subject": "Hello"}
 #: A valid value for each field of the table, and for some X- fields.

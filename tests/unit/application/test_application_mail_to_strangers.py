@@ -37,7 +37,7 @@ from pillarbox.domain.sign_in.session import (
     new_session,
     new_user,
 )
-from pillarbox.domain.sign_in.sign_up import NEWCOMERS, Newcomers, SignUpMode, SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpMode, SignUpPolicy
 from tests.fakes.builders import ACCOUNT, NOW, account, event
 from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.engine_tables import EngineTable
@@ -45,6 +45,8 @@ from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
 from tests.fakes.stores import FakeJobs, FakeMessages
 from tests.fakes.world import World
 from tests.refusals import refusal
+
+NEWCOMERS = 500
 
 USER: Final = "ada@shop.example"
 DAY: Final = timedelta(days=1)

@@ -11,19 +11,14 @@ import pytest
 
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
-from pillarbox.domain.accounts.pause import (
-    MAX_PAUSES,
-    Pause,
-    PauseCause,
-    PauseLevel,
-    PauseScope,
-    with_pause,
-)
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope, with_pause
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, NOW, request, starter_request
 from tests.fakes.world import World
 from tests.refusals import refusal
+
+MAX_PAUSES = 20
 
 DAY = timedelta(days=1)
 SMTP = b"From: hello@shop.example\r\nSubject: Hi\r\n\r\nHello\r\n"

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery.deliver import RETRY_SOON
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.application.ports import UnreadableJob
@@ -14,6 +13,8 @@ from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
+
+RETRY_SOON = timedelta(minutes=1)
 
 SECOND = timedelta(seconds=1)
 QUARTER = timedelta(minutes=15)

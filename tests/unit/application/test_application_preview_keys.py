@@ -20,12 +20,7 @@ from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota_counts import QuotaCounts
 from pillarbox.domain.address import fold_address
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
-from pillarbox.domain.sign_in.preview_key import (
-    CODES_PER_ADDRESS,
-    CODES_PER_KEY,
-    PreviewRecipients,
-    is_unused,
-)
+from pillarbox.domain.sign_in.preview_key import PreviewRecipients, is_unused
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.engine_tables import EngineTable
@@ -33,6 +28,9 @@ from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
+
+CODES_PER_ADDRESS = 15
+CODES_PER_KEY = 5
 
 __all__ = ["few_tries"]
 

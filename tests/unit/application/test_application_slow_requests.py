@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pillarbox.application.slow_requests import PER_MINUTE, SlowRequests
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.domain.errors import ServiceError
+
+PER_MINUTE = 60
 
 
 def test_an_account_has_so_many_slow_requests_a_minute() -> None:

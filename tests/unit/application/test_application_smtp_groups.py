@@ -9,13 +9,15 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.application.sending.smtp_message import SMALL, SmtpMessage
+from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 from tests.refusals import refusal
+
+SMALL = 50_000
 
 TO = ("ann@example.com",)
 KEY = "Idempotency-Key: k\r\n"

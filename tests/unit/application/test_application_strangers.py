@@ -13,12 +13,13 @@ from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.accounts.key import EMAILS_READ, digest_of_key
 from pillarbox.domain.accounts.quota_counts import refusals_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.messages.batch import MAX_DOMAINS
 from pillarbox.domain.messages.mail import SendRequest
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, NOW, request, starter_request
 from tests.fakes.world import Fault, World
 from tests.refusals import refusal
+
+MAX_DOMAINS = 100
 
 LOOK_UP, DNS, COUNT = "directory.look_up", "domains.look_up", "refusals.count"
 

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery.deliver import EVENT_WAIT
 from pillarbox.application.delivery.result import Outcome
 from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.domain.accounts.account import Suspension
@@ -22,11 +21,15 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import Message, Status
-from pillarbox.domain.messages.schedule import MAX_AHEAD, RELEASE_TIME, Schedule
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.upload import UploadReference
 from tests.fakes import builders
 from tests.fakes.world import World
 from tests.loops import for_each
+
+EVENT_WAIT = timedelta(minutes=15)
+MAX_AHEAD = timedelta(days=30)
+RELEASE_TIME = timedelta(days=7)
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 MILLISECOND = timedelta(milliseconds=1)

@@ -13,11 +13,12 @@ from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.message import EventKind
-from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhook_world import WebhookWorld
+
+CLOCK_MARGIN = timedelta(seconds=30)
 
 OK, BUSY, GONE = (PostResult(status_code=code) for code in (200, 503, 410))
 ERRORS = [timedelta(seconds=seconds) for seconds in (-30, -10, -3, -1, 0, 1, 3, 10, 30)]

@@ -8,11 +8,10 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
-from pillarbox.application.webhooks.drain import LEASE, Drains
+from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.messages.message import EventKind
-from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
@@ -28,11 +27,13 @@ from pillarbox.domain.webhooks.events import account_paused, events_of, webhook_
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
+CLOCK_MARGIN = timedelta(seconds=30)
+
 MOMENT, SECOND, MINUTE = timedelta(milliseconds=1), timedelta(seconds=1), timedelta(minutes=1)
 HOUR, LATER = timedelta(hours=1), NOW + MINUTE
 OPEN = EndpointHealth(failing_since=NOW, failures=5, open_since=NOW, probes=2)
 #: What the random part of 0.5 makes of the lease.
-LEASED = NOW + LEASE + 5 * SECOND
+LEASED = NOW + 95 * SECOND
 
 
 def waiting_world(

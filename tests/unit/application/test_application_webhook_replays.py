@@ -13,7 +13,6 @@ from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind
-from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
@@ -26,6 +25,8 @@ from pillarbox.domain.webhooks.events import events_of
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.webhook_world import WebhookWorld, one_after_another
 from tests.unit.application.test_application_webhooks import FakeLog
+
+CLOCK_MARGIN = timedelta(seconds=30)
 
 BUSY, GONE = PostResult(status_code=503), PostResult(status_code=410)
 

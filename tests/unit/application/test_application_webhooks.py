@@ -13,12 +13,7 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
-from pillarbox.application.webhooks.replays import (
-    MAX_REPLAYED,
-    ReplayResult,
-    WebhookReplays,
-)
-from pillarbox.domain.accounts.limits import MAX_ENDPOINTS
+from pillarbox.application.webhooks.replays import ReplayResult, WebhookReplays
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
@@ -44,6 +39,9 @@ from tests.fakes.webhooks import (
 )
 from tests.fakes.world import Killed
 from tests.refusals import faults, refusal
+
+MAX_REPLAYED = 10_000
+MAX_ENDPOINTS = 10
 
 URL = "https://shop.example/hooks"
 HOUR = timedelta(hours=1)

@@ -7,13 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pillarbox.application.validation import to_a_label
-from pillarbox.domain.address import (
-    MAX_ADDRESS,
-    AddressSyntaxError,
-    domain_of,
-    mailbox_key,
-    parse_address,
-)
+from pillarbox.domain.address import AddressSyntaxError, domain_of, mailbox_key, parse_address
+
+MAX_ADDRESS = 254
 
 LABEL = "d" * 63
 #: A domain of 189 octets. With a local part of 64 octets, the address has 254.

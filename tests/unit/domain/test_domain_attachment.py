@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.attachment import (
     ALLOWED_TYPES,
-    MAX_BYTES_EACH,
     Attachment,
     check_attachments,
     is_canonical_base64,
     normal_type,
 )
 from tests.fakes.builders import attachment
+
+MAX_BYTES_EACH = 5 * 1024 * 1024
 
 MIB = 1024 * 1024
 

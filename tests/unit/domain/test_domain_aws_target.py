@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from pillarbox.domain.webhooks.aws_target import (
-    MAX_ROLE_ARN,
     AwsTargetError,
     EventBucket,
     EventBus,
@@ -18,6 +17,8 @@ from pillarbox.domain.webhooks.endpoint import WebhookEvent
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT
 from tests.loops import for_each
+
+MAX_ROLE_ARN = 128
 
 SERVICE, TENANT, OTHER = "999999999999", "111122223333", "444455556666"
 ROLE = f"arn:aws:iam::{TENANT}:role/pillarbox-events"

@@ -8,15 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.accounts.account import SHARD_COUNTS
-from pillarbox.domain.ids import (
-    MAX_SHARDS,
-    created_at,
-    derived_id,
-    new_id,
-    shard_count,
-    shard_of,
-)
+from pillarbox.domain.ids import created_at, derived_id, new_id, shard_count, shard_of
 from tests.fakes.builders import NOW, at
+
+MAX_SHARDS = 256
 
 SHARDS = st.sampled_from(SHARD_COUNTS)
 TIMES = st.integers(10**8, 7 * 10**12).map(lambda ms: datetime.fromtimestamp(ms / 1000, UTC))

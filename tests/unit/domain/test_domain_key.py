@@ -5,7 +5,6 @@ import string
 import pytest
 
 from pillarbox.domain.accounts.key import (
-    ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
     SCOPES,
     KeyType,
@@ -18,6 +17,8 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.ids import is_token, new_token
 from tests.fakes import builders
 from tests.refusals import refusal
+
+ACCOUNT_ID_LENGTH = 12
 
 
 @pytest.mark.parametrize("key_type", KeyType)

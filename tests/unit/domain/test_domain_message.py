@@ -8,17 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.messages.message import (
-    MAX_CODE,
-    MAX_REASON,
-    Event,
-    EventKind,
-    Message,
-    Status,
-    plain_reason,
-)
+from pillarbox.domain.messages.message import Event, EventKind, Message, Status, plain_reason
 from tests.fakes import builders
 from tests.fakes.builders import at, event
+
+MAX_CODE = 100
+MAX_REASON = 500
 
 ANN, BOB = "ann@example.com", "bob@example.com"
 MESSAGE = builders.message(to=(ANN, BOB))

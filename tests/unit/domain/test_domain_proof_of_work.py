@@ -17,13 +17,14 @@ from altcha.v1 import (
 from pillarbox.domain.sign_in import proof_of_work
 from pillarbox.domain.sign_in.proof_of_work import (
     ALGORITHM,
-    CHALLENGE_TIME,
     Challenge,
     Proof,
     check_proof,
     new_challenge,
 )
 from tests.refusals import fault
+
+CHALLENGE_TIME = timedelta(minutes=5)
 
 KEY: Final = b"a key of 32 bytes, of a test only"
 USER: Final = "5" * 64

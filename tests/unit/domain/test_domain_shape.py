@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json
 from pillarbox.domain.templates.shape import (
-    MAX_SHAPE,
-    MAX_SHAPES,
     OTHER_SHAPE,
     bounded_shapes,
     numbered_shapes,
@@ -18,6 +16,9 @@ from pillarbox.domain.templates.shape import (
 )
 from pillarbox.rendering.saved import missing_values
 from tests.examples import examples
+
+MAX_SHAPE = 250
+MAX_SHAPES = 50
 
 _NAMES = st.sampled_from(["a", "b", "1"])
 _PATHS = ("a", "b", "1", "a.a", "a.b", "a.b.a", "a[].a", "a[].b", "a[].b.a", "a[].b[].a", "b[].a")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.messages.header_text import MAX_SUBJECT, is_header_safe, is_visible
+from pillarbox.domain.messages.header_text import is_header_safe, is_visible
 from pillarbox.domain.templates.template import (
     fill_subject,
     fill_text,
@@ -18,6 +18,8 @@ from pillarbox.domain.templates.template import (
 from tests.fakes import builders
 from tests.fakes.builders import SENDER
 from tests.refusals import refusal
+
+MAX_SUBJECT = 998
 
 
 @pytest.mark.parametrize(

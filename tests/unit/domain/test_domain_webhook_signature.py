@@ -9,16 +9,11 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from pillarbox.domain.webhooks.endpoint import WebhookSecret
-from pillarbox.domain.webhooks.signature import (
-    MAX_SECRETS,
-    ROTATION,
-    in_force,
-    new_secret,
-    rotated,
-    sign,
-    signed_headers,
-)
+from pillarbox.domain.webhooks.signature import in_force, new_secret, rotated, sign, signed_headers
 from tests.fakes.builders import NOW
+
+MAX_SECRETS = 4
+ROTATION = timedelta(hours=24)
 
 EVENT_ID = UUID("5f2b7c1e-93f4-5f0a-8d55-0c7c1f3a9b7e")
 BODY = b'{"type":"webhook.test"}'

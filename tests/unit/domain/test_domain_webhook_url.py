@@ -2,7 +2,9 @@
 
 import pytest
 
-from pillarbox.domain.webhooks.url import MAX_URL, WebhookUrl, WebhookUrlError, parse_webhook_url
+from pillarbox.domain.webhooks.url import WebhookUrl, WebhookUrlError, parse_webhook_url
+
+MAX_URL = 2048
 
 HOST = "have a full host name, such as hooks.example.com"
 PORT = "have a port from 1 to 65535"

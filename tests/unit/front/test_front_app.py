@@ -14,11 +14,14 @@ import pytest
 from front import uploads
 from front.app import Front
 from front.turns import Owners
-from front.uploads import BODY_LIMIT
 from front.workers import NoWorkerFree, WorkerDied
 from local import template
 from local.route import Route
-from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from pillarbox.domain.accounts.key import KeyType, new_key_text
+
+ACCOUNT_ID_LENGTH = 12
+
+BODY_LIMIT = 16 * 1024 * 1024
 
 SECRET = "edge-secret"
 KEY = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)

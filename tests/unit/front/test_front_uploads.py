@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from front import uploads
-from front.uploads import BODY_LIMIT, MAX_REQUESTS, SMALL, Upload, Uploads
+from front.uploads import Upload, Uploads
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import virtual_time
+
+SMALL = 256 * 1024
+
+BODY_LIMIT = 16 * 1024 * 1024
+MAX_REQUESTS = 256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,16 +9,13 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.http import json_body
-from pillarbox.http.json_body import (
-    MAX_COSTLY,
-    MAX_DEPTH,
-    MAX_VALUES,
-    canonical,
-    depth_of,
-    parse_json,
-)
+from pillarbox.http.json_body import canonical, depth_of, parse_json
 from tests.allocations import measured
 from tests.refusals import fault
+
+MAX_COSTLY = 250_000
+MAX_DEPTH = 32
+MAX_VALUES = 1_100_000
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 SCALARS = (

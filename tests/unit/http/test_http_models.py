@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
-from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
 from tests.refusals import fault, refusal
+
+MAX_HTML = 2 * 1024 * 1024
+MAX_TEXT = 1024 * 1024
 
 SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
 FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}

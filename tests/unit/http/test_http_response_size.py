@@ -9,19 +9,15 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.domain.errors import (
-    MAX_FAULTS,
-    FieldError,
-    ServiceError,
-    ValidationFailed,
-    cut,
-)
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed, cut
 from pillarbox.http.batch_body import read_batch
 from pillarbox.http.bodies import read_send
 from pillarbox.http.messages.replies import batch_result, reply_error, send_result
 from tests.examples import examples
 from tests.fakes import builders
 from tests.fakes.world import World
+
+MAX_FAULTS = 100
 
 LIMIT = 1_000_000
 

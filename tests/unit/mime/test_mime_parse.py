@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.content import decoded_size, first_octets
 from pillarbox.mime.mailbox import addresses_in, read_commented_mailbox, read_mailbox
-from pillarbox.mime.parse import MAX_DEPTH, MAX_PARTS, parse
+from pillarbox.mime.parse import parse
 from tests.refusals import fault, faults
+
+MAX_DEPTH = 10
+MAX_PARTS = 250
 
 
 def crlf(text: str) -> bytes:

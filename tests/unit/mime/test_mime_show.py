@@ -2,7 +2,9 @@
 
 import pytest
 
-from pillarbox.mime.show import MAX_SHOWN, ShownFile, ShownMail, show
+from pillarbox.mime.show import ShownFile, ShownMail, show
+
+MAX_SHOWN = 512 * 1024
 
 
 @pytest.mark.parametrize(

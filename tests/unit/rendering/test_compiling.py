@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.templates.draft import MAX_SOURCE, SourceKind
+from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.masking import mask
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import text_from_html
+
+MAX_SOURCE = 256 * 1024
 
 STYLED = """<html><head><title>{{ title }}</title><style>
 .total { color: {{ accent }} }

@@ -10,15 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.rendering.allowlist import MAX_ROWS, MAX_TOKENS
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
-from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE, OutOfFuel, RequestFuel
+from pillarbox.rendering.fuel import NODE, OutOfFuel, RequestFuel
 from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.values import values_or_samples
 from tests.refusals import fault
 from tests.unit.rendering.test_saved import JSON, PIECES
+
+MAX_TOKENS = 15_000
+MAX_FUEL = 32_000_000
+
+MAX_ROWS = 1000
 
 ROWS: list[Json] = [1] * MAX_ROWS
 ORDER = (
@@ -220,7 +224,7 @@ def test_failed_emails_burn_the_fuel_of_a_request() -> None:
     fuel = RequestFuel()
     with pytest.raises(ValidationFailed):
         render_saved("{{ a }}", {}, fuel)
-    assert fuel.left < MAX_REQUEST_FUEL - 1024 * 1024
+    assert fuel.left < 256_000_000 - 1024 * 1024
 
 
 @pytest.mark.parametrize("slug", SLUGS)

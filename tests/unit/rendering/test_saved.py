@@ -5,12 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.rendering.allowlist import MAX_LENGTH, MAX_ROWS, MAX_TAGS
 from pillarbox.rendering.engine import render_saved
-from pillarbox.rendering.sandbox import MAX_BYTES
 from pillarbox.rendering.saved import missing_values
 from pillarbox.rendering.template_check import check_template
 from tests.refusals import faults
+
+MAX_LENGTH = 512 * 1024
+MAX_ROWS = 1000
+MAX_TAGS = 500
+MAX_BYTES = 1024 * 1024
 
 RECEIPT = """\
 <p>Hi {{ customer.name | default("there") }},</p>

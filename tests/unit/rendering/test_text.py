@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.markup import attributes_of
 from pillarbox.rendering.starters import SLUGS, get_starter
-from pillarbox.rendering.text import MAX_GROWTH, text_from_html
+from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import values_or_samples
+
+MAX_GROWTH = 2
 
 
 def text_of(slug: str) -> str:
