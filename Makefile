@@ -10,7 +10,7 @@ HALF_OF_UNIT := $(addprefix tests/unit/,application history mime rendering)
 
 # What a route, a setting or an error still needs, as far as it shows in a second or two.
 PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test_openapi.py \
-  test_lengths.py::test_long_files_have_a_reason)
+  test_lengths.py::test_no_file_is_long)
 
 # They need a linter of templates, whose import takes seconds: one process runs them all, and with them
 # what `python -m tools.templates` does.
@@ -21,7 +21,7 @@ CHECKS := $(addprefix tests/,checks integration/templates)
 WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test tests quick unit places format faults overload memory dynamodb-local deploy-rehearsal mutants fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard dashboard-tests fresh test tests quick unit places format faults overload memory dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -90,8 +90,15 @@ dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which nee
 deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalStack, fail, upgrade, delete: needs Java and npm
 	$(RUN)python -m verification.rehearsal $${FROM:+--from $$FROM} $$SETS
 
-mutants: setup ## change each condition, rank and lease; a test must fail: hours
+bank: setup .venv-engine/made ## plant each known bug; a test or a run must notice it: 15 minutes
+	$(RUN)python -m verification.bank
+
+mutants: setup ## change each duration, limit, order, filter and condition; a test must fail: hours
+	$(RUN)python -m pytest -n0 -p verification.mutants.touching tests/unit tests/ports tests/contract
 	$(RUN)python -m verification.mutants
+
+budgets: setup ## write how large each package is now, in tools/budgets.toml
+	$(RUN)python -m tools.budgets
 
 fuzz: setup .venv-engine/made ## try properties with many examples, and requests made from docs/openapi.json: an hour
 	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks

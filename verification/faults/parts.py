@@ -1,19 +1,18 @@
-# ruff: noqa: T201  programs that are run by hand print their results
 """The parts of `python -m verification.faults`, each in a process of its own."""
 
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from verification.faults import runs, webhook_runs
 from verification.faults.acceptance_runs import acceptance_runs
+from verification.faults.aims import aimed_runs
 from verification.faults.engine import running
-from verification.faults.known_bugs import BUGS, first_failure
-from verification.faults.process_exits import exits, first_failure_by_exit
+from verification.faults.process_exits import exits
 from verification.faults.random_schedules import random_schedules
 from verification.faults.report import RunResult, Totals, report
 from verification.faults.statistics_runs import statistics_runs
@@ -26,35 +25,49 @@ class Options:
     """The options of the command line."""
 
     parts: Sequence[str]
-    paths: Sequence[runs.Path]
+    paths: Sequence[Any]
     seconds: float
     seed: int
     client: str
+    aim: str
+    first: bool
 
 
-def run_part(part: str, options: Options) -> tuple[bool, Totals]:
-    """Run one part and print its lines; return whether a known bug was missed, and the sums."""
+def run_part(part: str, options: Options) -> Totals:
+    """Run one part and print its lines; return the sums."""
     # An exit through `SystemExit` also ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if part == "kills":
-        return False, report(part, iter([kills.run(kills.Options())]))
+        return report(part, iter([kills.run(kills.Options())]))
     with (
         tempfile.TemporaryDirectory(prefix="faults-") as state,
         running(Path(state), options.client) as system,
     ):
-        if part == "bugs":
-            return not print_bugs(system), Totals()
         total = Totals()
         for name, runs_of_part in runs_by_name(system, part, options):
-            total += report(name, runs_of_part)
-        return False, total
+            total += report(
+                name, _to_first_failure(runs_of_part) if options.first else runs_of_part
+            )
+            if options.first and total:
+                break
+        return total
 
 
-def runs_by_name(
+def _to_first_failure(runs_of_part: Iterator[RunResult]) -> Iterator[RunResult]:
+    for one in runs_of_part:
+        yield one
+        if one.verdict:
+            return
+
+
+def runs_by_name(  # noqa: C901  a case for each part
     system: System, part: str, options: Options
 ) -> Iterator[tuple[str, Iterator[RunResult]]]:
     """Yield the runs of a part, in groups with a name."""
     match part:
+        case "aim":
+            for path in options.paths:
+                yield f"{options.aim}, {path.name}", aimed_runs(system, options.aim, path.name)
         case "calls":
             yield from runs.path_by_path(system, options.paths)
         case "accepting":
@@ -70,18 +83,3 @@ def runs_by_name(
         case "random":
             schedules = random_schedules(system, options.seed)
             yield f"random, from seed {options.seed}", runs.within(options.seconds, schedules)
-
-
-def print_bugs(system: System) -> bool:
-    """Print the run that catches each known bug; return False if a bug is missed."""
-    hunts: dict[str, Callable[[], RunResult | None]] = {
-        name: partial(first_failure, system, name) for name in BUGS
-    }
-    hunts["enqueue after commit, by a real exit"] = partial(first_failure_by_exit, system)
-    caught = 0
-    for name, find in hunts.items():
-        run = find()
-        caught += run is not None
-        print(f"{name}: {f'{run.name}: {run.verdict}' if run else 'NOT CAUGHT'}", flush=True)
-    print(f"bugs: caught {caught} of {len(hunts)}", flush=True)
-    return caught == len(hunts)

@@ -22,7 +22,6 @@ from botocore.httpsession import URLLib3Session
 
 from pillarbox.adapters.direct.client import DirectClient
 from pillarbox.adapters.direct.connection import AwsConnection
-from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.processes import Process
 from verification.faults.report import RunResult
 from verification.faults.runs import PATHS, Path, faults_on_path, path_by_path
@@ -47,14 +46,6 @@ def exits(system: System, paths: Sequence[Path] = PATHS) -> Iterator[RunResult]:
 
 def _exits_of(_call: str) -> Sequence[Fault]:
     return EXITS
-
-
-def first_failure_by_exit(system: System) -> RunResult | None:
-    """Return the first run that fails because of "enqueue after commit", or None."""
-    path = PATHS[2]
-    with real_processes(system, [path]), enqueue_after_commit():
-        runs = faults_on_path(system, path, _exits_of)
-        return next((run for run in runs if run.verdict), None)
 
 
 @contextmanager

@@ -1,214 +1,53 @@
 # ruff: noqa: T201  a program that is run by hand prints its results
-"""Mutation tests of the conditions, ranks and leases: `make mutants`.
+"""Mutation tests: `make mutants`.
 
-Each module is changed in every way that cosmic-ray knows, and each term of its DynamoDB
-conditions in every way of `conditions.py`. Changes are made one at a time in a copy of the
-tree, and the module's tests must fail. The program prints the changes that survived.
-`--conditions` tries only the conditions, and `--seeded` only the bugs of `seeded_bugs.py`.
-`--sample N` tries N changes of each module, always the same ones. Arguments are modules; the
-default is all.
-One process loads the libraries and forks for each change, since starting Python takes
-longer than the tests.
+    .venv/bin/python -m pytest -n0 -p verification.mutants.touching tests/unit tests/contract
+    .venv/bin/python -m verification.mutants layers/shared/pillarbox/application/delivery
+
+The first command writes which files of tests enter which function of the product. The second one
+changes the modules of folders or files, one change at a time, as `changes.py` says, with `--code`
+also in every way that cosmic-ray knows. The tests that enter the changed function, or one that
+names the changed constant, must fail. It prints the changes that survive.
+`--sample N` tries N changes of each module, always the same ones.
+One process loads the libraries and forks for each change, since starting Python takes longer than
+the tests.
 """
 
+import ast
 import gc
 import json
 import os
 import random
 import resource
-import shlex
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import unified_diff
+from functools import cache
 from pathlib import Path
-from typing import Final, Never
+from typing import Any, Final, Never
 
 import pytest
 from hypothesis import Phase, settings
 
-from verification.mutants.conditions import changed
-from verification.mutants.seeded_bugs import BUGS, SeededBug
+from verification.mutants.changes import Change, changes, places
+from verification.mutants.touching import PRODUCT, TOUCHED
+from verification.planting import ROOT, copied_tree
 
-ROOT: Final = Path(__file__).parents[2]
-#: One for each run, so that two runs can be active at the same time.
-COPY: Final = ROOT / ".local" / "mutants" / str(os.getpid())
-PACKAGE: Final = "layers/shared/pillarbox"
 TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.7.0", "python")
 #: Runs in the environment of cosmic-ray, which is not installed in this one.
 CODE: Final = Path(__file__).parent / "code_changes.py"
 
-_DESCRIPTION: Final = "Change each condition, rank and lease; a test must fail."
-_HISTORY: Final = "tests/unit/history/test_history"
-_WEBHOOK: Final = "tests/unit/application/test_application_webhook"
-_POSTING: Final = " ".join(
-    f"{_WEBHOOK}_{name}.py" for name in ("drains", "worker", "attempts", "clocks", "replays")
-)
-_ERASURE: Final = (
-    "tests/unit/application/test_application_erasure.py tests/unit/admin/test_admin_erasure.py"
-    " tests/unit/admin/test_admin_erasure_copies.py"
-)
-_SIGN_IN: Final = (
-    "tests/contract/test_sign_in.py tests/contract/test_sessions.py"
-    " tests/contract/test_session_ends.py"
-    " tests/contract/test_attacks_sign_in.py"
-)
-_SIGN_UP: Final = (
-    "tests/unit/application/test_application_sign_up.py tests/contract/test_sign_up.py"
-)
-_LEDGER: Final = " ".join(
-    f"{_HISTORY}_{name}.py"
-    for name in (
-        *("format", "ledger", "rollups", "repairs", "leftovers", "shards", "subsets"),
-        *("audit", "search", "check", "aggregation"),
-    )
-)
-
-_STORES: Final = (
-    "tests/unit/admin/test_admin_use_cases.py tests/unit/admin/test_admin_templates.py"
-    " tests/integration/admin/test_admin_account_stores.py"
-    " tests/integration/admin/test_admin_template_stores.py"
-)
-
-#: Each module of the layer, the functions or the relay with its tests, the fastest first.
-MODULES: Final = {
-    "domain/messages/message.py": "tests/unit/domain/test_domain_message.py",
-    "domain/accounts/quota.py": "tests/unit/domain/test_domain_quota.py",
-    "domain/accounts/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
-    "domain/accounts/key_policy.py": "tests/unit/domain/test_domain_key_policy.py",
-    "admin/use_cases/erasure.py": _ERASURE,
-    "domain/messages/erasure.py": _ERASURE,
-    "domain/sign_in/codes.py": _SIGN_IN,
-    "domain/sign_in/session.py": _SIGN_IN,
-    "domain/sign_in/sign_up.py": _SIGN_UP,
-    "application/sign_in/approval.py": _SIGN_UP,
-    "application/sign_in/authentication.py": _SIGN_IN,
-    "application/sign_in/code_limits.py": f"{_SIGN_IN} {_SIGN_UP}",
-    "application/sign_in/code_mail.py": f"{_SIGN_IN} {_SIGN_UP}",
-    "application/sign_in/members.py": _SIGN_IN,
-    "application/sign_in/sign_in.py": _SIGN_IN,
-    "application/sign_in/sign_up.py": _SIGN_UP,
-    "application/sign_in/team.py": _SIGN_IN,
-    "domain/messages/statistics.py": "tests/unit/domain/test_domain_statistics.py",
-    "application/authentication.py": "tests/unit/application/test_application_strangers.py"
-    " tests/unit/application/test_application_single.py",
-    "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
-    " tests/unit/application/test_application_erasure.py"
-    " tests/unit/application/test_application_delivery_moments.py",
-    "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py"
-    " tests/unit/application/test_application_erasure.py",
-    "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
-    "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
-    "application/history/ledger_check.py": "tests/unit/history/test_history_check.py",
-    "application/sending/acceptance.py": "tests/unit/application/test_application_single.py"
-    " tests/unit/application/test_application_batch.py"
-    " tests/unit/application/test_application_smtp_groups.py"
-    " tests/unit/application/test_application_faults.py",
-    "application/sending/claiming.py": "tests/ports/test_ports_claims.py"
-    " tests/ports/test_ports_groups.py",
-    "application/sending/single.py": "tests/unit/application/test_application_single.py"
-    " tests/unit/application/test_application_costly.py"
-    " tests/unit/application/test_application_strangers.py",
-    "application/sending/batch.py": "tests/unit/application/test_application_batch.py"
-    " tests/unit/application/test_application_costly.py"
-    " tests/unit/application/test_application_strangers.py",
-    "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py"
-    " tests/unit/application/test_application_strangers.py",
-    "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
-    " tests/unit/application/test_application_smtp_keys.py"
-    " tests/unit/application/test_application_smtp_groups.py"
-    " tests/unit/application/test_application_strangers.py",
-    "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
-    " tests/unit/application/test_application_smtp_keys.py"
-    " tests/unit/application/test_application_smtp_sendable.py"
-    " tests/unit/application/test_application_smtp_groups.py",
-    **{
-        f"application/alerts/{name}.py": "tests/unit/application/test_application_alerts.py"
-        for name in ("chat", "choices", "looks", "raising", "telling")
-    },
-    "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
-    f" {_HISTORY}_key_uses.py {_HISTORY}_search.py {_HISTORY}_check.py"
-    f" {_HISTORY}_aggregation.py {_HISTORY}_audit.py",
-    "application/history/coverage.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
-    "application/history/pagination.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
-    "application/history/queries.py": f"{_HISTORY}_queries.py {_HISTORY}_shards.py"
-    f" {_HISTORY}_model.py",
-    "application/history/search.py": f"{_HISTORY}_search.py",
-    "application/history/search_index.py": f"{_HISTORY}_search.py",
-    "application/webhooks/announce.py": f"{_WEBHOOK}_announcements.py {_WEBHOOK}_worker.py"
-    f" {_WEBHOOK}_faults.py",
-    "application/webhooks/attempts.py": f"{_POSTING} {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
-    "application/webhooks/drain.py": _POSTING,
-    "application/webhooks/enqueue_due.py": f"{_WEBHOOK}_due.py {_WEBHOOK}_notices.py"
-    f" {_WEBHOOK}_faults.py",
-    "application/webhooks/post.py": f"{_POSTING} {_WEBHOOK}_fairness.py {_WEBHOOK}_notices.py"
-    f" {_WEBHOOK}_faults.py",
-    "consumer.py": "tests/unit/test_consumer.py",
-    "functions/deliver_message/app.py": "tests/contract/test_worker.py"
-    " tests/contract/test_poison_jobs.py",
-    "functions/record_feedback/app.py": "tests/contract/test_worker.py",
-    "functions/sweep_messages/app.py": "tests/integration/test_events.py",
-    "functions/aggregate_stats/app.py": "tests/integration/history/test_history_http.py",
-    "relay/admission.py": "tests/relay/test_neighbours.py",
-    "relay/batcher.py": "tests/relay/test_batcher.py",
-    "relay/commands.py": "tests/relay/test_commands.py",
-    "relay/connection.py": "tests/relay/test_connection.py tests/relay/test_deadlines.py"
-    " tests/relay/test_commands.py"
-    " tests/relay/test_content.py tests/relay/test_tls.py tests/relay/test_limits.py"
-    " tests/relay/test_proxy.py tests/relay/test_slow_messages.py tests/relay/test_slow.py",
-    "relay/health.py": "tests/relay/test_health.py",
-    "relay/logins.py": "tests/relay/test_logins.py",
-    "relay/memory.py": "tests/relay/test_shares.py",
-    "relay/places.py": "tests/relay/test_logins.py",
-    "relay/service.py": "tests/relay/test_service.py tests/relay/test_two_keys.py"
-    " tests/relay/test_log.py tests/relay/test_collection.py",
-    "relay/framing.py": "tests/relay/test_framing_bounds.py tests/relay/test_content.py",
-    "relay/limits.py": "tests/relay/test_default_limits.py tests/relay/test_shares.py"
-    " tests/relay/test_neighbours.py",
-    "relay/proxy.py": "tests/relay/test_proxy.py",
-    "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_commands.py"
-    " tests/relay/test_auth.py tests/relay/test_content.py tests/relay/test_use_case.py",
-    "relay/sasl.py": "tests/relay/test_auth.py",
-    "relay/session.py": "tests/relay/test_session.py tests/relay/test_commands.py"
-    " tests/relay/test_auth.py tests/relay/test_limits.py tests/relay/test_use_case.py",
-    "relay/tls.py": "tests/relay/test_tls_records.py tests/relay/test_tls.py"
-    " tests/relay/test_resumption.py",
-    "adapters/dynamodb/messages/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
-    " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
-    "adapters/dynamodb/inserts.py": "tests/ports/test_ports_contention.py",
-    "adapters/dynamodb/history/ledger.py": _LEDGER,
-    "adapters/dynamodb/history/ledger_audit.py": _LEDGER,
-    "adapters/dynamodb/history/ledger_rollups.py": _LEDGER,
-    "adapters/dynamodb/accounts/key_uses.py": f"{_HISTORY}_key_uses.py",
-    "adapters/dynamodb/history/ledger_format.py": _LEDGER,
-    "adapters/dynamodb/messages/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
-    " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
-    "adapters/dynamodb/messages/quota_refusals.py": "-k 'not fakes'"
-    " tests/ports/test_ports_costly_refusals.py",
-    "adapters/dynamodb/messages/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
-    "adapters/dynamodb/records.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
-    " tests/ports/test_ports_directory.py",
-    "adapters/dynamodb/table.py": "tests/ports/test_ports_table.py",
-}
-#: The same for modules in which only the conditions are changed.
-CONDITIONS: Final = {
-    "adapters/dynamodb/accounts/accounts.py": _STORES,
-    "adapters/dynamodb/accounts/api_keys.py": _STORES,
-    "adapters/dynamodb/list_entries.py": _STORES,
-    "adapters/dynamodb/messages/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
-    "adapters/dynamodb/history/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
-    "adapters/dynamodb/accounts/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
-    f" {_STORES}",
-    "adapters/dynamodb/templates/templates.py": _STORES,
-}
-
+#: Seconds that the tests of a change took together when they were recorded: the fastest ones.
+_TESTS_LIMIT: Final = 15
+#: So many files of tests run first.
+_FIRST: Final = 5
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.
-_CPU_LIMIT: Final = 60
+_CPU_LIMIT: Final = 120
 #: Seconds of real time, since a change may also cause an endless wait.
 _TIME_LIMIT: Final = 600
 _PYTEST_OPTIONS: Final = (
@@ -219,119 +58,169 @@ _PYTEST_OPTIONS: Final = (
 
 def main() -> int:
     """Return 1 if a change survived."""
-    parser = ArgumentParser(prog="python -m verification.mutants", description=_DESCRIPTION)
-    parser.add_argument("modules", nargs="*", metavar="MODULE", choices=MODULES | CONDITIONS)
-    parser.add_argument("--conditions", action="store_true", help="change only the conditions")
-    parser.add_argument("--seeded", action="store_true", help="try only the seeded bugs")
+    parser = ArgumentParser(prog="python -m verification.mutants")
+    parser.add_argument("paths", nargs="*", metavar="PATH", default=PRODUCT)
+    parser.add_argument("--code", action="store_true", help="with the changes of cosmic-ray")
     parser.add_argument("--sample", type=int, metavar="N", help="try N changes of each module")
     arguments = parser.parse_args()
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
-    shutil.copytree(ROOT, COPY, ignore=ignored)
+    paths = (
+        file
+        for path in arguments.paths
+        for file in (ROOT / path, *sorted((ROOT / path).rglob("*")))
+    )
+    modules = dict.fromkeys(str(path.relative_to(ROOT)) for path in paths if path.suffix == ".py")
+    with copied_tree() as copy, _test_server(copy) as server:
+        survived = [_survivors(copy, each, server, arguments) for each in modules]
+    return 1 if any(survived) else 0
+
+
+def _survivors(copy: Path, module: str, server: socket.socket, arguments: Any) -> int:
+    path = copy / module
+    source = path.read_text()
+    found = [*changes(source), *(_code_changes(source, path) if arguments.code else ())]
+    if arguments.sample is not None and arguments.sample < len(found):
+        found = random.Random(module).sample(found, arguments.sample)  # noqa: S311  no secret
     survived = 0
-    try:
-        if arguments.seeded or not (arguments.modules or arguments.conditions):
-            survived += sum(map(_survives, BUGS))
-            print(f"== seeded bugs: of {len(BUGS)} {survived} survived", flush=True)
-        if arguments.seeded:
-            return 1 if survived else 0
-        for module in arguments.modules or [*MODULES, *CONDITIONS]:
-            with_code = module in MODULES and not arguments.conditions
-            with _test_server(shlex.split((MODULES | CONDITIONS)[module])) as fail:
-                survived += _survivors(module, fail, arguments.sample, with_code=with_code)
-    finally:
-        shutil.rmtree(COPY)
-    return 1 if survived else 0
-
-
-def _survives(bug: SeededBug) -> bool:
-    """Put a bug into the copy, and return whether its tests pass."""
-    path = COPY / bug.path
-    source = path.read_text()
-    if source.count(bug.text) != 1:
-        sys.exit(f"{bug.path}: the text of the bug {bug.name!r} is not there once")
-    with _test_server(shlex.split(bug.tests)) as fail:
-        if fail():
-            sys.exit(f"{bug.tests}: these tests fail unchanged")
-        path.write_text(source.replace(bug.text, bug.bug))
-        caught = fail()
-    path.write_text(source)
-    print(f"{'caught' if caught else 'SURVIVED'}: {bug.name}", flush=True)
-    return not caught
-
-
-def _survivors(
-    module: str, fail: Callable[[], bool], sample: int | None, *, with_code: bool
-) -> int:
-    path = COPY / module
-    if not path.exists():
-        path = COPY / PACKAGE / module
-    source = path.read_text()
-    if fail():
-        sys.exit(f"{module}: its tests fail unchanged")
-    changes, survived = [*(_code_changes(path) if with_code else ()), *changed(source)], 0
-    if sample is not None and sample < len(changes):
-        changes = random.Random(module).sample(changes, sample)  # noqa: S311  no secret
-    for change in changes:
-        path.write_text(change)
-        if not fail():
+    for change in found:
+        path.write_text(change.source)
+        tests = _tests(module, change)
+        # Most changes fail in the first files, and to collect all of them takes seconds.
+        parts = (tests[:_FIRST], tests[_FIRST:])
+        if not any(_fail(server, part) for part in parts if part):
             survived += 1
-            before, after = source.splitlines(), change.splitlines()
-            print(*unified_diff(before, after, n=0, lineterm=""), sep="\n", flush=True)
+            before, after = source.splitlines(), change.source.splitlines()
+            lines = unified_diff(before, after, n=0, lineterm="")
+            print(f"-- {module}: {len(tests)} files of tests", *lines, sep="\n", flush=True)
     path.write_text(source)
-    print(f"== {module}: of {len(changes)} changes {survived} survived", flush=True)
+    print(f"== {module}: of {len(found)} changes {survived} survived", flush=True)
     return survived
 
 
-def _code_changes(path: Path) -> list[str]:
+def _code_changes(source: str, path: Path) -> list[Change]:
     """Return the sources that cosmic-ray makes of a module, each with one change."""
     tool = (str(ROOT / TOOL[0]), *TOOL[1:])
     result = subprocess.run([*tool, str(CODE), str(path)], capture_output=True, check=True)
-    sources: list[str] = json.loads(result.stdout)
-    return sources
+    names = {}
+    for node, function, constant in places(ast.parse(source)):
+        names[getattr(node, "lineno", 0)] = function, constant
+    found = []
+    for changed in json.loads(result.stdout):
+        lines = zip(source.splitlines(), changed.splitlines(), strict=False)
+        line = next((n for n, (old, new) in enumerate(lines, 1) if old != new), 0)
+        found.append(Change(changed, *names.get(line, ("", ""))))
+    return found
+
+
+# Which tests are tried
+
+
+def _tests(module: str, change: Change) -> list[str]:
+    """Return the files of tests that enter what a change concerns, the likely and fast ones first.
+
+    They are those that enter the changed function, or a function that names the changed constant;
+    without either, any function of the module.
+    """
+    functions = {f"{module}::{change.function}"} if change.function else _users(module, change)
+    touched = {
+        file: known["seconds"]
+        for file, known in _touched().items()
+        if not functions.isdisjoint(known["functions"])
+    }
+    name = f"{Path(module).parent.name}.{Path(module).stem} import"
+    likely = (file for file in touched if name in (ROOT / file).read_text())
+    order = [*dict.fromkeys((*sorted(likely, key=touched.__getitem__), *_special_first(touched)))]
+    chosen, seconds = list[str](), 0.0
+    for file in order:
+        seconds += touched[file]
+        if seconds <= _TESTS_LIMIT or not chosen:
+            chosen.append(file)
+    return chosen
+
+
+def _special_first(files: Iterable[str]) -> list[str]:
+    """Return files of tests, those first that enter few functions."""
+    return sorted(files, key=lambda file: len(_touched()[file]["functions"]))
+
+
+@cache
+def _touched() -> dict[str, Any]:
+    known: dict[str, Any] = json.loads(TOUCHED.read_text())
+    return known
+
+
+def _users(module: str, change: Change) -> set[str]:
+    """Return the functions that name a constant, also through other constants."""
+    functions, constants, seen = set[str](), {change.constant} - {""}, set[str]()
+    while constants:
+        seen |= constants
+        found = [place for name in constants for place in _named().get(name, ())]
+        functions |= {f"{path}::{function}" for path, function, _ in found if function}
+        constants = {constant for _, function, constant in found if not function} - seen - {""}
+    if functions:
+        return functions
+    every = (one for known in _touched().values() for one in known["functions"])
+    return {one for one in every if one.startswith(f"{module}::")}
+
+
+@cache
+def _named() -> dict[str, set[tuple[str, str, str]]]:
+    """Return for each name where it stands: path, function, and the constant that it defines."""
+    named = dict[str, set[tuple[str, str, str]]]()
+    for path in (path for part in PRODUCT for path in (ROOT / part).rglob("*.py")):
+        for node, function, constant in places(ast.parse(path.read_text())):
+            name = getattr(node, "id", None) or getattr(node, "attr", None)
+            if name and name != constant:
+                place = (str(path.relative_to(ROOT)), function, constant)
+                named.setdefault(name, set()).add(place)
+    return named
+
+
+# The processes that run them
+
+
+def _fail(server: socket.socket, tests: Sequence[str]) -> bool:
+    """Return whether one of the tests fails with the tree as it is now."""
+    server.send(json.dumps(tests).encode())
+    (failed,) = server.recv(1)
+    return bool(failed)
 
 
 @contextmanager
-def _test_server(tests: list[str]) -> Iterator[Callable[[], bool]]:
-    """Return a function that says whether the tests fail with the module as it is now."""
-    ours, theirs = socket.socketpair()
+def _test_server(copy: Path) -> Iterator[socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = os.fork()
     if not server:
         ours.close()
-        _serve(theirs, tests)
+        _serve(copy, theirs)
     theirs.close()
-
-    def fail() -> bool:
-        ours.send(b"?")
-        (failed,) = ours.recv(1)
-        return bool(failed)
-
     try:
-        yield fail
+        yield ours
     finally:
         ours.close()
         os.waitpid(server, 0)
 
 
-def _serve(requests: socket.socket, tests: list[str]) -> Never:
-    os.chdir(COPY)
-    sys.path[:0] = [str(COPY), str(COPY / "layers" / "shared")]
+def _serve(copy: Path, requests: socket.socket) -> Never:
+    os.chdir(copy)
+    sys.path[:0] = [str(copy), str(copy / "layers" / "shared")]
     for stream in (sys.stdout, sys.stderr):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    # Run the unchanged tests once: the libraries stay loaded and our modules get compiled.
-    pytest.main([*_PYTEST_OPTIONS, *tests])
+    # Collect the tests once: the libraries stay loaded and our modules get compiled.
+    sys.dont_write_bytecode = False
+    pytest.main([*_PYTEST_OPTIONS, "--collect-only", *_touched()])
     for name, module in [*sys.modules.items()]:
-        if str(getattr(module, "__file__", "")).startswith(str(COPY)):
+        if str(getattr(module, "__file__", "")).startswith(str(copy)):
             del sys.modules[name]
     gc.freeze()
     sys.dont_write_bytecode = True  # byte code cannot tell two changes within a second apart
-    order = _FailedFirst()
-    while requests.recv(1):
+    order = _FailedFirst(copy)
+    while tests := requests.recv(1 << 20):
         order.read()
         child = os.fork()
         if not child:
             resource.setrlimit(resource.RLIMIT_CPU, (_CPU_LIMIT, _CPU_LIMIT))
             signal.alarm(_TIME_LIMIT)
-            os._exit(int(pytest.main([*_PYTEST_OPTIONS, *tests], [order])))
+            os._exit(int(pytest.main([*_PYTEST_OPTIONS, *json.loads(tests)], [order])))
         requests.send(bytes([os.waitpid(child, 0)[1] != 0]))
     os._exit(0)
 
@@ -339,8 +228,8 @@ def _serve(requests: socket.socket, tests: list[str]) -> Never:
 class _FailedFirst:
     """Runs the tests that failed last first, since they often fail at the next change too."""
 
-    def __init__(self) -> None:
-        self._last = COPY / "failed"
+    def __init__(self, copy: Path) -> None:
+        self._last = copy / "failed"
         self._last.write_text("")
         self._failed: list[str] = []
 

@@ -340,6 +340,8 @@ class Race:
         world, store = self.world, self.world.store
         if self.sent > 1:
             self._fail("sent twice")
+        if self.sent and "cancel" in self.confirmed:
+            self._fail("sent, and its cancel was confirmed")
         for message in store.messages.values():
             self._judge_message(message)
         if "send" in self.confirmed and not store.messages:
