@@ -191,8 +191,7 @@ async def _start(
     front_origin = serving_front if settings.front else None
     rules = template.inlined(template.load())
     api = ApiReference(_edge(engine, outputs, rules, front_origin, client), keys.texts["live"])
-    origins = PARAMETERS["WidgetOrigins"]
-    edge = Dashboard(api, rules, widget_origins=origins, inbox=urls["inbox"])
+    edge = Dashboard(api, rules, widget_origins=PARAMETERS["WidgetOrigins"], inbox=urls["inbox"])
     await start(serving(edge, sockets["edge"], settings.names))
     state = _state(urls, keys, environment, certificate) | seeded
     _write_environment(settings.state, state, keys.certificate.chain)

@@ -110,6 +110,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "admin",
         "front.protocol",
         "pillarbox.domain",
+        "pillarbox.rendering.checks",
         "pillarbox.rendering.markup",
         "pillarbox.rendering.text",
         "pillarbox.settings",
