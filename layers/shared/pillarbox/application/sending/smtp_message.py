@@ -116,11 +116,11 @@ class SmtpMessage:
             ServiceError: `no_verified_sender`, `recipient_not_allowed` or
                 `recipient_suppressed`; `validation_failed` for a time that is not ahead.
         """
-        for field, author in zip(("From", "Sender"), self.authors, strict=False):
+        for name, author in zip(("From", "Sender"), self.authors, strict=False):
             try:
                 principal.account.check_sends_from(author)
             except ServiceError as error:
-                raise _bad_author(f"{field}: {error.message}") from error
+                raise _bad_author(f"{name}: {error.message}") from error
         principal.check_recipients(self.recipients.normalized.values(), preview)
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
@@ -206,11 +206,11 @@ def _bad_author(text: str) -> ServiceError:
 
 
 def _check_address_fields(structure: MessageStructure) -> None:
-    for field in structure.fields:
-        if field.name in _ADDRESS_FIELDS and not is_address_list(field.value):
+    for each in structure.fields:
+        if each.name in _ADDRESS_FIELDS and not is_address_list(each.value):
             raise bad_message(
-                field.usual_name,
-                f"must be a list of addresses with commas between them{_culprit(field.value)}",
+                each.usual_name,
+                f"must be a list of addresses with commas between them{_culprit(each.value)}",
                 "bad_header",
             )
 
