@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 
@@ -332,6 +333,57 @@ def test_three_runs_at_once_make_each_object_once(run: Run) -> None:
     assert run(file_of(wanted), prune=True) == []
     run.at_once(file_of({"name": shop}), 3, prune=True)
     assert not any(state_of(run, shop)[kind] for kind in ("domains", "templates", "keys"))
+
+
+def test_a_draft_that_another_run_has_saved_is_no_failure(run: Run) -> None:
+    """It comes between the reading of the draft and its saving, which is tried again."""
+    (shop,) = names(1)
+    run(file_of(customer(shop)))
+    wanted = customer(shop)
+    wanted["templates"][0]["subject"] = "Hello"
+    provisioning = Provisioning(
+        api=InProcessApi(run.service, run.key, Changes()), values=run.values, files=run.files
+    )
+    call, overtaken = InProcessApi.call, list[list[str]]()
+
+    def overtaking(api: InProcessApi, method: str, *parts: Any, **more: Any) -> Any:
+        if method == "PUT" and not overtaken:
+            overtaken.append([])
+            overtaken[0] += run(file_of(wanted))
+        return call(api, method, *parts, **more)
+
+    with mock.patch.object(InProcessApi, "call", overtaking):
+        steps = [*provisioning.run(file_of(wanted), plan=False, prune=False)]
+    changed = [step.text for step in steps if step.changes]
+    assert [*overtaken, changed] == [["~ template Receipt: subject"], ["template Receipt: subject"]]
+    assert run(file_of(wanted)) == []
+
+
+def test_a_run_that_comes_second_leaves_the_old_key(run: Run) -> None:
+    """The first one dies before it stores the new key; the old one works until another run."""
+    (shop,) = names(1)
+    run(file_of(customer(shop)))
+    old = run.values.stored[f"file:{shop}/web"]
+    wanted = customer(shop)
+    wanted["keys"][0]["scopes"] = ["webhooks:read", "webhooks:write"]
+    killed, second = (
+        Provisioning(
+            api=InProcessApi(run.service, run.key, Changes(killed_after)),
+            values=run.values,
+            files=run.files,
+        ).run(file_of(wanted), plan=False, prune=False)
+        for killed_after in (1, 0)
+    )
+    for one in (killed, second):
+        assert any(step.text.startswith("key web: replaced") for step in one)
+    with pytest.raises(Interrupted):
+        next(killed)
+    assert [step.text.partition(" (")[0] for step in second] == ["key web"]
+    assert Api(old).raw("GET", "/webhooks").status == 200
+    run(file_of(wanted))
+    new = run.values.stored[f"file:{shop}/web"]
+    assert [Api(one).raw("GET", "/webhooks").status for one in (old, new)] == [401, 200]
+    assert run(file_of(wanted), prune=True) == []
 
 
 def test_a_killed_creation_keeps_its_name_for_a_minute(service: Service) -> None:

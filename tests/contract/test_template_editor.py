@@ -1,6 +1,7 @@
 """The template editor: drafts, previews, versions and tests."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from typing import Any, Final
@@ -12,10 +13,13 @@ from pillarbox import wiring
 from pillarbox.application.templates import render_budget
 from pillarbox.application.templates.authoring import TemplateChanges
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.templates.draft import LocaleContent, SourceKind, TemplateContent
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
+from tests.fakes import builders
 from tests.fakes.builders import PREVIEW_SENDER
 
 _ADA: Final = "ada@shop.example"
@@ -322,6 +326,34 @@ def test_each_part_of_a_publication_counts(service: Service, user: Api) -> None:
         answers = [call(user, "POST", "/render", shown | {"default": locale}) for _ in range(46)]
         answers += [call(user, "POST", "/render", shown) for _ in range(2)]
     assert [one.status for one in answers] == [200] * 47 + [429]
+
+
+@pytest.mark.parametrize(("source", "html", "compiled"), [(24_000, 24_000, 0), (5_000, 90_000, 4)])
+def test_a_publication_stops_before_it_compiles_too_much(
+    service: Service, source: int, html: int, compiled: int
+) -> None:
+    """350,000 octets of sources are too many at once, and of what they become the next one."""
+    assert service
+    done: list[str] = []
+
+    def compile_source(_: object, text: str) -> tuple[str, list[object]]:
+        done.append(text)
+        return f"<p>{'x' * (html - 7)}</p>", []
+
+    part = LocaleContent(subject="s", source="x" * source)
+    draft = TemplateContent(
+        name="a",
+        category="b",
+        subject="s",
+        kind=SourceKind.MJML,
+        source=part.source,
+        locales={f"a{letter}": part for letter in "abcdefghijklmnop"},
+    )
+    template = builders.template("0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d")
+    publication = wiring.services().template_editing.templates.publication
+    with pytest.raises(ValidationFailed, match="350000 octets"):
+        replace(publication, compile_source=compile_source)._compiled(template, draft)
+    assert len(done) == compiled
 
 
 def test_drafts_have_a_budget_a_minute(
