@@ -16,6 +16,7 @@ from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.templates.draft import LocaleContent, SourceKind, TemplateContent
+from pillarbox.rendering.problems import Problem
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
@@ -336,7 +337,7 @@ def test_a_publication_stops_before_it_compiles_too_much(
     assert service
     done: list[str] = []
 
-    def compile_source(_: object, text: str) -> tuple[str, list[object]]:
+    def compile_source(_: SourceKind, text: str) -> tuple[str, list[Problem]]:
         done.append(text)
         return f"<p>{'x' * (html - 7)}</p>", []
 
@@ -349,7 +350,7 @@ def test_a_publication_stops_before_it_compiles_too_much(
         source=part.source,
         locales={f"a{letter}": part for letter in "abcdefghijklmnop"},
     )
-    template = builders.template("0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d")
+    template = builders.template(UUID(int=7))
     publication = wiring.services().template_editing.templates.publication
     with pytest.raises(ValidationFailed, match="350000 octets"):
         replace(publication, compile_source=compile_source)._compiled(template, draft)
