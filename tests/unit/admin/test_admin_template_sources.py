@@ -21,7 +21,7 @@ GENERAL: dict[str, Json] = {"expiry_minutes": 25, "days_left": 3, "app_name": "A
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases, slug: str) -> None:
     """A template made from a starter renders to the same email, with the account's brand."""
-    brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a")
+    brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a", company_address="1 Quay Street")
     use_cases.accounts.update(account_id, AccountChanges(brand=brand))
     source = use_cases.templates.starter_source(account_id, slug)
     saved = use_cases.templates.create(account_id, source)
@@ -30,7 +30,7 @@ def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases,
     values = {variable.name: variable.sample for variable in starter.variables} | GENERAL
     branding = Branding("Acme", LOGO, attribution=False, accent="#0a7d5a")
     subject, html = use_cases.templates.render(account_id, UUID(saved.template_id), values)
-    assert html == render_starter(slug, values, branding)
+    assert html == render_starter(slug, values | {"company_address": "1 Quay Street"}, branding)
     assert "{{" not in subject + html
     assert set(saved.variables) == {v.name for v in starter.variables} - {"app_name"}
     without = {v.name for v in starter.variables if v.name in {"name", "ip", "expiry_minutes"}}

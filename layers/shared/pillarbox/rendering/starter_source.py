@@ -13,8 +13,10 @@ from pillarbox.rendering.values import brand_values
 _DEFAULTS: Final = {"name": "'there'", "ip": "'Not recorded'"}
 
 
-def starter_source(starter: StarterTemplate, brand: Brand, name: str) -> tuple[str, str]:
-    """Return subject and HTML with the brand and its name in place of `app_name`.
+def starter_source(starter: StarterTemplate, brand: Brand, contact: str | None) -> tuple[str, str]:
+    """Return subject and HTML with the brand, whose name stands in place of `app_name` too.
+
+    `contact` is for a brand without support.
 
     Each variable has a reference to itself as its value. Words that depend on a value, such as
     "tomorrow", are therefore general: "in {{ days_left }} days".
@@ -35,7 +37,7 @@ def starter_source(starter: StarterTemplate, brand: Brand, name: str) -> tuple[s
         minutes = f"{{{{ expiry_minutes | default({starter.expiry_minutes}) }}}}"
         values["expiry_minutes"] = Markup(minutes)  # noqa: S704  it is ours
     if "app_name" in values:
-        values["app_name"] = name
-    branding = Branding(name, brand.logo_url, attribution=False, accent=brand.accent)
-    html = render_starter(starter.slug, brand_values(starter, brand, None) | values, branding)
-    return fill_subject(starter.subject, values | {"brand_name": name}), html
+        values["app_name"] = brand.name or ""
+    branding = Branding(brand.name, brand.logo_url, attribution=False, accent=brand.accent)
+    html = render_starter(starter.slug, brand_values(starter, brand, contact) | values, branding)
+    return fill_subject(starter.subject, values | {"brand_name": brand.name}), html

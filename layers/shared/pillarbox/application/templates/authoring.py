@@ -136,8 +136,8 @@ class TemplateAuthoring:
         )
 
         account, starter = find_account(self.accounts, account_id), get_starter(slug)
-        name = account.brand.name_or(account.name)
-        subject, html = starter_source(starter, account.brand, name)
+        brand = replace(account.brand, name=account.brand.name_or(account.name))
+        subject, html = starter_source(starter, brand, account.default_sender)
         return TemplateSource(name=starter.name, subject=subject, category="starter", html=html)
 
     def render(
