@@ -70,7 +70,7 @@ function Settings({ of: account, onSaved }: { of: Detail; onSaved: (account: Det
           <Field label="Name of the account">
             <input required maxLength={128} value={shown.name} onInput={(event) => type({ name: event.currentTarget.value })} />
           </Field>
-          <Field label="Brand name" hint="At the top of the emails of starter templates.">
+          <Field label="Brand name" hint="In subject and head of starter templates, and beside the sender’s address if the sender has no name.">
             <input maxLength={128} placeholder={account.name} value={shown.brandName} onInput={(event) => type({ brandName: event.currentTarget.value })} />
           </Field>
           <Field label="Sender's display name" hint="What inboxes show next to the sender's address.">
