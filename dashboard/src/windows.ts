@@ -11,7 +11,8 @@ interface Window {
 
 const ENTRY = { window: true };
 const windows: Window[] = []; // that are open, the topmost last
-let leaving = false;
+let leaving = false; // for where the page is without its windows
+let returning = false; // from where Back led
 let next: (() => void) | undefined; // once the entry is gone
 
 const isEntry = () => history.state?.window === true;
@@ -20,7 +21,7 @@ const push = () => history.pushState(ENTRY, "");
 /** Let Back leave a window, and ask before the page is unloaded, until the returned function is called. */
 export function opened(window: Window): () => void {
   windows.push(window);
-  if (!isEntry()) push();
+  if (!isEntry() && !returning) push();
   return () => {
     windows.splice(windows.indexOf(window), 1);
     queueMicrotask(() => windows.length === 0 && leave()); // another window may be about to open
@@ -43,19 +44,30 @@ function leave(): void {
   history.back();
 }
 
-addEventListener("popstate", () => {
+/** After Back, go forward again, as far as it takes, if a window stays. An entry that is pushed anew would be one that browsers skip. */
+function settle(): void {
+  if (windows.length > 0) return history.forward();
+  returning = false;
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+
+// It is registered before the router, so that pages stay until it is known whether the window does.
+addEventListener("popstate", (event) => {
   if (isEntry()) {
-    if (windows.length === 0) leave(); // Forward led to a window that is closed
+    returning = false;
+    if (windows.length === 0) leave(); // its window is closed: Forward led here, or Back from where a link in it led
   } else if (leaving) {
     leaving = false;
     if (next) next();
     else if (windows.length > 0) push();
     next = undefined;
-  } else {
-    windows.at(-1)?.leave();
-    // An entry that is pushed again would be one that browsers skip.
-    setTimeout(() => windows.length > 0 && history.forward());
+  } else if (windows.length > 0) {
+    event.stopImmediatePropagation();
+    if (!returning) windows.at(-1)?.leave(); // else Back was pressed again meanwhile
+    returning = true;
+    setTimeout(settle);
   }
 });
+
 addEventListener("beforeunload", (event) => windows.some(({ holds }) => holds()) && event.preventDefault());
 leave(); // the window that was open before a reload is gone

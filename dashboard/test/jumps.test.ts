@@ -46,6 +46,10 @@ test("new emails are found by subject and recipient", () => {
   deepEqual(names("receipt bob", {}, { emails: [email] }), ["Your receipt"]);
 });
 
+test("an address searches all emails before it names one", () => {
+  deepEqual(names("bob@bank.example", {}, { emails: [email], members: [{ email: "bob@bank.example" }] }), ["Search all emails to bob@bank.example", "bob@bank.example", "Your receipt"]);
+});
+
 test("an address and a message id lead to emails that no list has", () => {
   deepEqual(jumpsOf("eve+1@shop.example", session, {}).map(({ href }) => href), ["/app/activity?recipient=eve%2B1%40shop.example"]);
   deepEqual(jumpsOf(email.messageId.toUpperCase(), session, {}).map(({ href }) => href), [`/app/activity/${email.messageId}`]);

@@ -122,3 +122,14 @@ def test_a_passkey_from_its_first_day_to_its_last(user: User) -> None:
     button.click()
     expect(page.get_by_role("alert")).to_contain_text("does not sign you in")
     assert not user.has_cookie()
+
+
+def test_digits_lead_to_a_name(browser: Browser, dashboard: dict[str, Any]) -> None:
+    """At 127.0.0.1, where no passkey works, the page links to itself at localhost."""
+    base = dashboard["base_url"]
+    cookie = session(base, f"digits-{RUN}@acme.example", dashboard["accounts"]["live"])
+    user = User(browser, dashboard, cookie)
+    here = user.go("/app/passkeys").get_by_role("link", name="Open this page at localhost")
+    there = base.replace("127.0.0.1", "localhost")
+    expect(here).to_have_attribute("href", f"{there}/app/passkeys")
+    user.close()

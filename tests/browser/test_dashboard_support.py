@@ -76,7 +76,7 @@ def _find(page: Page, customer: str) -> None:
     """Jump to the emails of an address, and open the only one."""
     expect(page.get_by_role("heading", level=1, name="Overview")).to_be_focused()
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("combobox", name="Page, account, address")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Page, template")).to_be_focused()
     page.keyboard.type(customer)
     page.keyboard.press("Enter")
     row = page.get_by_role("link", name=customer)

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { opened, useGo } from "../windows";
+import { opened } from "../windows";
 import { Icon } from "./icon";
 
 interface Properties {
@@ -22,14 +22,12 @@ interface Properties {
 /** What one enters. A choice of what to see is none. */
 const FIELDS = ":is(input, select, textarea):not(.segments *)";
 
-/** A window. Esc, ✕, Back, a click beside it and a link in it ask first if the user has entered something. */
+/** A window. Esc, ✕, Back and a click beside it ask first if the user has entered something. */
 export function Dialog({ title, drawer, addressed, wide, onClose, children }: Properties) {
   const element = useRef<HTMLDialogElement>(null);
   const begun = useRef({ entered: false, content: "" });
   const beside = useRef(false);
-  /** The way out that the user is asked about. */
-  const [asking, setAsking] = useState<() => void>();
-  const go = useGo();
+  const [asking, setAsking] = useState(false);
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
@@ -43,7 +41,7 @@ export function Dialog({ title, drawer, addressed, wide, onClose, children }: Pr
     const dialog = element.current;
     if (!dialog) return;
     begun.current = { entered: false, content: contentOf(dialog) };
-    setAsking(undefined);
+    setAsking(false);
     const focused = document.activeElement;
     if (!dialog.open || focused === dialog || !dialog.contains(focused)) open(dialog);
   }, [title]);
@@ -52,26 +50,15 @@ export function Dialog({ title, drawer, addressed, wide, onClose, children }: Pr
     const { entered, content } = begun.current;
     return entered && element.current !== null && contentOf(element.current) !== content;
   }
-  function leave(href?: string) {
+  function leave() {
     if (!onClose) return;
-    const out = () => {
-      onClose();
-      if (href) go(href);
-    };
-    if (isTouched()) setAsking(() => out);
-    else out();
+    if (isTouched()) setAsking(true);
+    else onClose();
   }
   const now = { leave, holds: () => !onClose || isTouched() };
   const latest = useRef(now);
   latest.current = now;
   useLayoutEffect(() => (addressed ? undefined : opened({ leave: () => latest.current.leave(), holds: () => latest.current.holds() })), []);
-  function follow(event: MouseEvent) {
-    const link = (event.target as Element).closest("a");
-    if (addressed || !link?.pathname.startsWith("/app/") || link.origin !== location.origin || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    event.stopPropagation(); // the router would follow it
-    leave(link.pathname + link.search);
-  }
   const own = (event: Event) => event.target === element.current;
   return (
     <dialog
@@ -94,7 +81,7 @@ export function Dialog({ title, drawer, addressed, wide, onClose, children }: Pr
       onPointerDown={(event) => (beside.current = own(event))}
       onMouseDown={(event) => own(event) && event.preventDefault()} // the field keeps the focus
       onPointerUp={(event) => (beside.current &&= own(event))}
-      onClick={(event) => (own(event) ? beside.current && leave() : follow(event))}
+      onClick={(event) => own(event) && beside.current && leave()}
     >
       <div class="inside">
         <header>
@@ -102,7 +89,7 @@ export function Dialog({ title, drawer, addressed, wide, onClose, children }: Pr
             {title}
           </h2>
           {onClose && (
-            <button type="button" class="button plain" aria-label="Close" onClick={() => leave()}>
+            <button type="button" class="button plain" aria-label="Close" onClick={leave}>
               <Icon name="close" />
             </button>
           )}
@@ -110,9 +97,9 @@ export function Dialog({ title, drawer, addressed, wide, onClose, children }: Pr
         {children}
       </div>
       {asking && onClose && (
-        <Dialog title="Discard what you entered?" onClose={() => setAsking(undefined)}>
+        <Dialog title="Discard what you entered?" onClose={() => setAsking(false)}>
           <p>It is not saved.</p>
-          <Buttons cancel="Keep editing" onClose={() => setAsking(undefined)} answer="Discard" danger onAnswer={asking} />
+          <Buttons cancel="Keep editing" onClose={() => setAsking(false)} answer="Discard" danger onAnswer={onClose} />
         </Dialog>
       )}
     </dialog>

@@ -44,7 +44,7 @@ export interface Things {
   emails?: Pick<Message, "messageId" | "subject" | "recipientEmail">[];
 }
 
-/** Return what has all words of a text: places, what the account has, and a few of its newest emails. */
+/** Return what has all words of a text: places, what the account has, and a few of its newest emails. An address searches all emails first. */
 export function jumpsOf(text: string, { user, account, accounts }: Pick<AccessToken, "user" | "account" | "accounts">, things: Things): Jump[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (...parts: string[]) => words.every((word) => parts.some((part) => part.toLowerCase().includes(word)));
@@ -61,7 +61,13 @@ export function jumpsOf(text: string, { user, account, accounts }: Pick<AccessTo
     ...endpoints.map(({ id, url }) => ({ id, name: url, about: "Endpoint", icon: "webhooks" as const, href: `/app/webhooks/${id}` })),
   ];
   const wanted = text.trim();
+  const all: Jump[] =
+    account && words.length === 1 && !isMessageId(wanted)
+      ? [{ id: "all", name: `Search all emails to ${wanted}`, about: "Recipient", icon: "search", href: `/app/activity?recipient=${encodeURIComponent(wanted)}` }]
+      : [];
+  const isAddress = wanted.includes("@");
   return [
+    ...(isAddress ? all : []),
     ...(account && isMessageId(wanted) ? [{ id: "message", name: `Open the email ${wanted}`, icon: "search" as const, href: `/app/activity/${wanted.toLowerCase()}` }] : []),
     ...pages.filter(({ href, name, about = "" }) => has(name, about, WORDS[href] ?? "")).map((page) => ({ id: page.href, ...page })),
     ...accounts
@@ -72,8 +78,6 @@ export function jumpsOf(text: string, { user, account, accounts }: Pick<AccessTo
       .filter(({ subject, recipientEmail }) => has(subject, recipientEmail))
       .slice(0, MOST_EMAILS)
       .map(({ messageId, subject, recipientEmail }) => ({ id: messageId, name: subject || "(no subject)", about: recipientEmail, icon: "activity" as const, href: `/app/activity/${messageId}` })),
-    ...(account && words.length === 1 && !isMessageId(wanted)
-      ? [{ id: "all", name: `Search all emails to ${wanted}`, about: "Recipient", icon: "search" as const, href: `/app/activity?recipient=${encodeURIComponent(wanted)}` }]
-      : []),
+    ...(isAddress ? [] : all),
   ];
 }
