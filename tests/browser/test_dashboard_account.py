@@ -111,7 +111,7 @@ def test_a_plan_refuses_presets_with_the_reason(enter: Enter, stack: dict[str, A
     cards = dialog(page).locator(".choose")
     expect(cards).to_have_count(3)  # the preset for campaigns is of no use here
     expect(cards.nth(0)).to_contain_text("emails:send")
-    expect(cards.nth(1)).to_contain_text("The free plan does not allow analytics:")
+    expect(cards.nth(1)).to_contain_text("The free plan does not allow marketing:campaigns:read")
     disabled = [card.get_by_role("radio").is_disabled() for card in cards.all()]
     assert disabled == [False, True, False]
     assert violations(page) == []
