@@ -9,7 +9,6 @@ from generated_client import AuthenticatedClient
 from generated_client.api.emails import list_messages, send_email
 from generated_client.models import (
     Attachment,
-    AttachmentType,
     ErrorResponse,
     MessagePage,
     SendEmailRequest,
@@ -32,9 +31,7 @@ def main(url: str, key: str) -> None:
         to="ada@customer.example",
         starter_template=StarterSlug.OTP,
         variables=Variables.from_dict({"otp_code": "482913"}),
-        attachments=[
-            Attachment(filename="a.txt", content_type=AttachmentType.TEXTPLAIN, content="aGVsbG8=")
-        ],
+        attachments=[Attachment(filename="a.txt", content_type="text/plain", content="aGVsbG8=")],
     )
     idempotency_key = f"openapi-python-client-{uuid4()}"
     sent = send_email.sync(client=client, body=body, idempotency_key=idempotency_key)
