@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import typer.main
@@ -97,7 +98,9 @@ def _check(block: Block) -> None:
     if block.listed:
         return
     if block.file:
-        assert (ROOT / "docs" / "guides" / block.file).is_file()
+        name = Path(block.file).name
+        named = (name, f'"{name.removesuffix(".py")}"')
+        assert any(each in text for file, text in _runners() if file != name for each in named)
         return
     commands = block.commands
     for command in commands:
@@ -105,6 +108,15 @@ def _check(block: Block) -> None:
     if not commands:
         assert block.language in CHECKS, "it is neither run nor in a list of tests/pasted.py"
         CHECKS[block.language](block.text)
+
+
+@cache
+def _runners() -> list[tuple[str, str]]:
+    """Return the names and texts of what runs the code of the guides, and of that code itself."""
+    folders = ("docs/guides/code", "tests/integration/guides", "verification/clients")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.*")]
+    files.append(ROOT / "tests/checks/test_cloudformation_guide.py")
+    return [(file.name, file.read_text()) for file in files if file.suffix != ".pyc"]
 
 
 def _check_command(command: str) -> None:

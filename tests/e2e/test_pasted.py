@@ -83,7 +83,7 @@ class Reader:
         for name, value in names.items():
             text = text.replace(name, value)
         tomorrow = datetime.now(UTC) + timedelta(days=1)
-        return re.sub(r'(?<="scheduledAt": ")[^"]+', tomorrow.isoformat(), text)
+        return re.sub(r'(?<="scheduledAt": ")[^"]+|(?<=--expires )\S+', tomorrow.isoformat(), text)
 
     def run(self, *command: str, text: str | None = None) -> str:
         """Run a program in the reader's folder, and return its output; it must succeed."""
