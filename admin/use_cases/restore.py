@@ -97,6 +97,7 @@ LEFT_OUT: Final[Mapping[str, LeftOut]] = {
     "HOOKW": _DELIVERIES,
     "IDEM": LeftOut("claims", "the request may have been repeated since then"),
     "LINK": LeftOut("links", _BRIEF),
+    "NAME": LeftOut("nameLeases", _BRIEF),
     "PASSKEY": LeftOut("passkeys", "perhaps removed since then: users add them again"),
     "POW": _CURRENT,
     "PREVIEW": LeftOut("signIns", _BRIEF),
