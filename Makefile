@@ -21,7 +21,7 @@ CHECKS := $(addprefix tests/,checks integration/templates)
 WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard dashboard-tests fresh test tests quick unit places format faults overload memory dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard lean-dashboard dashboard-tests fresh test tests quick unit places format faults overload memory dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,7 +29,11 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
+up: ## run the whole service on this machine, until Ctrl-C
+	@[ -x .venv/bin/pillarbox ] || echo "Downloading about 70 MB, once; without Python 3.13 30 more, without Node.js 60 …"
+	@$(MAKE) --silent $(UV)
+	@$(UV) sync --locked --quiet --inexact --no-default-groups --group local || \
+	  { echo "Not everything was installed. It needs a package index (PyPI)." >&2; exit 1; }
 	@exec tools/foreground $(RUN)python -m local --build-dashboard
 
 fresh: ## forget the local stack's keys and certificate
@@ -37,6 +41,12 @@ fresh: ## forget the local stack's keys and certificate
 
 dashboard: setup .venv-node/made ## build the dashboard, in dashboard/dist: needs npm's registry once
 	@$(RUN)python -m dashboard.build
+
+# What `make up` does. A build needs a Node.js with npm; of ours only the tests need the version.
+lean-dashboard:
+	@{ node --eval 'process.exit(+(parseInt(process.versions.node) < 18))' && npm --version; } >/dev/null 2>&1 \
+	  || $(MAKE) --silent .venv-node/made
+	@$(RUN)python -m dashboard.build --lean
 
 dashboard-tests: dashboard ## run the unit tests of the dashboard and of packages/pillarbox-js: two seconds
 	@cd dashboard && ../.venv-node/bin/node --import ./test/setup.mjs --test --test-isolation=none \
@@ -50,7 +60,7 @@ test: setup ## run every check and every test
 
 # A collection writes the byte code that five workers would otherwise each compile for themselves.
 tests: setup
-	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-engine/made .venv-mcp/made' \
+	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-mcp/made' \
 	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
 	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
 	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
@@ -72,13 +82,13 @@ format: setup ## format the code, and fix what ruff can fix
 	$(RUN)ruff check --fix
 	$(RUN)ruff format
 
-faults: setup .venv-engine/made ## break each call of each path, at random and by kills: an hour
+faults: setup ## break each call of each path, at random and by kills: an hour
 	$(RUN)python -m verification.faults
 
-overload: setup .venv-engine/made ## send 10,000 mails to an overloaded stack; miss none: 50 minutes
+overload: setup ## send 10,000 mails to an overloaded stack; miss none: 50 minutes
 	$(RUN)python -m verification.overload
 
-memory: setup .venv-engine/made ## send 14 MB mails in a cgroup of 384 to 640 MiB: 10 minutes, root
+memory: setup ## send 14 MB mails in a cgroup of 384 to 640 MiB: 10 minutes, root
 	$(RUN)python -m verification.memory
 	$(RUN)python -m verification.memory --limit 384
 	$(RUN)python -m verification.memory --program front --limit 640
@@ -90,7 +100,7 @@ dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which nee
 deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalStack, fail, upgrade, delete: needs Java and npm
 	$(RUN)python -m verification.rehearsal $${FROM:+--from $$FROM} $$SETS
 
-bank: setup .venv-engine/made ## plant each known bug; a test or a run must notice it: 15 minutes
+bank: setup ## plant each known bug; a test or a run must notice it: 15 minutes
 	$(RUN)python -m verification.bank
 
 mutants: setup ## change each duration, limit, order, filter and condition; a test must fail: hours
@@ -100,7 +110,7 @@ mutants: setup ## change each duration, limit, order, filter and condition; a te
 budgets: setup ## write how large each package is now, in tools/budgets.toml
 	$(RUN)python -m tools.budgets
 
-fuzz: setup .venv-engine/made ## try properties with many examples, and requests made from docs/openapi.json: an hour
+fuzz: setup ## try properties with many examples, and requests made from docs/openapi.json: an hour
 	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
 	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
@@ -157,16 +167,16 @@ packages: setup ## build the wheels and tarballs of packages/, in dist: needs np
 	@for package in pillarbox pillarbox-testing; do $(UV) build --quiet --wheel --out-dir dist packages/$$package; done
 	@npm pack --silent --pack-destination dist ./packages/pillarbox-js ./packages/pillarbox-testing-js
 
-clients: setup .venv-engine/made packages ## send with our client packages and with generated clients: needs Node and npm
+clients: setup packages ## send with our client packages and with generated clients: needs Node and npm
 	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
 
 # Debian has it all: php-cli php-curl php-symfony-http-client php-symfony-postmark-mailer.
-sdks: setup .venv-engine/made ## send with the SDKs of Resend and Postmark and with frameworks: needs Node, npm and PHP
+sdks: setup ## send with the SDKs of Resend and Postmark and with frameworks: needs Node, npm and PHP
 	$(UV) run --with django-anymail==15.2 --with postmark-python==0.4.0 python -m verification.sdks
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby
 # ruby-actionmailer golang-go.
-guides: setup .venv-engine/made ## run the code of docs/guides in PHP, Ruby, Go and Django
+guides: setup ## run the code of docs/guides in PHP, Ruby, Go and Django
 	$(UV) run --with django==6.1.3 pytest -m foreign tests/integration/guides tests/e2e/test_guides.py
 
 audit: setup ## look up pinned packages in a database of vulnerabilities, and name old prices
@@ -185,15 +195,10 @@ setup: $(UV) ## install what development needs, in .venv
 	@$(UV) sync --locked $(if $(wildcard .venv/bin/pillarbox),--quiet)
 
 $(UV):
-	@echo "Installing uv, which then installs everything else, once …"
-	@python3 -m venv .uv && .uv/bin/pip install --quiet --require-hashes --requirement .uv.txt
+	@tools/install_uv
 
-# The engine, SAM and checkov pin what the service does not want pinned, and the client of MCP is
+# SAM and checkov pin what the service does not want pinned, and the client of MCP is
 # large: each has an environment of its own.
-.venv-engine/made: uv.lock | $(UV)
-	@UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --only-group engine
-	@touch $@
-
 .venv-sam/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-sam $(UV) sync --locked --quiet --only-group sam
 	@touch $@

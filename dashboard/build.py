@@ -24,6 +24,7 @@ _ROOT: Final = FOLDER.parent
 _DOCUMENT: Final = _ROOT / "docs" / "openapi.json"
 _PROGRAMS: Final = _ROOT / ".venv-node" / "bin"
 _MODULES: Final = FOLDER / "node_modules"
+_CHECKER: Final = _MODULES / ".bin" / "tsc"
 _TYPES: Final = FOLDER / "src" / "schema.ts"
 _GUIDES: Final = FOLDER / "src" / "guides.ts"
 #: One quick retry: npm's own two take over a minute if the registry cannot be reached.
@@ -50,42 +51,49 @@ _BUNDLE: Final = (
 def main() -> int:
     """Build if necessary; return the exit code of the program that failed, or 0.
 
-    With `--check` only say whether it is necessary: 1 or 0.
+    With `--check` only say whether it is necessary: 1 or 0. With `--lean` do without the programs
+    that check the sources, unless they are installed.
     """
+    lean = "--lean" in sys.argv
     if "--check" in sys.argv:
-        return 0 if is_current() else 1
+        return 0 if is_current(lean=lean) else 1
     with (FOLDER / "building").open("w") as lock:  # tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            if not is_current():
-                build()
+            if not is_current(lean=lean):
+                build(lean=lean)
         except subprocess.CalledProcessError as error:
             return error.returncode or 1
     return 0
 
 
-def is_current() -> bool:
-    """Return whether no source is newer than the last build."""
-    if not INDEX.exists():
+def is_current(*, lean: bool = False) -> bool:
+    """Return whether no source is newer than the last build, which has checked them unless lean."""
+    if not INDEX.exists() or not (lean or _CHECKER.exists()):
         return False
     built = INDEX.stat().st_mtime
     return all(source.stat().st_mtime <= built for source in _sources())
 
 
-def build() -> None:
+def build(*, lean: bool = False) -> None:
     """Install the packages if their list changed, check types and the rules of hooks, write `dist`.
+
+    Args:
+        lean: whether to install only what writes `dist`, a quarter of it. What is there is used.
 
     Raises:
         subprocess.CalledProcessError: a program failed; it has printed why.
     """
     installed = _MODULES / ".package-lock.json"
     lock = FOLDER / "package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-        _run("npm", "ci", *_INSTALL)
+    is_installed = installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime
+    if not is_installed or not (lean or _CHECKER.exists()):
+        _run("npm", "ci", *_INSTALL, *(("--omit=dev",) if lean else ()))
     _TYPES.write_text(api_types(json.loads(_DOCUMENT.read_text())))
     _GUIDES.write_text(guides(), encoding="utf-8")
-    check_types()
-    _run("oxlint", "--format=unix", "src")
+    if _CHECKER.exists():
+        check_types()
+        _run("oxlint", "--format=unix", "src")
     new = FOLDER / "dist.new"
     shutil.rmtree(new, ignore_errors=True)
     outputs = _bundle(_MAIN, new)

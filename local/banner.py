@@ -20,9 +20,8 @@ from local.dashboard_build import DashboardBuild
 def show_start(console: Console, build: DashboardBuild | None, *, is_first: bool) -> None:
     """Print what a start does until the stack is ready. The first one installs packages."""
     beside = "" if build is None else ", and building the dashboard beside it"
-    console.print(f"Starting the stack{beside} …")
-    if is_first:
-        console.print("The first start takes a minute longer.")
+    longer = ", for about a minute" if is_first else ""
+    console.print(f"Starting the stack{beside}{longer} …")
 
 
 def show(
@@ -31,7 +30,9 @@ def show(
     log: Path,
     build: DashboardBuild | None = None,
 ) -> None:
-    """Print the addresses, the keys and a curl command that sends a first email.
+    """Print the addresses, a key and a curl command that sends a first email: 20 lines in all.
+
+    `stack.json` beside the log has the other keys.
 
     Args:
         console: the console to print on.
@@ -39,7 +40,7 @@ def show(
         log: the file that the engine and the functions log to.
         build: the build of the dashboard; its link is printed when it has ended.
     """
-    console.print("\n[bold]Pillarbox is ready[/]\n")
+    console.print("[bold]Pillarbox is ready[/]")
     if build is not None:
         _print_fact(console, "Dashboard", "is being built; its link follows")
         build.ended.add_done_callback(lambda ended: _show_end(console, state, build, ended))
@@ -50,21 +51,16 @@ def show(
     for name, text in {
         "API": f"{state['base_url']}/api/v1",
         "Reference": f"{state['base_url']}/docs",
-        "SMTP": f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey",
         "Inbox": state["inbox_url"],
-        "Webhooks": state["webhook"]["url"],
-        "Log": str(log),
+        "SMTP": f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey",
         "Live key": state["keys"]["live"],
-        "  free plan": state["keys"]["live_free"],
-        "Preview key": state["keys"]["preview"],
-        "Template": state["template_id"],
     }.items():
         _print_fact(console, name, text)
-    console.print("\nSend a first email:\n")
+    console.print()
     console.out(first_email(state["base_url"], state["keys"]["live"]), highlight=False)
-    console.print("\nPrograms find all this after:\n")
+    console.print()
     console.out(f"source {shlex.quote(str(log.parent / 'env'))}", highlight=False)
-    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has the same keys.[/]")
+    console.print("[dim]Press Ctrl-C to stop. The next start is empty and has the same keys.[/]")
 
 
 def _print_fact(console: Console, name: str, text: str) -> None:
@@ -77,15 +73,14 @@ def _show_end(
     """Say that the dashboard is ready, or why it is not; say nothing while the stack stops."""
     if ended.cancelled():
         return
-    if ended.result():
-        console.print("\nThe dashboard is ready:\n")
-    else:
+    if not ended.result():
         failure = f"\nThe dashboard was not built: {build.reason}\nTry again with: make dashboard"
         console.out(failure, highlight=False)
         if not dashboard.is_built():
             return
-        console.print("\nAn older build of it is there:\n")
-    console.out(state["dashboard_link"], highlight=False)
+        console.print("An older build of it is there.")
+    console.print()
+    _print_fact(console, "Dashboard", state["dashboard_link"])
 
 
 def first_email(base_url: str, key: str) -> str:

@@ -15,8 +15,8 @@ from local.template import ROOT
 type Command = tuple[str, ...]
 
 #: Succeeds if no source is newer than the last build.
-CHECK: Final[Command] = (sys.executable, "-m", "dashboard.build", "--check")
-BUILD: Final[Command] = ("sh", "-c", "exec make --silent dashboard")
+CHECK: Final[Command] = (sys.executable, "-m", "dashboard.build", "--lean", "--check")
+BUILD: Final[Command] = ("sh", "-c", "exec make --silent lean-dashboard")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The engine that emulates AWS: ministack, in its own process and virtual environment.
+"""The engine that emulates AWS: ministack, in its own process.
 
 The functions run as its child processes and inherit its environment variables, which name the
 SES and DNS stand-ins. Another engine can replace it if it offers the same methods.
@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +31,6 @@ PARAMETERS: Final = {
     "WidgetOrigins": "http://127.0.0.1:*,http://localhost:*",
 }
 
-_PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
 # Seconds between SIGTERM and SIGKILL.
 _GRACE: Final = 5.0
 # Seconds; long enough for a busy machine.
@@ -99,7 +99,7 @@ class Engine:
         """
         with self._log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
-                *(_PYTHON, "-m", "local.guarded_engine"),
+                *(sys.executable, "-m", "local.guarded_engine"),
                 cwd=ROOT,
                 env=self._environment,
                 stdin=asyncio.subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""`python -m local.guarded_engine`: ministack behind the guard, in the engine's own environment.
+"""`python -m local.guarded_engine`: ministack behind the guard.
 
 Both read the same variables. `AWS_ACCESS_KEY_ID` is the run's access key id.
 """

@@ -6,6 +6,7 @@ packaged again.
 
 The engine unpacks the layer again for each process of a function: 2,000 files, which it takes
 long to write and to delete. So the layer's archive only leads to folders that all of them share.
+What a function needs besides the layer is in the environment of the engine, whose Python runs it.
 """
 
 import hashlib
@@ -29,12 +30,11 @@ from local.private import restrict_folder
 BUCKET: Final = "pillarbox-deployment"
 
 # Increase this number when the packaging itself changes.
-_FORMAT: Final = b"5"
+_FORMAT: Final = b"6"
 #: Where a layer may have packages, for Lambda and for the engine.
 _SITE_PACKAGES: Final = (
     f"python/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 )
-_REQUIREMENTS: Final = "requirements.txt"
 _UV: Final = template.ROOT / ".uv" / "bin" / "uv"
 
 
@@ -58,7 +58,7 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
         root: the project's folder.
 
     Raises:
-        PackagingFailed: dependencies of the layer or a function cannot be installed.
+        PackagingFailed: dependencies of the layer cannot be installed.
     """
     build.mkdir(parents=True, exist_ok=True)
     # The engine does not support nested stacks.
@@ -68,10 +68,7 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
     for resource in source["Resources"].values():
         properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Serverless::Function":
-            function = root / properties["CodeUri"]
-            installed = [_install(build, function)] if _has_dependencies(function) else []
-            archive = _archive(build, function, installed)
-            keep.update(installed)
+            archive = _archive(build, root / properties["CodeUri"])
             properties["CodeUri"] = f"s3://{BUCKET}/{archive.name}"
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             content = root / properties["ContentUri"]
@@ -128,16 +125,11 @@ def build_layer(state: Path) -> tuple[str, Path]:
     return {"aarch64": "arm64"}.get(machine, machine), target
 
 
-def _has_dependencies(function: Path) -> bool:
-    """Return whether a function has dependencies besides those of the layer."""
-    return (function / _REQUIREMENTS).exists()
-
-
 def _install(build: Path, source: Path) -> Path:
-    """Install the dependencies of a layer or a function, and compile them; return their folder."""
-    requirements, trim = source / _REQUIREMENTS, source / "trim_sdk.py"
+    """Install the dependencies of the layer, and compile them; return their folder."""
+    requirements, trim = source / "requirements.txt", source / "trim_sdk.py"
     digest = hashlib.sha256(_FORMAT + sys.version.encode())
-    digest.update(requirements.read_bytes() + (trim.read_bytes() if trim.exists() else b""))
+    digest.update(requirements.read_bytes() + trim.read_bytes())
     target = build / f"dependencies-{digest.hexdigest()[:16]}"
     if target.exists():
         return target
@@ -145,11 +137,9 @@ def _install(build: Path, source: Path) -> Path:
     shutil.rmtree(unfinished, ignore_errors=True)
     _run(
         *(_UV, "pip", "install", "--quiet", "--python", sys.executable),
-        *("--link-mode", "copy"),  # a linked file shares its mode with uv's cache
         *("--target", unfinished, "--require-hashes", "--requirements", requirements),
     )
-    if trim.exists():
-        _run(sys.executable, trim, unfinished)
+    _run(sys.executable, trim, unfinished)
     _compile(unfinished)
     restrict_folder(unfinished)
     unfinished.rename(target)
@@ -164,23 +154,16 @@ def _run(*command: str | Path, environment: Mapping[str, str] | None = None) -> 
         raise PackagingFailed(process.stderr)
 
 
-def _archive(build: Path, source: Path, installed: Sequence[Path] = ()) -> Path:
-    """Put a function and its dependencies, with byte code, into an archive; return its path.
-
-    Args:
-        build: the folder of the archive.
-        source: the function's folder.
-        installed: the folders of its dependencies.
-    """
+def _archive(build: Path, source: Path) -> Path:
+    """Put a function, with byte code, into an archive in the folder `build`; return its path."""
     target = build / f"{source.name}-{_digest(source).hexdigest()[:16]}.zip"
     if target.exists():
         return target
     code = _code(build, source)
     unfinished = target.with_suffix(".unfinished")
     with zipfile.ZipFile(unfinished, "w") as archive:
-        for folder in (code, *installed):
-            for path in filter(Path.is_file, folder.rglob("*")):
-                archive.write(path, path.relative_to(folder))
+        for path in filter(Path.is_file, code.rglob("*")):
+            archive.write(path, path.relative_to(code))
     shutil.rmtree(code)
     unfinished.rename(target)
     return target

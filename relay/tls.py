@@ -8,7 +8,9 @@ group of replies becomes one record and one write.
 import contextlib
 import os
 import ssl
+import sys
 from dataclasses import dataclass
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 #: The octets that one record holds at most (RFC 8446 section 5.1).
@@ -28,7 +30,7 @@ class Certificate:
 
 
 def make_context(certificate: Certificate) -> ssl.SSLContext:
-    """Return a context for TLS 1.2 and 1.3 with forward secrecy. The key is never on disk.
+    """Return a context for TLS 1.2 and 1.3 with forward secrecy. In Linux the key is never on disk.
 
     Raises:
         ssl.SSLError: the certificate is invalid or does not belong to the key.
@@ -39,13 +41,17 @@ def make_context(certificate: Certificate) -> ssl.SSLContext:
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
     # SMTP clients resume a session at most once. The default second ticket serves browsers.
     context.num_tickets = 1
-    descriptor = os.memfd_create("certificate")
-    try:
-        with os.fdopen(descriptor, "wb", closefd=False) as file:
-            file.write(certificate.chain + b"\n" + certificate.key)
-        context.load_cert_chain(f"/proc/self/fd/{descriptor}")
-    finally:
-        os.close(descriptor)
+    pem = certificate.chain + b"\n" + certificate.key
+    if sys.platform == "linux":
+        with os.fdopen(os.memfd_create("certificate"), "wb") as file:
+            file.write(pem)
+            file.flush()
+            context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")
+    else:
+        with NamedTemporaryFile() as file:
+            file.write(pem)
+            file.flush()
+            context.load_cert_chain(file.name)
     return context
 
 

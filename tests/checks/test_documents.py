@@ -14,7 +14,14 @@ from tests.pasted import pages
 #: Each sentence of the README that denies something, so that a change of it is deliberate. All are
 #: true on the day of the change; a new feature that makes one untrue changes the README too.
 _DENIALS: Final = (
-    "You need Python 3 with `venv`, `make` and `curl`; no AWS account and no Docker.",
+    (
+        "You need Python 3.8 or later with `venv`, `make` and `curl`, on Linux, macOS or Windows "
+        "with WSL; no AWS account and no Docker."
+    ),
+    (
+        "The first start downloads about 70 MB in the versions that `uv.lock` pins, and Python "
+        "3.13 and Node.js 18 if you have none."
+    ),
     "The mail appears in the inbox at <http://127.0.0.1:8025>, and never leaves your machine.",
     "**It loses nothing.**",
     "Any process may crash after that; the mail still goes out, or its status says why it did not.",

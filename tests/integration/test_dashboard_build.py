@@ -65,10 +65,12 @@ def _imports(name: str) -> list[str]:
 def test_a_build_is_current_until_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No build and a source that is newer than the last build both need a new build."""
+    """A new build is needed without one, after a change, and after one that checked nothing."""
     index, source = tmp_path / "index.html", tmp_path / "main.tsx"
     monkeypatch.setattr(build, "INDEX", index)
     monkeypatch.setattr(build, "_sources", lambda: iter([source]))
+    monkeypatch.setattr(build, "_CHECKER", tmp_path / "tsc")
+    (tmp_path / "tsc").touch()
     source.touch()
     assert not build.is_current()
     monkeypatch.setattr(sys, "argv", ["build", "--check"])
@@ -77,9 +79,12 @@ def test_a_build_is_current_until_a_source_changes(
     os.utime(source, (0, 0))
     assert build.is_current()
     assert build.main() == 0
+    (tmp_path / "tsc").unlink()
+    assert build.is_current(lean=True)
+    assert not build.is_current()
     os.utime(index, (0, 0))
     source.touch()
-    assert not build.is_current()
+    assert not build.is_current(lean=True)
 
 
 @pytest.mark.parametrize("ci", [{}, {"CI": "true"}])
@@ -95,8 +100,6 @@ def test_the_stack_does_not_wait_for_the_dashboard(tmp_path: Path, ci: dict[str,
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(script)
         path.chmod(0o755)
-    (tmp_path / ".venv-engine").mkdir()
-    (tmp_path / "uv.lock").touch()
     done = subprocess.run(
         ["make", "--silent", "up"],
         cwd=tmp_path,
@@ -105,8 +108,10 @@ def test_the_stack_does_not_wait_for_the_dashboard(tmp_path: Path, ci: dict[str,
         text=True,
         check=False,
     )
-    program = ".venv/bin/python -m local --build-dashboard\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, program, "")
+    size, program = done.stdout.splitlines()
+    assert re.fullmatch("Downloading about [0-9]+ MB, once; .*", size)
+    assert program == ".venv/bin/python -m local --build-dashboard"
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_registry_that_cannot_be_reached_fails_the_build_at_once(
@@ -121,7 +126,7 @@ def test_a_registry_that_cannot_be_reached_fails_the_build_at_once(
         raise subprocess.CalledProcessError(1, command)
 
     monkeypatch.setattr(build, "_run", run)
-    monkeypatch.setattr(build, "is_current", lambda: False)
+    monkeypatch.setattr(build, "is_current", lambda **_: False)
     assert build.main() == 1
     ((npm, ci, *options),) = ran
     assert (npm, ci) == ("npm", "ci")

@@ -31,17 +31,6 @@ def test_an_archive_carries_byte_code(tmp_path: Path) -> None:
     ]
 
 
-def test_an_archive_carries_the_dependencies_of_its_function(tmp_path: Path) -> None:
-    """What a function needs besides the layer lies next to its code, as `sam build` puts it."""
-    installed = tmp_path / "dependencies"
-    (installed / "wheel").mkdir(parents=True)
-    (installed / "wheel" / "__init__.py").touch()
-    build = tmp_path / "build"
-    build.mkdir()
-    names = zipfile.ZipFile(_archive(build, _project(tmp_path), [installed])).namelist()
-    assert {"app.py", "wheel/__init__.py"} <= {*names}
-
-
 def test_an_archive_is_reused(tmp_path: Path) -> None:
     """Unchanged sources reuse the archive; a changed file gives a new one."""
     build = tmp_path / "build"

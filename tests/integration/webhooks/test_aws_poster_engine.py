@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +14,6 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from local.template import ROOT
 from pillarbox.adapters import aws_poster
 from pillarbox.adapters.aws import CallLimits, make_client
 from pillarbox.adapters.aws_poster import AwsSessionPoster
@@ -74,7 +74,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         "AWS_SECRET_ACCESS_KEY": "secret",
         **{name: str(folder) for name in ("S3_DATA_DIR", "STATE_DIR", "TMPDIR")},
     }
-    program = [str(ROOT / ".venv-engine" / "bin" / "python"), "-m", "ministack.app"]
+    program = [sys.executable, "-m", "ministack.app"]
     with subprocess.Popen(program, env=own | settings, stderr=subprocess.DEVNULL) as process:
         engine = Engine(f"http://127.0.0.1:{port}")
         service = {"AWS_ACCESS_KEY_ID": SERVICE, "AWS_SECRET_ACCESS_KEY": "secret"}
