@@ -4,10 +4,11 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { placeOf, search } from "../src/api";
-import { curlWith } from "../src/command";
+import { curlWith, firstRecipient } from "../src/command";
 import { ApiError, exchange } from "../src/http";
 import { isMessageId, pageOf, toQuery } from "../src/pages/emails";
 import { solve } from "../src/proof";
+import type { Account } from "../src/schema";
 import { sha256 } from "../src/sha256";
 import { explain, isAboutInput, WrongInput } from "../src/widget/refusal";
 import { anew, answering, refusal } from "./browser";
@@ -92,4 +93,9 @@ test("texts of all lengths have the hash that WebCrypto computes", async () => {
     const isRight = sha256(text, hash);
     deepEqual([length, isRight(number + 1), isRight(number)], [length, false, true]);
   }
+});
+
+test("the first email of an account without a sender goes to its contact, any other to oneself", () => {
+  const to = (defaultSender: string | null, contact: string | null) => firstRecipient({ defaultSender, contact } as Account, "ada@shop.example");
+  deepEqual([to(null, "owner@shop.example"), to(null, null), to("hi@shop.example", "owner@shop.example")], ["owner@shop.example", "ada@shop.example", "ada@shop.example"]);
 });
