@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,18 +49,12 @@ def _tools(_: str) -> str:
 
 
 def _errors(page: str) -> str:
-    """Replace the sections of all error codes in a page."""
-    rows = ["| status | codes |", "|---|---|"]
-    for status, codes in groupby(_ERRORS, lambda code: _ERRORS[code].status):
-        rows.append(f"| {status} | {', '.join(f'[`{code}`](#{code.lower()})' for code in codes)} |")
-    rows.append("")
+    """Replace the tables of all error codes in a page."""
+    rows = ["| status | code | when | what to do |", "|---|---|---|---|"]
     for code, error in _ERRORS.items():
-        rows += [
-            f"### `{code}`\n",
-            f"{error.status} `{error.type}`. {error.when} {error.about_details}".strip(),
-            f"**What to do:** {error.remedy}\n",
-        ]
-    page = _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
+        when = f"{error.when} {error.about_details}".strip()
+        rows.append(f"| {error.status} | `{code}` | {when} | {error.remedy} |")
+    page = _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", [*rows, ""])
     meanings = [f"| `{code}` | {meaning} |" for code, meaning in sorted(MEANINGS.items())]
     return _replaced(
         page,

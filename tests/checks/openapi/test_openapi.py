@@ -63,7 +63,7 @@ def test_the_generated_files_are_up_to_date(path: str) -> None:
 @for_each(
     ("path", "generated"),
     [
-        ("docs/errors.md", "### `missing_field`\n\n400 `invalid_request_error`"),
+        ("docs/errors.md", "| 400 | `missing_field` |"),
         ("layers/shared/pillarbox/http/routes.py", '"/v1/emails/batch": ("POST",),'),
     ],
 )
