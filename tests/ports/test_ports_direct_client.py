@@ -134,7 +134,7 @@ def test_a_signature_is_that_of_its_day_and_its_key() -> None:
         credentials = ReadOnlyCredentials(CREDENTIALS.access_key, secret, "token", None)
         now = time.strptime(second, "%Y-%m-%dT%H:%M:%S")
         with mock.patch.object(sigv4, "gmtime", return_value=now):
-            own = AccessKey(CREDENTIALS.access_key, secret, "token")
+            own = AccessKey(str(CREDENTIALS.access_key), secret, "token")
             signed = signer.sign(headers, b"{}", own)
         assert signed["authorization"] == signature(signed, b"{}", credentials)
 
