@@ -21,8 +21,6 @@ FRAMEWORKS: Final[Mapping[str, Command]] = {
 }
 #: The same with those for which the guide has a command, which tests/e2e/test_pasted.py runs.
 OVER_HTTP: Final[Mapping[str, Command]] = {
-    "python": (sys.executable, str(CODE / "python/send.py")),
-    "node": ("node", str(CODE / "node/receipt.mjs")),
     **FRAMEWORKS,
     "go": ("go", "run", str(CODE / "go/pillarbox.go"), str(CODE / "go/receipt.go")),
 }
