@@ -16,7 +16,6 @@ from tests.refusals import refusal
 
 
 def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
-    """Each window shows what is used, what is left, and when it ends."""
     account = run(
         *("account", "create", "--name", "Shop", "--plan", "enterprise"),
         *("--per-day", 10, "--per-month", 2),
@@ -36,7 +35,6 @@ def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
 
 
 def test_the_contact_of_an_account(run: Operator) -> None:
-    """It is checked, normalized, shown, replaced and removed."""
     create = ("account", "create", "--name", "Shop", "--plan", "free")
     assert run(*create)["contact"] is None
     made = run(*create, "--contact", "Owner@SHOP.example")
@@ -50,7 +48,6 @@ def test_the_contact_of_an_account(run: Operator) -> None:
 
 
 def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> None:
-    """A suspended account shows since when and why; its keys work again after it is resumed."""
     create = ("key", "create", "--account", account, "--name", "web", "--preset", "send")
     key, revoked = run(*create)["key"], run(*create)
     run("key", "revoke", revoked["id"])
@@ -70,7 +67,6 @@ def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> Non
 
 
 def test_a_suspension_holds_or_drops_what_is_queued(run: Operator, account: str) -> None:
-    """The operator chooses what happens to queued emails, and not both."""
     suspend = ("account", "suspend", account)
     assert run(*suspend)["queuedMail"] == "send"
     assert run(*suspend, "--hold-queued")["queuedMail"] == "hold"
@@ -82,7 +78,6 @@ def test_a_suspension_holds_or_drops_what_is_queued(run: Operator, account: str)
 
 
 def test_an_operator_ends_pauses(run: Operator, account: str, table: Table) -> None:
-    """`account show` has the pauses; `resume` ends those of the breaker, and leaves that of SES."""
     now, pauses = utc_now(), Pauses(DynamoAccounts(table))
     stop = Pause(
         scope=PauseScope.KEY,

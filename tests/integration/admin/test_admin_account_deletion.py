@@ -78,7 +78,6 @@ def suspend(table: Table, account: str, ago: timedelta = timedelta(minutes=5)) -
 def test_an_account_is_deleted_with_everything_of_it(
     run: Operator, table: Table, account: str, tmp_path: Any
 ) -> None:
-    """Nothing under the account's id stays, and other accounts keep everything."""
     other = run("account", "create", "--name", "Other", "--plan", "standard")["id"]
     fill(run, table, other, tmp_path, 3)
     kept = all_items(table)
@@ -127,7 +126,6 @@ def test_nothing_stays_of_an_endpoint_that_was_deleted_before(
 def test_an_interrupted_deletion_goes_on(
     run: Operator, table: Table, account: str, tmp_path: Any
 ) -> None:
-    """After a failure the account is still there, suspended; the next run deletes the rest."""
     fill(run, table, account, tmp_path, MESSAGES)
     suspend(table, account)
     whole = DynamoAccountData.delete_contents
@@ -170,7 +168,6 @@ def test_deletions_that_dynamodb_leaves_out_are_repeated(
 def test_only_a_suspended_account_without_waiting_mail_is_deleted(
     run: Operator, table: Table, account: str
 ) -> None:
-    """An account that can still accept, or that has accepted mail which waits, is refused."""
     delete = ("account", "delete", account, "--yes")
     table.put(message_item(message(account, new_id(datetime.now(UTC) - timedelta(minutes=9)))))
     assert run.refused(*delete) == (1, "validation_failed")
@@ -185,7 +182,6 @@ def test_only_a_suspended_account_without_waiting_mail_is_deleted(
 
 @pytest.mark.usefixtures("mailbox")
 def test_a_person_is_asked_first(run: Operator, table: Table, account: str) -> None:
-    """Without --yes the command shows the account and asks; a program must say --yes."""
     suspend(table, account)
     refused = run.plain("--local", "account", "delete", account)
     assert account in refused.stdout

@@ -67,7 +67,6 @@ def suppressions(table: Table) -> DynamoSuppressions:
 
 
 def test_an_account_is_read_as_it_was_added(accounts: DynamoAccounts) -> None:
-    """An added account is read as it was added, and an unknown id gives None."""
     full = replace(
         account(),
         overrides=limits(0, 20, 300, 40),
@@ -82,7 +81,6 @@ def test_an_account_is_read_as_it_was_added(accounts: DynamoAccounts) -> None:
 
 
 def test_all_accounts_are_listed_by_id(accounts: DynamoAccounts) -> None:
-    """More accounts than one batch of reads returns are listed, sorted by id."""
     ids = [f"acct{number:08}" for number in range(130)]
     for account_id in reversed(ids):
         accounts.add(account(account_id))
@@ -90,7 +88,6 @@ def test_all_accounts_are_listed_by_id(accounts: DynamoAccounts) -> None:
 
 
 def test_accounts_are_read_page_by_page(accounts: DynamoAccounts) -> None:
-    """Each page says which id follows; the last one says that none does."""
     ids = [f"acct{number:08}" for number in range(5)]
     for account_id in ids:
         accounts.add(account(account_id))
@@ -106,7 +103,6 @@ def test_accounts_are_read_page_by_page(accounts: DynamoAccounts) -> None:
 
 
 def test_a_change_is_logged_with_what_it_changes(accounts: DynamoAccounts) -> None:
-    """Each change can bring an entry; the newest entries are read first, of one account."""
     accounts.add(account())
     actions: list[tuple[AccountAction, dict[str, tuple[SettingValue, SettingValue]]]] = [
         (AccountAction.CHANGED, {"plan": ("free", "standard"), "perDay": (None, 7)}),
@@ -141,7 +137,6 @@ def test_a_change_is_logged_with_what_it_changes(accounts: DynamoAccounts) -> No
 
 
 def test_a_change_that_is_refused_is_not_logged(accounts: DynamoAccounts) -> None:
-    """An account that does not exist, or has more shards, gets no entry."""
     entry = LogEntry(entry_id=str(new_id(NOW)), at=NOW, by="root", action=AccountAction.RESUMED)
     assert accounts.resume(OTHER_ACCOUNT, entry) is None
     assert accounts.suspend(OTHER_ACCOUNT, Suspension(NOW), entry) is None
@@ -154,7 +149,6 @@ def test_a_change_that_is_refused_is_not_logged(accounts: DynamoAccounts) -> Non
 
 
 def test_a_change_writes_only_the_fields_it_names(accounts: DynamoAccounts) -> None:
-    """Two changes of different fields both persist, and the senders stay unchanged."""
     accounts.add(account())
     accounts.put_sender(ACCOUNT, SENDER, verified=True, default=False)
     accounts.change(ACCOUNT, AccountChanges(plan=Plan.ENTERPRISE, limits=limits(per_day=0)))
@@ -175,7 +169,6 @@ def test_a_change_writes_only_the_fields_it_names(accounts: DynamoAccounts) -> N
 
 
 def test_own_limits_can_be_removed(accounts: DynamoAccounts) -> None:
-    """With `plan_limits` only the limits of the same change remain."""
     accounts.add(replace(account(), overrides=limits(1, 2, 3, 4), hold_uncertain=True))
     one = accounts.change(ACCOUNT, AccountChanges(plan_limits=True, limits=limits(per_day=9)))
     assert one is not None
@@ -185,7 +178,6 @@ def test_own_limits_can_be_removed(accounts: DynamoAccounts) -> None:
 
 
 def test_a_suspension_keeps_its_time_until_it_ends(accounts: DynamoAccounts) -> None:
-    """The first time stays, a new reason replaces the old one, and resuming removes both."""
     accounts.add(account())
     suspended = accounts.suspend(ACCOUNT, Suspension(NOW, "bounces"))
     assert suspended == replace(account(), suspension=Suspension(NOW, "bounces"))
@@ -200,7 +192,6 @@ def test_a_suspension_keeps_its_time_until_it_ends(accounts: DynamoAccounts) -> 
 
 
 def test_hashed_suppressions_are_noted(accounts: DynamoAccounts) -> None:
-    """They are noted for an account that exists, and create none."""
     accounts.add(account())
     accounts.set_hashed_suppressions(ACCOUNT)
     accounts.set_hashed_suppressions(OTHER_ACCOUNT)
@@ -208,7 +199,6 @@ def test_hashed_suppressions_are_noted(accounts: DynamoAccounts) -> None:
 
 
 def test_the_first_raise_says_from_when_on_shards_are_used(accounts: DynamoAccounts) -> None:
-    """The time stays when there are more shards; the same number again changes nothing."""
     accounts.add(account())
     accounts.raise_shards(ACCOUNT, 4, NOW)
     raised = accounts.raise_shards(ACCOUNT, 8, LATER)
@@ -217,7 +207,6 @@ def test_the_first_raise_says_from_when_on_shards_are_used(accounts: DynamoAccou
 
 
 def test_a_change_creates_no_account(accounts: DynamoAccounts) -> None:
-    """Changes to an account that does not exist write nothing."""
     assert accounts.change(ACCOUNT, AccountChanges(name="Store")) is None
     assert accounts.raise_shards(ACCOUNT, 2, NOW) is None
     assert accounts.put_sender(ACCOUNT, SENDER, verified=True, default=True) is None
@@ -227,7 +216,6 @@ def test_a_change_creates_no_account(accounts: DynamoAccounts) -> None:
 
 
 def test_removing_the_default_sender_leaves_none(accounts: DynamoAccounts) -> None:
-    """Removing the default leaves none; another sender is removed with and without one."""
     accounts.add(account())
     accounts.put_sender(ACCOUNT, SENDER, verified=True, default=False)
     accounts.put_sender(ACCOUNT, OTHER_SENDER, verified=True, default=False)
@@ -242,7 +230,6 @@ def test_removing_the_default_sender_leaves_none(accounts: DynamoAccounts) -> No
 
 
 def test_keys_are_listed_by_account(api_keys: DynamoApiKeys) -> None:
-    """More keys than one batch of reads returns are listed, without other accounts' keys."""
     keys = [api_key(number) for number in range(120)]
     for key in [*keys, api_key(1, OTHER_ACCOUNT)]:
         api_keys.add(key)
@@ -251,7 +238,6 @@ def test_keys_are_listed_by_account(api_keys: DynamoApiKeys) -> None:
 
 
 def test_the_first_revocation_stays(api_keys: DynamoApiKeys) -> None:
-    """A key is revoked once; revoking it again does not change the time."""
     api_keys.add(api_key(1))
     api_keys.add(api_key(2))
     revoked = api_keys.revoke(ACCOUNT, api_key(1).key_id, NOW)
@@ -262,7 +248,6 @@ def test_the_first_revocation_stays(api_keys: DynamoApiKeys) -> None:
 
 
 def test_only_a_revoked_key_is_forgotten(api_keys: DynamoApiKeys) -> None:
-    """It is in no list any more; a key that works stays, and a repetition changes nothing."""
     api_keys.add(api_key(1))
     api_keys.add(api_key(2))
     api_keys.revoke(ACCOUNT, api_key(1).key_id, NOW)
@@ -272,7 +257,6 @@ def test_only_a_revoked_key_is_forgotten(api_keys: DynamoApiKeys) -> None:
 
 
 def test_suppressions_are_listed_by_address(suppressions: DynamoSuppressions) -> None:
-    """Each account has its own list, sorted by address."""
     addresses = [f"{number:03}@example.com" for number in range(20)]
     for address in reversed(addresses):
         suppressions.add(ACCOUNT, Suppression(address=address, reason="manual", at=NOW))
@@ -281,7 +265,6 @@ def test_suppressions_are_listed_by_address(suppressions: DynamoSuppressions) ->
 
 
 def test_suppressions_are_read_in_pages(suppressions: DynamoSuppressions) -> None:
-    """A page begins with an address, has so many at most, and only those with the start."""
     texts = ("abe@x.example", "ada@x.example", "adb@x.example", "bob@x.example")
     made = [
         Suppression(address=text, reason="manual", at=NOW, message_id=new_id(NOW)) for text in texts
@@ -297,7 +280,6 @@ def test_suppressions_are_read_in_pages(suppressions: DynamoSuppressions) -> Non
 
 
 def test_an_account_is_not_overwritten(accounts: DynamoAccounts) -> None:
-    """An existing id is refused, and the account stays unchanged."""
     accounts.add(account())
     assert refusal(accounts.add, replace(account(), name="Other")).code == "service_unavailable"
     assert [*accounts.all()] == [account()]
@@ -306,7 +288,6 @@ def test_an_account_is_not_overwritten(accounts: DynamoAccounts) -> None:
 def test_a_sender_that_becomes_the_default_is_not_removed(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sender that becomes the default during its removal stays."""
     accounts, address = DynamoAccounts(table), "a@x.example"
     accounts.add(account())
     accounts.put_sender(ACCOUNT, address, verified=False, default=False)
@@ -330,7 +311,6 @@ def test_a_sender_that_becomes_the_default_is_not_removed(
 def test_a_key_that_cannot_be_listed_is_not_created(
     api_keys: DynamoApiKeys, table: Table, credentials: Table
 ) -> None:
-    """Record and list entry are written together: if the entry is refused, so is the record."""
     api_keys.add(api_key(1))
     with pytest.raises(ServiceError):
         api_keys.add(replace(api_key(1), digest="another"))
@@ -338,7 +318,6 @@ def test_a_key_that_cannot_be_listed_is_not_created(
 
 
 def test_revoking_creates_no_key_record(api_keys: DynamoApiKeys, credentials: Table) -> None:
-    """Revoking a list entry whose record is gone writes no partial record."""
     made = api_key(1)
     api_keys.add(made)
     credentials.delete(keys.api_key(made.digest))
@@ -348,7 +327,6 @@ def test_revoking_creates_no_key_record(api_keys: DynamoApiKeys, credentials: Ta
 
 
 def test_the_directory_finds_what_operators_create(table: Table, credentials: Table) -> None:
-    """The directory returns what operators wrote, including revocations and suppressions."""
     DynamoAccounts(table).add(account())
     DynamoApiKeys(credentials).add(api_key(1))
     DynamoApiKeys(credentials).revoke(ACCOUNT, api_key(1).key_id, NOW)

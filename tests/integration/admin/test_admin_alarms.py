@@ -27,7 +27,6 @@ def test_an_address_is_subscribed_once(topic: str) -> None:
 
 
 def test_a_url_is_subscribed(topic: str) -> None:
-    """A program gets the alarms over https."""
     assert subscribe("https://ops.example/alarms")[0] == 0
     (subscription,) = boto3.client("sns").list_subscriptions_by_topic(TopicArn=topic)[
         "Subscriptions"
@@ -38,7 +37,6 @@ def test_a_url_is_subscribed(topic: str) -> None:
 @pytest.mark.usefixtures("topic")
 @pytest.mark.parametrize("address", ["ops", "ops@", "@shop.example", "a@b c.d", "http://x.example"])
 def test_what_cannot_be_subscribed_is_refused(address: str) -> None:
-    """The error names the argument, and nothing is subscribed."""
     code, _, error = subscribe(address)
     assert code == 1
     assert error.startswith("ADDRESS: must be an email address or an https: URL.")
@@ -46,7 +44,6 @@ def test_what_cannot_be_subscribed_is_refused(address: str) -> None:
 
 @pytest.mark.usefixtures("table")
 def test_a_stack_without_a_topic_is_not_deployed() -> None:
-    """A stack that is missing, or that is no Pillarbox, is one line."""
     assert subscribe("ops@shop.example")[2].startswith("There is no stack pillarbox-dev")
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-dev",

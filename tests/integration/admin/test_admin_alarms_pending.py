@@ -15,7 +15,6 @@ TOPIC: Final = "arn:aws:sns:eu-west-1:123456789012:pillarbox-dev-AlarmTopic-1"
 
 @pytest.mark.parametrize("listed", [[], [{"SubscriptionArn": "PendingConfirmation"}]])
 def test_the_owner_confirms(stubs: Stubs, listed: list[dict[str, str]]) -> None:
-    """Until then each run asks again; the output is the one of docs/operations.md."""
     stubs.stack("pillarbox-dev")
     stubs.resources({"AlarmTopic": TOPIC})
     found = [{"Endpoint": "ops@shop.example", **subscription} for subscription in listed]

@@ -49,7 +49,6 @@ def test_capacity_says_what_is_too_low(
     warm: dict[str, int],
     low: list[str],
 ) -> None:
-    """The exit code is 1 if a limit is too low; a table that does not say has that of a new one."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     monkeypatch.setattr(cloudwatch, "make_client", stubs.client)
     sending = SimpleNamespace(max_rate=14.0)

@@ -51,7 +51,6 @@ def page(s3: Any) -> str:
 def test_new_assets_come_before_the_page(
     s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The page is uploaded after what it loads, and an asset that is there is not sent again."""
     assert dashboard_files.upload("pillarbox", build(tmp_path, "a.js", "b.css"), NOW) == 2
     assert s3.head_object(Bucket=BUCKET, Key="assets/b.css")["ContentType"] == "text/css"
     assert s3.head_object(Bucket=BUCKET, Key="app/index.html")["ContentType"] == "text/html"
@@ -95,6 +94,5 @@ def test_an_asset_that_comes_back_is_current_again(s3: Any, tmp_path: Path) -> N
 def test_a_stack_without_an_edge_has_no_dashboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With EdgeService=none there is no bucket, and nothing is uploaded."""
     monkeypatch.setattr(stacks, "resources", lambda _name: {})
     assert dashboard_files.upload("pillarbox", build(tmp_path, "a.js"), NOW) is None

@@ -70,7 +70,6 @@ def show(run: Operator, queue: str, *options: str) -> Any:
 def test_a_dead_job_is_shown_without_what_it_says(
     run: Operator, table: Table, dead: dict[str, str]
 ) -> None:
-    """Ids, template, size and reason are shown; the body, the variables and addresses are not."""
     failed = Event(kind=EventKind.FAILED, at=NOW, code="building_failed", reason="died")
     stored = replace(message(), origin=MessageOrigin(starter_template="otp"), events=(failed,))
     table.put(message_item(stored))
@@ -98,7 +97,6 @@ def test_a_dead_job_is_shown_without_what_it_says(
 
 
 def test_what_is_shown_stays_in_the_queue(run: Operator, dead: dict[str, str]) -> None:
-    """A redrive right after the look moves everything; a limit shows a part, the oldest first."""
     for number in range(12):
         put(dead["sweep"], sweep_task(f"{number:012}"))
     assert len(show(run, "sweep")) == 12
@@ -114,7 +112,6 @@ def sweep_task(account_id: str) -> str:
 
 
 def test_other_dead_letters_are_shown_too(run: Operator, dead: dict[str, str]) -> None:
-    """An event, a webhook task and a sweep task show what they ask for, and for whom."""
     stored = message()
     endpoint = str(uuid4())
     put(dead["jobs"], job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
@@ -158,7 +155,6 @@ def test_other_dead_letters_are_shown_too(run: Operator, dead: dict[str, str]) -
 
 @pytest.mark.parametrize("queue", ["jobs", "events", "webhooks", "sweep"])
 def test_what_cannot_be_read_is_not_quoted(run: Operator, dead: dict[str, str], queue: str) -> None:
-    """A text that is none of ours is counted and measured; nothing of it is shown."""
     of_nobody = "0198f3c2-0000-7000-8000-000000000001"
     texts = [
         SECRET,
@@ -218,7 +214,6 @@ def test_a_dropped_job_ends_its_email(run: Operator, table: Table, dead: dict[st
 def test_a_job_of_a_final_email_changes_nothing(
     run: Operator, table: Table, dead: dict[str, str]
 ) -> None:
-    """The email keeps its status."""
     stored = message().with_events([Event(kind=EventKind.DELIVERED, at=NOW)])
     put_job(table, dead, stored)
     assert "delivered" in drop(run, "jobs")["consequence"]
@@ -286,7 +281,6 @@ def test_a_mark_with_an_id_of_ses_is_kept(
 def test_a_letter_that_cannot_be_read_can_be_dropped(
     run: Operator, dead: dict[str, str], queue: str
 ) -> None:
-    """One of several goes, the others stay, and nothing of its text is shown."""
     for number in range(12):
         put(dead[queue], f"{SECRET} {number}")
     chosen = show(run, queue)[5]["id"]
@@ -304,7 +298,6 @@ def test_a_letter_that_cannot_be_read_can_be_dropped(
 def test_a_drop_asks_and_finds_only_what_is_there(
     run: Operator, table: Table, dead: dict[str, str]
 ) -> None:
-    """Without a yes the letter and its email stay; a program must say --yes."""
     stored = message()
     put_job(table, dead, stored)
     (shown,) = show(run, "jobs")

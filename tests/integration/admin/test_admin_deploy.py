@@ -195,7 +195,6 @@ def rolled_out(script: Script, capsys: pytest.CaptureFixture[str]) -> RollOut:
 
 
 def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: RollOut) -> None:
-    """A first deploy shows its programs, account, key, sender, a curl line and the findings."""
     output, log = rolled_out(sender="hello@shop.example", sam=["--guided"])
     build, deployed = script.ran
     assert re.fullmatch(r"make build dashboard PARAMETERS=[0-9a-f]{64}", build)
@@ -227,7 +226,6 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
 def test_a_deploy_changes_the_plan_of_ses_on_request_only(
     rolled_out: RollOut, ses: tuple[str, MailStore]
 ) -> None:
-    """Without --ses-plan the plan stays, and with it and --yes it changes before the build."""
     rolled_out()
     assert ses[1].account.plan == "ESSENTIALS"
     output, log = rolled_out(plan=SesPlan.NONE, yes=True)
@@ -238,10 +236,6 @@ def test_a_deploy_changes_the_plan_of_ses_on_request_only(
 
 
 def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) -> None:
-    """A second deploy runs the same programs, keeps the account and creates no key.
-
-    It stores the address again, which may have changed.
-    """
     first, _ = rolled_out()
     deployed_wiring().service_address.store("https://former.example")
     again, _ = rolled_out()
@@ -275,7 +269,6 @@ def test_a_retry_is_another_release(
 
 
 def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: RollOut) -> None:
-    """A new stack has the policy at the end; a stack that has another has it before an update."""
     written = (ROOT / "stack-policy.json").read_text()
     rolled_out()
     assert policy("pillarbox-dev") == written
@@ -291,7 +284,6 @@ def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: Ro
 def test_an_account_that_aws_must_verify_deploys_without_an_edge(
     script: Script, rolled_out: RollOut, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
-    """After `must be verified` the documented command removes the failed stack and works."""
     script.statuses = [status]
     with pytest.raises(ServiceError, match="deploy ended with 1"):
         roll_out(script, Environment.DEV, json=True)
@@ -322,7 +314,6 @@ def test_a_failed_stack_with_an_account_stays(script: Script, rolled_out: RollOu
 def test_tables_are_protected_when_all_else_exists(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A first deployment of prod creates them without protection; an update keeps it on."""
     roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
     assert "DeletionProtection=false" in script.ran[1].split()
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
@@ -337,8 +328,6 @@ def test_tables_are_protected_when_all_else_exists(
 def test_a_deployment_that_ended_early_is_finished_by_the_next(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first key is shown although the command was interrupted; the next run has no other."""
-
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
@@ -361,7 +350,6 @@ def test_a_deployment_that_ended_early_is_finished_by_the_next(
 def test_protection_that_cloudformation_refuses_is_an_error(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error says what is deployed, what is not, and that the next run tries again."""
     wait = stacks.wait
 
     def undone(stack_id: str, report: Any) -> stacks.StackDescription:
@@ -387,7 +375,6 @@ def test_changes_that_nobody_confirms_end_the_command(script: Script) -> None:
 
 
 def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
-    """A policy that CloudFormation removed is written at the end; one that is right stays."""
     _, log = rolled_out()
     assert "Wrote the policy of EventsQueue and EventsDeadLetters again." in log
     policies = SqsQueuePolicies("pillarbox-dev")
@@ -403,7 +390,6 @@ def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
 
 
 def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
-    """The findings have the stack's own share, workers and protection, not the defaults."""
     given = ["SesRateShare=50", "WebhookConcurrency=3", "DeletionProtection=true"]
     output, _ = rolled_out(sam=["--parameter-overrides", *given])
     findings = {item["message"]: item["verdict"] for item in output["items"]}
@@ -422,7 +408,6 @@ def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
 def test_webhook_workers_follow_the_accounts_limit(
     script: Script, overrides: list[str], workers: str
 ) -> None:
-    """An account of ten functions gives webhooks two, unless the operator says how many."""
     roll_out(script, Environment.DEV, json=True, sam=overrides)
     assert f"WebhookConcurrency={workers}" in script.ran[1].split()
 
@@ -453,7 +438,6 @@ def test_a_relay_waits_for_the_role_of_ecs(
     role: ClusterRole,
     words: str,
 ) -> None:
-    """The preflight creates the role before anything is built, or says who has to."""
     needs = RelayNeeds(
         image=True,
         architectures=frozenset({"arm64"}),
@@ -487,7 +471,6 @@ RELAY = {
 def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
     monkeypatch: pytest.MonkeyPatch, without: dict[str, str]
 ) -> None:
-    """Without an edge or large requests any two zones do; else too few zones end the command."""
     monkeypatch.setattr(deployment, "zones", lambda: ZONES)
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
     chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront", **without}, {})
@@ -502,7 +485,6 @@ def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
-    """Production uses the section `prod` of samconfig.toml, and the output has hints."""
     roll_out(script, Environment.PROD, json=False, sam=TWO_WORKERS)
     assert "--config-env prod" in script.ran[1]
     output = capsys.readouterr()
@@ -523,7 +505,6 @@ def test_an_account_that_is_not_ready_builds_nothing(
 
 
 def test_an_update_shows_what_it_changes(script: Script, rolled_out: RollOut) -> None:
-    """A second deploy compares with the values of the stack, and the command line wins."""
     rolled_out()
     _, log = rolled_out(sam=["--parameter-overrides", "LogLevel=INFO"])
     assert "parameter LogLevel: DEBUG -> INFO\n" in log
@@ -572,7 +553,6 @@ def test_a_rollout_whose_alarm_fires_builds_nothing(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The command says how to deploy nevertheless, and then does."""
     rolled_out()
     before = len(script.ran)
     monkeypatch.setattr(deployment, "rollout_alarm_fires", lambda _: True)
@@ -586,7 +566,6 @@ def test_a_rollout_whose_alarm_fires_builds_nothing(
 
 
 def test_an_unknown_parameter_is_refused(script: Script) -> None:
-    """A misspelt parameter, which sam would ignore, ends the deploy."""
     with pytest.raises(ValidationFailed, match="LogLevell"):
         roll_out(script, Environment.DEV, json=True, sam=["--parameter-overrides", "LogLevell=x"])
     assert script.ran == []
@@ -594,7 +573,6 @@ def test_an_unknown_parameter_is_refused(script: Script) -> None:
 
 @pytest.mark.parametrize(("program", "ran"), [("build", 1), ("deploy", 2)])
 def test_a_program_that_fails_ends_the_deploy(script: Script, program: str, ran: int) -> None:
-    """After a failed program the deploy runs nothing more."""
     script.codes[program] = 3
     with pytest.raises(ServiceError, match=f"{program} ended with 3"):
         roll_out(script, Environment.DEV, json=True)
@@ -602,7 +580,6 @@ def test_a_program_that_fails_ends_the_deploy(script: Script, program: str, ran:
 
 
 def test_without_a_region_nothing_is_run(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the missing setting before anything is built."""
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     with pytest.raises(ValidationFailed, match="AWS_DEFAULT_REGION: is not set"):
@@ -613,7 +590,6 @@ def test_without_a_region_nothing_is_run(script: Script, monkeypatch: pytest.Mon
 def test_without_credentials_nothing_is_run(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error is one line, before anything is built."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
@@ -629,7 +605,6 @@ def test_without_credentials_nothing_is_run(
 def test_with_credentials_that_aws_refuses_nothing_is_run(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Expired credentials are found before anything is built, with AWS's reason."""
     monkeypatch.setattr(deploy, "_run", script)
     with serving(refusal("ExpiredToken")) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://127.0.0.1:{port}")
@@ -639,7 +614,6 @@ def test_with_credentials_that_aws_refuses_nothing_is_run(
 
 
 def test_a_failed_check_sets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failed check makes the exit code 1, and arguments after -- go to sam."""
     sam_arguments: list[Any] = []
 
     def failing(*_: Any, sam: Sequence[str], **__: Any) -> list[Finding]:
@@ -653,7 +627,6 @@ def test_a_failed_check_sets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_local_stack_is_not_deployed() -> None:
-    """With --local the error says how to start the local stack."""
     result = Operator().plain("--local", "deploy")
     assert result.exit_code == 2
     assert "make up" in result.stderr

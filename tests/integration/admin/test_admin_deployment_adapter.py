@@ -34,7 +34,6 @@ def distributions(items: int) -> Any:
 
 
 def test_the_account_is_read(stubs: Stubs) -> None:
-    """Identity, concurrency and distributions come from three services."""
     prepare_account(stubs)
     stubs.answer("cloudfront", "list_distributions", distributions(0), {"MaxItems": "1"})
     assert deployment.read_account() == AwsAccount(
@@ -48,7 +47,6 @@ def test_the_account_is_read(stubs: Stubs) -> None:
 
 
 def test_missing_rights_for_cloudfront_are_a_finding(stubs: Stubs) -> None:
-    """AccessDenied becomes a finding; the command raises any other error."""
     prepare_account(stubs)
     stubs.refuse("cloudfront", "list_distributions", "AccessDenied")
     assert deployment.read_account().distributions is None
@@ -59,7 +57,6 @@ def test_missing_rights_for_cloudfront_are_a_finding(stubs: Stubs) -> None:
 
 
 def test_refused_credentials_raise(stubs: Stubs) -> None:
-    """The command shows AWS's reason, such as an expired token."""
     stubs.refuse("sts", "get_caller_identity", "ExpiredToken")
     with pytest.raises(ClientError, match="ExpiredToken"):
         deployment.read_account()
@@ -88,7 +85,6 @@ def role(path: str = "/aws-service-role/ecs.amazonaws.com/") -> dict[str, Any]:
 
 
 def test_a_fresh_account_gets_the_role_of_ecs(stubs: Stubs) -> None:
-    """The role is created once; an account that has it is left alone."""
     stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
     expected = {"AWSServiceName": "ecs.amazonaws.com"}
     stubs.answer("iam", "create_service_linked_role", role(), expected)
@@ -105,7 +101,6 @@ def test_a_role_that_somebody_creates_in_between_is_enough(stubs: Stubs) -> None
 
 
 def test_missing_rights_for_the_role_are_a_finding(stubs: Stubs) -> None:
-    """AccessDenied becomes a finding; the command raises any other error."""
     stubs.refuse("iam", "get_role", "AccessDenied")
     assert deployment.ensure_cluster_role() is ClusterRole.UNKNOWN
     stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
@@ -137,7 +132,6 @@ def manifest(content: Any) -> Any:
     ],
 )
 def test_the_relays_image_is_looked_up(stubs: Stubs, suffix: str, image_id: dict[str, str]) -> None:
-    """An image is found by its tag or by its digest, and the secret by its name."""
     platforms = [{"os": "linux", "architecture": "arm64"}, {"os": "unknown", "architecture": "x"}]
     stubs.answer(
         "ecr",
@@ -173,7 +167,6 @@ def test_the_architecture_of_a_single_image_is_in_its_configuration(
 
 
 def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs) -> None:
-    """What is missing is a finding; a missing right in ECR is an error."""
     missing = RelayNeeds(image=False, certificate=False)
     stubs.answer("ecr", "batch_get_image", {"images": [], "failures": [{}]})
     stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
@@ -188,7 +181,6 @@ def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs) -> None:
 
 @pytest.mark.parametrize("content", ["-----BEGIN CERTIFICATE-----", "[]", ""])
 def test_a_secret_of_another_form_has_no_fields(stubs: Stubs, content: str) -> None:
-    """A secret that is not a JSON object exists, but lacks both fields."""
     answer = {"SecretString": content} if content else {"SecretBinary": b"x"}
     stubs.answer("secretsmanager", "get_secret_value", answer)
     needs = deployment.read_relay_needs("docker.io/relay:1", "smtp")
@@ -204,7 +196,6 @@ def test_an_image_outside_of_ecr_is_not_looked_up() -> None:
 
 
 def test_the_prefix_list_and_the_zones_of_the_region(stubs: Stubs) -> None:
-    """The list is found by its name; zones that an account must opt in to are left out."""
     stubs.answer(
         "ec2",
         "describe_managed_prefix_lists",
@@ -234,7 +225,6 @@ def test_the_prefix_list_and_the_zones_of_the_region(stubs: Stubs) -> None:
 
 
 def test_the_sweep_is_started_by_its_alias(stubs: Stubs) -> None:
-    """A pass of the sweep begins at once, without waiting for its end."""
     stubs.resources(FUNCTIONS, "pillarbox", functions=["SweepMessages"])
     expected = NAME | {"Qualifier": "live", "InvocationType": "Event"}
     stubs.answer("lambda", "invoke", {"StatusCode": 202}, expected)
@@ -267,7 +257,6 @@ def test_old_versions_are_removed(
 
 
 def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
-    """A stack that does not exist is no error; a wrong name and a missing right are."""
     stubs.no_stack("pillarbox")
     assert stacks.describe("pillarbox") is None
     for code in ("ValidationError", "AccessDenied"):
@@ -278,7 +267,6 @@ def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
 
 @pytest.mark.parametrize(("state", "fires"), [("ALARM", True), ("OK", False)])
 def test_the_alarm_of_a_rollout_is_read(stubs: Stubs, state: str, *, fires: bool) -> None:
-    """It is found by its name; a stack without it has none that fires."""
     stubs.resources({"RolloutAlarm": "pillarbox-RolloutAlarm-1"}, "pillarbox")
     alarm = {"AlarmName": "pillarbox-RolloutAlarm-1", "StateValue": state}
     expected = {"AlarmNames": ["pillarbox-RolloutAlarm-1"]}
@@ -298,7 +286,6 @@ def test_only_an_update_that_was_undone_has_a_time(stubs: Stubs) -> None:
 
 
 def test_the_error_page_is_written(stubs: Stubs) -> None:
-    """The page is where the distribution looks for it, as JSON that nothing caches."""
     stubs.resources({"ErrorPages": "pillarbox-errors"})
     stubs.answer(
         "s3",
@@ -316,6 +303,5 @@ def test_the_error_page_is_written(stubs: Stubs) -> None:
 
 
 def test_a_stack_without_an_edge_gets_no_error_page(stubs: Stubs) -> None:
-    """With EdgeService=none there is no bucket, and nothing is written."""
     stubs.resources(FUNCTIONS)
     deployment.write_error_page("pillarbox", "{}")

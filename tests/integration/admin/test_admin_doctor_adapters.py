@@ -41,7 +41,6 @@ ALARM: Final[dict[str, Any]] = {
 def test_ses_returns_status_and_configuration_sets(
     ses: tuple[str, MailStore], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Status, quotas and time are read, and a configuration set with its event types."""
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     account = SesAccount(wiring.utc_now)
@@ -73,7 +72,6 @@ def test_ses_returns_status_and_configuration_sets(
 
 
 def test_the_protection_of_the_table_is_read(table: Table) -> None:
-    """A bare table has no protection; every protection of the template is recognized."""
     protection = DynamoTableProtection(table)
     assert protection.read() == TableProtectionState(
         point_in_time_recovery=False, deletion_protection=False, expiry_attribute=None
@@ -94,14 +92,12 @@ def test_the_protection_of_the_table_is_read(table: Table) -> None:
 
 
 def test_an_error_has_the_message_of_aws(table: Table) -> None:
-    """The error of a table that does not exist has AWS's code and message."""
     assert table.name
     with pytest.raises(ServiceError, match="AWS refused DescribeTable: ResourceNotFound"):
         DynamoTableProtection(Table("another")).read()
 
 
 def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
-    """Only firing alarms that notify the stack's topic are returned."""
     cloudwatch = make_client("cloudwatch")
     for name, action in (("late", topic), ("well", topic), ("other", f"{topic[:-1]}x")):
         cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **ALARM)
@@ -116,7 +112,6 @@ def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
 
 
 def test_alarms_that_need_data_and_have_none(topic: str) -> None:
-    """Only an alarm that notifies the topic of missing data is silent; others may have none."""
     cloudwatch = make_client("cloudwatch")
     before = wiring.utc_now()
     for name, actions in (("sweep", [topic]), ("mail", [])):
@@ -135,7 +130,6 @@ def test_alarms_that_need_data_and_have_none(topic: str) -> None:
 
 @pytest.mark.usefixtures("table")
 def test_the_age_of_a_queue_is_its_newest_value() -> None:
-    """The newest value of the last 15 minutes counts; older values and other queues do not."""
     now = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
     cloudwatch = make_client("cloudwatch")
     for minutes, queue, value in ((20, "jobs", 1), (9, "jobs", 2), (3, "jobs", 3), (1, "other", 4)):
@@ -157,7 +151,6 @@ def test_the_age_of_a_queue_is_its_newest_value() -> None:
 
 @pytest.mark.usefixtures("table")
 def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is that of the AWS account."""
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
         assert CloudWatchMonitoring("pillarbox-dev").function_concurrency() == 10
@@ -165,7 +158,6 @@ def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("table")
 def test_the_shares_of_all_stacks_are_read() -> None:
-    """Each Pillarbox of the region counts, and no other stack."""
     outputs = {"TableName": "table", "ConfigurationSetName": "set"}
     for name, share in (("pillarbox", 75), ("pillarbox-2", 100)):
         create_stack(name, {"SesRateShare": {"Type": "Number", "Default": share}}, **outputs)
@@ -182,7 +174,6 @@ def test_a_missing_right_to_see_stacks_is_an_error(stubs: Stubs) -> None:
 
 
 def test_the_api_probe() -> None:
-    """Any status is read, a body that is not JSON becomes None, and no reply is an error."""
     with serving(api()) as port:
         probe = HttpApiProbe(f"http://127.0.0.1:{port}/")
         assert probe.request("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
@@ -194,7 +185,6 @@ def test_the_api_probe() -> None:
 
 
 def test_the_certificate_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trusted certificate gives its expiry; an untrusted or unreachable relay is an error."""
     server, chain = relay(tmp_path)
     with serving(server) as port:
         with pytest.raises(ServiceError, match="CERTIFICATE_VERIFY_FAILED"):

@@ -47,7 +47,6 @@ def verdicts(output: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_healthy_local_stack(doctor_run: Operator) -> None:
-    """Every check passes or is skipped with a reason."""
     output = doctor_run("doctor")
     assert output["failed"] == 0
     skipped = {
@@ -74,7 +73,6 @@ def test_a_healthy_local_stack(doctor_run: Operator) -> None:
 
 
 def test_send_sends_a_test_email(doctor_run: Operator) -> None:
-    """With --send a test email is delivered, and its key is revoked."""
     account = doctor_run("account", "create", "--name", "Shop", "--plan", "standard")["id"]
     assert verdicts(doctor_run("doctor", "--send", "--account", account))["mail"] == "pass"
     (key,) = doctor_run("key", "list", "--account", account)["items"]
@@ -82,7 +80,6 @@ def test_send_sends_a_test_email(doctor_run: Operator) -> None:
 
 
 def test_a_failed_check_sets_the_exit_code(doctor_run: Operator, mailbox: MailStore) -> None:
-    """A failed check makes the exit code 1; JSON and table show the findings."""
     mailbox.configuration_sets.clear()
     failed = doctor_run.plain("--local", "--json", "doctor")
     assert (failed.exit_code, json.loads(failed.stdout)["failed"]) == (1, 1)
@@ -92,7 +89,6 @@ def test_a_failed_check_sets_the_exit_code(doctor_run: Operator, mailbox: MailSt
 
 
 def test_a_missing_queue_does_not_stop_the_other_checks(doctor_run: Operator) -> None:
-    """If AWS refuses to count a queue, that check fails with AWS's message, and the others run."""
     sqs = boto3.client("sqs")
     sqs.delete_queue(QueueUrl=sqs.get_queue_url(QueueName="events_dead_letters")["QueueUrl"])
     shown = doctor_run.plain("--local", "--json", "doctor")

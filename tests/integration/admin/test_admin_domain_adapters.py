@@ -57,7 +57,6 @@ def test_private_zones_are_ignored() -> None:
 
 @pytest.mark.usefixtures("table")
 def test_route_53_creates_and_never_overwrites() -> None:
-    """Every change is a CREATE, and Route 53's refusal of an existing record is an error."""
     add_zone("shop.example")
     zones = Route53Zones()
     (zone,) = zones.zones_for("shop.example")
@@ -77,7 +76,6 @@ def test_route_53_creates_and_never_overwrites() -> None:
 
 @pytest.mark.usefixtures("table")
 def test_texts_of_several_strings_and_aliases_are_read() -> None:
-    """The strings of a text are joined, and an alias has no value."""
     add_zone("shop.example")
     route53 = boto3.client("route53")
     zones = Route53Zones()
@@ -106,7 +104,6 @@ def test_texts_of_several_strings_and_aliases_are_read() -> None:
 
 
 def test_dns_lookups(name_server: str) -> None:
-    """Texts have no quotes and names no dot; missing records are empty, no answer is None."""
     records = DnsRecords((name_server,))
     assert records.look_up("long.example", "TXT") == ("v=spf1 include:amazonses.com ~all",)
     assert records.look_up("alias.example", "CNAME") == ("Token.DKIM.amazonses.com",)

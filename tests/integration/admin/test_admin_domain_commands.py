@@ -9,7 +9,6 @@ from tests.integration.admin.operator_command import Operator
 
 
 def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
-    """A new domain is shown with its records, and the local SES verifies it at once."""
     added = run("domain", "add", "shop.example")
     assert (added["domain"], added["mailFrom"]) == ("shop.example", "mail.shop.example")
     assert [(record["purpose"], record["type"]) for record in added["records"]] == [
@@ -24,7 +23,6 @@ def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
 
 
 def test_a_pending_domain_sets_the_exit_code(run: Operator) -> None:
-    """The exit code is 1 while SES has not verified the domain."""
     run("domain", "add", "unverified.example")
     pending = run.plain("--local", "--json", "domain", "verify", "unverified.example")
     assert pending.exit_code == 1
@@ -34,7 +32,6 @@ def test_a_pending_domain_sets_the_exit_code(run: Operator) -> None:
 
 
 def test_identities_that_exist_stop_feedback_mail(run: Operator, mailbox: MailStore) -> None:
-    """`domain show` says that SES mails bounces; `domain verify` and `sender add` stop that."""
     address = "hello@unverified.example"
     for identity in ("shop.example", address):
         mailbox.create_identity(identity)
@@ -47,7 +44,6 @@ def test_identities_that_exist_stop_feedback_mail(run: Operator, mailbox: MailSt
 
 
 def test_records_are_created_in_route_53(run: Operator) -> None:
-    """With --route53 missing records are created; without a hosted zone it is an error."""
     assert run.refused("domain", "add", "shop.example", "--route53") == (1, "validation_failed")
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     made = run("domain", "add", "shop.example", "--route53")
@@ -57,7 +53,6 @@ def test_records_are_created_in_route_53(run: Operator) -> None:
 
 
 def test_people_can_copy_the_records(run: Operator, mailbox: MailStore) -> None:
-    """Each record is on one line of any length, with its advice on the next line."""
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     (zone,) = boto3.client("route53").list_hosted_zones()["HostedZones"]
     text = {"Name": "shop.example", "Type": "TXT", "TTL": 60}

@@ -118,7 +118,6 @@ def test_credentials_of_a_role_are_asked_for(
 
 
 def test_a_subscription(topic: str) -> None:
-    """The plan is the request to SNS; the topic has no subscriber before. No address is shown."""
     words = ("alarms", "subscribe", "ops@shop.example")
     planned = dry(*words)
     assert "ops@shop.example" not in str(planned)
@@ -130,7 +129,6 @@ def test_a_subscription(topic: str) -> None:
 
 @pytest.mark.usefixtures("table", "files")
 def test_a_certificate(tmp_path: Path) -> None:
-    """A new secret, a secret that changes and one that stays have their own plans, without keys."""
     words = ("relay", "certificate", "--chain", "fullchain.pem", "--key", "privkey.pem")
     planned = dry(*words)
     assert [call["operation"] for call in planned] == ["CreateSecret"]
@@ -151,7 +149,6 @@ def test_a_certificate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [("--all-accounts", "--messages"), ("--account", SHOP)])
 def test_a_restore(table: Table, lost: dict[str, list[Item]], options: tuple[str, ...]) -> None:
-    """The plan has each row that the copies have and the tables lack, and deletes the copies."""
     words = ("restore", "rows", "--at", AT, *options)
     planned = dry(*words)
     assert [rows(name) for name in lost] == [[], []]
@@ -239,7 +236,6 @@ EXAMPLES: Final = (
 def test_a_rehearsal_without_aws(
     words: tuple[str, ...], yes: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With --local the plan is that of the example stack, and equals a run on such a stack."""
     monkeypatch.setattr("admin.restore.utc_now", lambda: NOW)
     monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
     window = (NOW - timedelta(days=1), NOW)
@@ -263,7 +259,6 @@ def test_a_rehearsal_without_aws(
 
 @pytest.mark.usefixtures("no_network", "files")
 def test_a_certificate_without_aws() -> None:
-    """The files are checked, and the secret would be created."""
     words = ("relay", "certificate", "--chain", "fullchain.pem", "--key", "privkey.pem")
     (call,) = dry(*words, stack=("--local",))
     assert (call["operation"], call["resource"]) == ("CreateSecret", "pillarbox/smtp")
@@ -271,7 +266,6 @@ def test_a_certificate_without_aws() -> None:
 
 @pytest.mark.usefixtures("no_network")
 def test_people_see_the_plan_and_no_result() -> None:
-    """The list of calls ends the output; nothing says that something happened."""
     result = Operator().plain("--local", "alarms", "subscribe", "https://ops.example", "--dry-run")
     assert result.exit_code == 0
     assert "Subscribe" in result.stdout
@@ -280,7 +274,6 @@ def test_people_see_the_plan_and_no_result() -> None:
 
 @pytest.mark.usefixtures("table")
 def test_a_call_that_nobody_thought_about_is_not_made() -> None:
-    """An operation that the table of changes lacks ends the dry run, and is not made."""
     with recorded(), pytest.raises(TypeError, match="sqs:CreateQueue"):
         boto3.client("sqs").create_queue(QueueName="new")
     assert "QueueUrls" not in boto3.client("sqs").list_queues()

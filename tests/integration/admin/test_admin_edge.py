@@ -164,7 +164,6 @@ def rotate() -> Any:
 
 
 def test_a_rotation_makes_these_calls(stubs: Stubs, waits: list[float]) -> None:
-    """Every call fits botocore's models; the output is the one of docs/operations.md."""
     stubs.stack("pillarbox-dev")
     stubs.resources(PARTS, STACK)
     secret(stubs, "s0")
@@ -191,7 +190,6 @@ def test_a_rotation_makes_these_calls(stubs: Stubs, waits: list[float]) -> None:
 
 
 def test_a_finished_edge_is_not_changed_again(stubs: Stubs, waits: list[float]) -> None:
-    """A run after an interruption at the end changes only what is left."""
     stubs.stack("pillarbox-dev")
     stubs.resources({name: PARTS[name] for name in ("Edge", "EdgeSecret", "EdgeRules")})
     secret(stubs, "s1")
@@ -207,7 +205,6 @@ def test_a_finished_edge_is_not_changed_again(stubs: Stubs, waits: list[float]) 
 
 
 def test_containers_that_do_not_start_end_the_rotation(stubs: Stubs) -> None:
-    """The error has the reason of ECS; both secrets stay accepted."""
     stubs.resources(PARTS, STACK)
     restart(stubs, service("FAILED", "COMPLETED"))
     with pytest.raises(ServiceError, match="The containers do not start"):
@@ -215,7 +212,6 @@ def test_containers_that_do_not_start_end_the_rotation(stubs: Stubs) -> None:
 
 
 def test_a_stack_without_an_edge_has_nothing_to_rotate(stubs: Stubs, waits: list[float]) -> None:
-    """A stack that lacks the edge, the secret or the header has nothing to rotate."""
     stubs.stack("pillarbox-dev")
     stubs.resources({"Edge": "E1"})
     assert failure(rotate()) == "The stack has no EdgeSecret: there is nothing to rotate.\n"
@@ -250,7 +246,6 @@ _RULES: Final = template.ROOT / "stacks/edge.yaml"
 
 
 def test_the_template_has_the_parts() -> None:
-    """The names are those of the template, and the rule has the form that a rotation changes."""
     declared = template.inlined(template.load())["Resources"]
     assert {"Edge", "EdgeSecret", "EdgeRules", "Relay", "RelayCluster", "RelayService"} <= {
         *declared,

@@ -107,7 +107,6 @@ def table_deletion(stubs: Stubs) -> None:
 
 
 def test_a_new_stack_and_one_at_rest_need_nothing(stubs: Stubs) -> None:
-    """Nothing is said, asked or removed, also after an update that was undone."""
     stubs.no_stack("pillarbox")
     assert failed_stack.make_way(SESSION, yes=False) is None
     for status in ("CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"):
@@ -189,7 +188,6 @@ def test_rows_that_come_after_the_check_stay(stubs: Stubs) -> None:
 
 @pytest.mark.parametrize("status", ["ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"])
 def test_a_stack_with_rows_is_never_removed(stubs: Stubs, status: str) -> None:
-    """One row of an account is enough, also with --yes; the error says how to keep it."""
     stubs.stack("pillarbox", status, StackStatusReason="no")
     if status != "DELETE_FAILED":
         failed_at(stubs)
@@ -202,7 +200,6 @@ def test_a_stack_with_rows_is_never_removed(stubs: Stubs, status: str) -> None:
 def test_without_an_answer_nothing_is_removed(
     stubs: Stubs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The question names the stack, and no ends the command."""
     asked = []
 
     def no(question: str, **_: Any) -> bool:
@@ -228,7 +225,6 @@ def test_termination_protection_is_respected(stubs: Stubs) -> None:
 
 
 def test_delete_failed_goes_on(stubs: Stubs, capsys: pytest.CaptureFixture[str]) -> None:
-    """A removal that could not delete everything is repeated, with AWS's reason."""
     reason = "The following resource(s) failed to delete: [Edge]. "
     stubs.stack("pillarbox", "DELETE_FAILED", StackStatusReason=reason)
     left(stubs, protected=None, rows=[])
@@ -254,7 +250,6 @@ def test_delete_failed_goes_on(stubs: Stubs, capsys: pytest.CaptureFixture[str])
 def test_a_stack_that_cannot_be_updated_stops_the_command(
     stubs: Stubs, status: str, words: str
 ) -> None:
-    """The error has the status, what it means and what to do, and nothing was built."""
     stubs.stack("pillarbox", status)
     error = refusal(failed_stack.make_way, SESSION, yes=True)
     assert error.message.startswith(f"The stack pillarbox is in {status}. ")
@@ -266,7 +261,6 @@ def test_a_stack_that_cannot_be_updated_stops_the_command(
 def test_a_first_deployment_that_fails_is_explained(
     stubs: Stubs, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
-    """The first resource that failed, its reason, and what the next run does."""
     stubs.stack("pillarbox", status)
     failed_at(stubs, ("Edge", UNVERIFIED))
     failed_stack.explain("pillarbox")

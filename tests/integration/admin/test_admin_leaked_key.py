@@ -32,7 +32,6 @@ def create(run: Operator, account: str, name: str) -> dict[str, str]:
 
 
 def test_the_text_of_a_key_finds_the_key(run: Operator, table: Table, account: str) -> None:
-    """Account, id, name, last use and state are shown, among several keys; the text is not."""
     create(run, account, "other")
     made = create(run, account, "web")
     DynamoKeyUses(table).record(account, made["id"], USED)
@@ -55,7 +54,6 @@ def test_the_text_of_a_key_finds_the_key(run: Operator, table: Table, account: s
 def test_a_terminal_does_not_show_the_key(
     run: Operator, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command asks for the key in the way of a password."""
     made = create(run, account, "web")
     terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("admin.keys.sys", terminal)
@@ -71,7 +69,6 @@ def test_a_key_is_no_argument(run: Operator, account: str) -> None:
 
 @pytest.mark.usefixtures("account")
 def test_what_is_no_key_is_not_quoted(run: Operator, account: str) -> None:
-    """A text that was cut off, and a key that the account does not have, are errors."""
     made = create(run, account, "web")
     for text, said in (
         (made["key"][:-1], "key: is not a key: it is mistyped or cut off\n"),

@@ -33,7 +33,6 @@ def minutes(number: int) -> timedelta:
 def test_a_message_is_found_by_its_id_alone(
     run: Operator, table: Table, account: str, shards: int
 ) -> None:
-    """The id is enough, also of a message in a shard; the account makes the search smaller."""
     for number in range(3):
         run("account", "create", "--name", f"Other {number}", "--plan", "free")
     at = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
@@ -60,7 +59,6 @@ def test_a_message_is_found_by_its_id_alone(
 
 
 def test_a_message_that_waits_is_canceled(run: Operator, table: Table, account: str) -> None:
-    """Its content goes, and a message that does not wait is refused."""
     schedule = Schedule(due_at=datetime.now(UTC) + minutes(90), life=minutes(60))
     message_id = put(table, account, minutes(5), schedule=schedule)
     waiting = message(account, UUID(message_id))
@@ -109,7 +107,6 @@ def test_a_held_message_is_released_by_the_timer(run: Operator, table: Table, ac
 
 
 def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str) -> None:
-    """An unknown id, an id of another account and a text that is no id are errors."""
     other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     message_id = put(table, account, minutes(5))
     unknown = new_id(datetime.now(UTC))
@@ -123,7 +120,6 @@ def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str
 def test_messages_are_found_by_recipient_subject_and_time(
     run: Operator, table: Table, account: str
 ) -> None:
-    """Newest first; case does not matter; a message must match everything that is asked."""
     receipt = put(table, account, minutes(10), to=("Ann@Example.com",), subject="Your RECEIPT 12")
     copied = put(table, account, minutes(5), bcc=("ann@example.com",), subject="Hello")
     other = put(table, account, minutes(4), to=("bob@example.com",), subject="Receipt 13")
@@ -151,7 +147,6 @@ def test_messages_are_found_by_recipient_subject_and_time(
 def test_the_search_says_what_it_read_and_how_to_go_on(
     run: Operator, table: Table, account: str
 ) -> None:
-    """A search that stops at its bound names the time before which the others were created."""
     stored = [
         put(table, account, minutes(number), to=("ann@example.com",)) for number in range(1, 6)
     ]

@@ -20,7 +20,6 @@ def send(table: Table, account_id: str, hours_ago: int, *kinds: EventKind) -> No
 
 
 def test_accounts_are_ranked(run: Operator, table: Table) -> None:
-    """By volume, bounces and complaints of the time range; accounts without any are left out."""
     names = ("Busy", "Bouncing", "Complained", "Silent")
     ids = {name: run("account", "create", "--name", name, "--plan", "free")["id"] for name in names}
     send(table, ids["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
@@ -58,7 +57,6 @@ def test_accounts_are_ranked(run: Operator, table: Table) -> None:
 
 
 def test_every_account_is_ranked(run: Operator, table: Table) -> None:
-    """Accounts beyond one batch of reads are counted too."""
     ids = [
         run("account", "create", "--name", f"Shop {number}", "--plan", "free")["id"]
         for number in range(30)

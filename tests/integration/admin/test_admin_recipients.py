@@ -30,7 +30,6 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_person_is_erased_from_all_accounts(
     run: Operator, table: Table, account: str, pauses: list[float]
 ) -> None:
-    """The command says what it erased where; afterwards nothing has the address."""
     other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     run("account", "create", "--name", "Third", "--plan", "free")
     erased = put(table, account, minutes(5), to=("Ann@Example.com", "bob@example.com"))
@@ -62,7 +61,6 @@ def test_a_person_is_erased_from_all_accounts(
 def test_one_account_suppresses_the_erased_address(
     run: Operator, table: Table, account: str, tmp_path: Path
 ) -> None:
-    """With --account and --suppress the hash is stored even without mail, and can be moved."""
     result = run("recipient", "erase", ANN, "--account", account, "--suppress", "--yes")
     assert result["items"] == [
         {"accountId": account, "messages": 0, "pending": 0, "suppressed": True}
@@ -79,7 +77,6 @@ def test_one_account_suppresses_the_erased_address(
 def test_a_person_is_erased_from_the_mail_of_the_service(
     run: Operator, table: Table, account: str
 ) -> None:
-    """Codes and invitations go too; a bounce of one still suppresses the next, by its hash."""
     assert account
     suppressions, log = DynamoSuppressions(table), DynamoMessageLog(table)
     suppressions.put(SERVICE_ACCOUNT_ID, ANN, "bounced", datetime(2026, 1, 1, tzinfo=UTC), None)
@@ -99,7 +96,6 @@ def test_a_person_is_erased_from_the_mail_of_the_service(
 def test_nothing_is_erased_before_the_operator_agrees(
     run: Operator, table: Table, account: str
 ) -> None:
-    """The command names the address and asks; a program must say --yes."""
     message_id = put(table, account, minutes(5), to=(ANN,))
     asked = run.plain("--local", "recipient", "erase", ANN, typed="n\n")
     question = f"Erase {ANN} from the history of all 1 accounts and of the service's own mail?"
@@ -115,7 +111,6 @@ def test_nothing_is_erased_before_the_operator_agrees(
 
 
 def test_messages_of_all_accounts_are_found(run: Operator, table: Table, account: str) -> None:
-    """Without --account the newest messages of all accounts come first, page after page."""
     other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
     stored = [
         put(table, (account, other)[number % 2], minutes(number), to=(ANN,))

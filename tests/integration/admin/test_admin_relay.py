@@ -93,7 +93,6 @@ def login(stubs: Stubs) -> None:
 
 
 def test_the_image_is_built_and_pushed(stubs: Stubs, machine: Machine) -> None:
-    """Base and result are named by digest; the output is the one of docs/operations.md."""
     repository(stubs, exists=False)
     no_image(stubs)
     login(stubs)
@@ -114,7 +113,6 @@ def test_the_image_is_built_and_pushed(stubs: Stubs, machine: Machine) -> None:
 
 
 def test_an_image_that_exists_is_not_built(stubs: Stubs, machine: Machine) -> None:
-    """A second run finds the image of the same sources on the same base."""
     repository(stubs, exists=True)
     one_image(stubs)
     result = Operator().plain("--json", "relay", "image", "--base", BASE)
@@ -128,7 +126,6 @@ def test_an_image_that_exists_is_not_built(stubs: Stubs, machine: Machine) -> No
 
 
 def test_a_build_that_fails_ends_the_command(stubs: Stubs, machine: Machine) -> None:
-    """Nothing is pushed; the next run begins again."""
     machine.code = 2
     repository(stubs, exists=True)
     no_image(stubs)
@@ -151,7 +148,6 @@ def test_a_docker_without_buildx_says_what_is_missing(machine: Machine, says: st
 def test_a_missing_or_failing_docker_is_one_line(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its last line says why, and nothing is created in AWS."""
     machine.docker.write_text("#!/bin/sh\necho first >&2\necho no daemon >&2\nexit 3\n")
     result = Operator().plain("relay", "image")
     assert result.stderr == "docker buildx ended with 3: no daemon\n"
@@ -189,7 +185,6 @@ def store(*options: str) -> Any:
 
 @pytest.mark.usefixtures("files")
 def test_a_new_secret_is_created(stubs: Stubs) -> None:
-    """The secret has both files; the output is the one of docs/operations.md."""
     stack(stubs)
     stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
     stubs.refuse("secretsmanager", "describe_secret", "ResourceNotFoundException")
@@ -206,7 +201,6 @@ def test_a_new_secret_is_created(stubs: Stubs) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("code", ["", "InvalidRequestException", "ResourceNotFoundException"])
 def test_a_secret_that_exists_gets_the_new_certificate(stubs: Stubs, code: str) -> None:
-    """So does one that was deleted and can be restored, and one without a value."""
     stack(stubs, RelayImage="x", RelayName="smtp.shop.example", RelayCertificate="pillarbox/smtp")
     if code:
         stubs.refuse("secretsmanager", "get_secret_value", code)
@@ -222,7 +216,6 @@ def test_a_secret_that_exists_gets_the_new_certificate(stubs: Stubs, code: str) 
 
 @pytest.mark.usefixtures("files")
 def test_the_same_certificate_changes_nothing(stubs: Stubs) -> None:
-    """A second run, such as from a schedule, finds it there."""
     stack(stubs)
     stubs.answer("secretsmanager", "get_secret_value", {"SecretString": json.dumps(SECRET)})
     assert "unchanged" in store().stdout
@@ -230,7 +223,6 @@ def test_the_same_certificate_changes_nothing(stubs: Stubs) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_a_certificate_for_another_name_is_not_stored(stubs: Stubs) -> None:
-    """The relay's name is the one that the stack has, or the one that is given."""
     stack(stubs, RelayImage="x", RelayName="mail.shop.example")
     assert failure(store()) == ("--chain: is for smtp.shop.example, not for mail.shop.example\n")
     stack(stubs)
@@ -239,7 +231,6 @@ def test_a_certificate_for_another_name_is_not_stored(stubs: Stubs) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_a_missing_right_is_an_error(stubs: Stubs) -> None:
-    """AWS's reason is one line."""
     for service_call in ("get_secret_value", "describe_secret"):
         stack(stubs)
         if service_call == "describe_secret":

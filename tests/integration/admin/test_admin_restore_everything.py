@@ -168,7 +168,6 @@ def announce(table: Table, credentials: Table, records: list[dict[str, Any]]) ->
 
 
 def test_every_kind_comes_back(table: Table, lost: dict[str, list[Item]]) -> None:
-    """Both tables have every row again that they had, messages with a newer revision."""
     kinds = {keys.kind_and_account(item)[0] for items in lost.values() for item in items}
     assert kinds >= RESTORED.keys()
     shown = restore("--all-accounts", "--messages")
@@ -183,7 +182,6 @@ def test_every_kind_comes_back(table: Table, lost: dict[str, list[Item]]) -> Non
 
 @pytest.mark.usefixtures("lost")
 def test_what_comes_back_is_not_announced(table: Table, credentials: Table) -> None:
-    """Webhooks are silent about old events; a row that changes later is announced again."""
     restore("--all-accounts", "--messages")
     records = inserted(table)
     assert announce(table, credentials, records).tasks == []
@@ -209,7 +207,6 @@ def test_what_comes_back_is_not_announced(table: Table, credentials: Table) -> N
 
 @pytest.mark.usefixtures("lost")
 def test_the_statistics_count_restored_messages(table: Table) -> None:
-    """The stream's reader makes statistics and index of them; no metric counts them twice."""
     restore("--all-accounts", "--messages")
     records = inserted(table)
     without = {Settings.breaker_mode.variable: "off"}  # it needs queues, for mail to owners
@@ -224,7 +221,6 @@ def test_the_statistics_count_restored_messages(table: Table) -> None:
 
 @pytest.mark.usefixtures("lost")
 def test_only_the_rows_of_an_account_come_back(table: Table, credentials: Table) -> None:
-    """They include its members with their own records, and nothing of others or of the service."""
     restore("--account", SHOP)
     found = [
         keys.kind_and_account(item) for name in (table, credentials) for item in rows(name.name)
@@ -239,7 +235,6 @@ def test_only_the_rows_of_an_account_come_back(table: Table, credentials: Table)
 
 @pytest.mark.usefixtures("lost")
 def test_an_endpoint_joins_those_that_exist(table: Table, credentials: Table) -> None:
-    """The account's set has both, and the account has the mark that its events need."""
     endpoints, other = DynamoWebhookEndpoints(credentials, table), endpoint(SHOP)
     assert endpoints.add(other, 10)
     DynamoAccounts(table).add(account(SHOP))
@@ -262,7 +257,6 @@ def replace_row(*words: str, typed: str | None = None) -> Any:
 
 @pytest.mark.usefixtures("lost")
 def test_a_wrong_row_is_replaced(table: Table) -> None:
-    """The command shows what is lost, and asks; what other rows depend on stays."""
     wrong = replace(account(SHOP), name="Wrong", shards=4, contact="wrong@shop.example")
     DynamoAccounts(table).add(wrong)
     before = table.get(keys.account(SHOP))
@@ -280,7 +274,6 @@ def test_a_wrong_row_is_replaced(table: Table) -> None:
 
 @pytest.mark.usefixtures("lost")
 def test_a_secret_is_replaced_and_not_shown(table: Table, credentials: Table) -> None:
-    """An endpoint whose URL and secrets are wrong gets the former ones."""
     wrong = replace(ENDPOINT, url="https://wrong.example", secrets=())
     DynamoWebhookEndpoints(credentials, table).add(wrong, 10)
     result = replace_row("webhookEndpoints", ENDPOINT.endpoint_id, "--yes")
@@ -293,7 +286,6 @@ def test_a_secret_is_replaced_and_not_shown(table: Table, credentials: Table) ->
 
 @pytest.mark.usefixtures("lost")
 def test_a_row_that_is_missing_is_put_back_alone(table: Table) -> None:
-    """`--replace` names the only row that comes back; a second run changes nothing."""
     for restored in (1, 0):
         result = replace_row("suppressions", "ann@example.com", "--yes", "--keep-copy")
         assert f"Restored rows  {restored}" in result.stdout
@@ -324,7 +316,6 @@ def test_a_row_that_changes_meanwhile_is_not_replaced(
 
 @pytest.mark.usefixtures("lost")
 def test_what_may_not_be_replaced_is_refused_before_the_copy(table: Table) -> None:
-    """The error says why, and what to do instead."""
     before = len(boto3.client("dynamodb").list_tables()["TableNames"])
     for words, said in (
         (("keys", "k1"), "a revoked key could become valid"),

@@ -99,7 +99,6 @@ def tables() -> list[str]:
 
 
 def test_lost_rows_come_back(live: Table) -> None:
-    """Rows of the account that are missing come back; the output is that of docs/operations.md."""
     copied(live)
     command = f"restore rows --at {AT} --account {SHOP}"
     result = Operator().plain("--stack-name", "pillarbox-dev", *command.split(), typed="y\n")
@@ -128,7 +127,6 @@ def test_an_erased_suppression_stays_erased(live: Table) -> None:
 
 
 def test_a_key_that_was_revoked_since_then_stays_revoked(live: Table) -> None:
-    """A key that the table has is not replaced."""
     copied(live)
     for item in FORMER:
         if keys.is_credential(item):
@@ -138,7 +136,6 @@ def test_a_key_that_was_revoked_since_then_stays_revoked(live: Table) -> None:
 
 
 def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
-    """Only messages older than two days come back, and the hint names the statistics."""
     copied(live)
     # A job of the lost message came again, so a worker put a tombstone.
     DynamoMessages(live).withdraw(SHOP, [OLD], NOW)
@@ -154,7 +151,6 @@ def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
 
 
 def test_a_second_run_restores_nothing(live: Table) -> None:
-    """The copy can be kept, and then nothing is missing any more."""
     copied(live)
     for expected in (8, 0):
         command = ("--stack-name", "pillarbox-dev", "--json", "restore", "rows", "--at", AT)
@@ -165,7 +161,6 @@ def test_a_second_run_restores_nothing(live: Table) -> None:
 
 @pytest.mark.parametrize(("options", "left"), [([], 2), (["--keep-copy"], 4)])
 def test_no_is_the_default(live: Table, options: list[str], left: int) -> None:
-    """Without a yes nothing is written, and the copy goes unless the operator keeps it."""
     copied(live)
     result = restore("--account", SHOP, *options, typed="\n")
     assert result.exit_code == 1
@@ -187,7 +182,6 @@ def test_an_interruption_at_the_question_keeps_the_copy(live: Table) -> None:
 
 
 def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
-    """Without a copy the command asks for one, within the time that can be recovered."""
     moment = NOW - timedelta(hours=1)
     window = {
         "PointInTimeRecoveryStatus": "ENABLED",
@@ -234,7 +228,6 @@ def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
 def test_a_copy_that_disappears_ends_the_wait(
     live: Table, statuses: list[str | None], state: str
 ) -> None:
-    """The command ends with the state of the copy, instead of waiting forever."""
     copy = TableCopy(live, NOW)
     with Stubber(live.client) as stub:
         for status in statuses:
@@ -260,13 +253,11 @@ def test_a_copy_that_is_not_known_at_once_is_waited_for(live: Table) -> None:
 
 
 def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
-    """The error says from when to when the table can be recovered."""
     assert failure(restore("--all-accounts", "--yes")).startswith("--at: must be from 20")
     assert tables() == [live.name, CREDENTIALS]
 
 
 def test_a_table_without_recovery_is_refused(live: Table) -> None:
-    """A table without point-in-time recovery cannot be copied."""
     boto3.client("dynamodb").update_continuous_backups(
         TableName=live.name,
         PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},
@@ -278,7 +269,6 @@ def test_a_table_without_recovery_is_refused(live: Table) -> None:
 @pytest.mark.usefixtures("live")
 @pytest.mark.parametrize("options", [[], ["--account", "a", "--all-accounts"]])
 def test_the_accounts_are_said(options: list[str]) -> None:
-    """There is no default for the accounts whose rows come back."""
     assert restore(*options).exit_code == 2
 
 

@@ -72,7 +72,6 @@ def imported(stubs: Stubs, *statuses: str) -> None:
 
 
 def test_the_stack_begins_with_the_tables(stubs: Stubs) -> None:
-    """The tables are imported, and the output is the one of docs/operations.md."""
     stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
@@ -108,7 +107,6 @@ def test_a_bare_copy_is_described_as_it_is(stubs: Stubs) -> None:
 
 
 def test_the_change_set_imports_the_tables(stubs: Stubs) -> None:
-    """It names each table by its name in AWS, and the template does not."""
     client = stubs.client("cloudformation")
     asked: dict[str, Any] = {}
     create = client.create_change_set
@@ -134,7 +132,6 @@ def restore(*options: str, tables: tuple[str, ...] = (NAME, CREDENTIALS)) -> Any
 
 
 def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
-    """A stack in review is imported into; one that is imported needs only its deployment."""
     stubs.stack("pillarbox", "REVIEW_IN_PROGRESS")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
@@ -154,7 +151,6 @@ def test_a_stack_that_exists_is_refused(stubs: Stubs) -> None:
 
 
 def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
-    """A table that is missing, has other keys or belongs to a stack is not imported."""
     stubs.no_stack("pillarbox")
     stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
     assert restore("--yes").stderr.startswith(f"TABLES: there is no table {NAME}")
@@ -177,7 +173,6 @@ def test_both_tables_are_named(stubs: Stubs, tables: tuple[str, ...]) -> None:
 
 
 def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
-    """The error has CloudFormation's reason, from the change set or from its execution."""
     stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)
@@ -195,7 +190,6 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
 
 
 def test_json_needs_a_yes(stubs: Stubs) -> None:
-    """With --json the command ends at once, since a program cannot answer."""
     stubs.no_stack("pillarbox")
     kept(stubs)
     kept(stubs, name=CREDENTIALS)

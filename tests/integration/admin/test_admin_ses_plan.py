@@ -40,13 +40,11 @@ def stubbed(stubs: Stubs) -> SesAccountPlan:
 def test_the_plan_is_read(
     stubs: Stubs, attributes: dict[str, dict[str, str]], chosen: ChosenPlan
 ) -> None:
-    """GetAccount names the plan in force and the next one; an account may have none."""
     stubs.answer("sesv2", "get_account", attributes, {})
     assert stubbed(stubs).read() == chosen
 
 
 def test_the_plan_is_changed_by_its_name_in_capitals(stubs: Stubs) -> None:
-    """PutAccountPricingAttributes takes the plan; a review of the account refuses it."""
     stubs.answer("sesv2", "put_account_pricing_attributes", {}, {"Plan": "NONE"})
     stubbed(stubs).change(SesPlan.NONE)
     stubs.refuse("sesv2", "put_account_pricing_attributes", "ConflictException")
@@ -55,7 +53,6 @@ def test_the_plan_is_changed_by_its_name_in_capitals(stubs: Stubs) -> None:
 
 
 def test_without_the_right_to_see_it_the_deployment_goes_on(stubs: Stubs) -> None:
-    """The check warns and names the action to allow."""
     stubs.refuse("sesv2", "get_account", "AccessDeniedException")
     (finding,) = ses_plan.check(stubbed(stubs))
     assert (finding.verdict, "ses:GetAccount" in finding.remedy) == (Verdict.WARN, True)
@@ -72,7 +69,6 @@ def account(ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch) -> Stor
 
 
 def test_yes_changes_the_plan(account: StoredAccount, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --yes nothing is asked; a second time there is nothing to do."""
     plans = SesAccountPlan()
     ses_plan.change(JSON, plans, SesPlan.NONE, "eu-west-1", yes=True)
     assert account.plan == "NONE"
@@ -84,7 +80,6 @@ def test_yes_changes_the_plan(account: StoredAccount, capsys: pytest.CaptureFixt
 def test_the_plan_is_changed_after_a_question_only(
     account: StoredAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The question has both prices and the region; `no` ends the command and changes nothing."""
     asked: list[str] = []
 
     def no(question: str, **_: object) -> bool:
@@ -100,7 +95,6 @@ def test_the_plan_is_changed_after_a_question_only(
 
 
 def test_a_program_must_say_yes(account: StoredAccount) -> None:
-    """With --json there is no question, so nothing changes without --yes."""
     with pytest.raises(typer.BadParameter):
         ses_plan.change(JSON, SesAccountPlan(), SesPlan.NONE, "eu-west-1", yes=False)
     assert account.plan == "ESSENTIALS"
@@ -109,7 +103,6 @@ def test_a_program_must_say_yes(account: StoredAccount) -> None:
 def test_a_change_that_waits_is_not_asked_for_again(
     stubs: Stubs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A plan that comes with the next month is said to come, and SES is asked for nothing."""
     waiting = {"PricingAttributes": {"CurrentPlan": "PRO", "NextPlan": "NONE"}}
     stubs.answer("sesv2", "get_account", waiting, {})
     ses_plan.change(PLAIN, stubbed(stubs), SesPlan.NONE, "eu-west-1", yes=False)

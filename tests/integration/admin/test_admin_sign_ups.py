@@ -42,7 +42,6 @@ def sign_ups(table: Table, credentials: Table, run: Operator, tmp_path: Path) ->
 
 
 def test_a_request_is_listed_and_approved(run: Operator, sign_ups: DynamoSignUps) -> None:
-    """The account exists with its owner, an email is queued, and nothing waits any more."""
     (waiting,) = run("signup", "list")["items"]
     assert (waiting["email"], waiting["name"], waiting["status"]) == (_ADDRESS, "Acme", "pending")
     approved = run("signup", "approve", _ADDRESS, "--plan", "standard")
@@ -59,7 +58,6 @@ def test_a_request_is_listed_and_approved(run: Operator, sign_ups: DynamoSignUps
 
 
 def test_a_request_is_refused(run: Operator, sign_ups: DynamoSignUps) -> None:
-    """It needs --yes with --json, and an address that nobody asked with is not valid."""
     refuse = ("signup", "refuse", _ADDRESS)
     assert run.refused(*refuse) == (2, "validation_failed")
     assert run(*refuse, "--yes")["status"] == "refused"
@@ -69,7 +67,6 @@ def test_a_request_is_refused(run: Operator, sign_ups: DynamoSignUps) -> None:
 
 
 def test_an_invitation_prints_a_link(run: Operator, sign_ups: DynamoSignUps) -> None:
-    """The user exists and may create an account."""
     url = run("signup", "invite", "bob@shop.example")["url"]
     assert re.fullmatch("https://mail.example/app/sign-in#[0-9a-z]{32}", url)
     stored = sign_ups.get("bob@shop.example")

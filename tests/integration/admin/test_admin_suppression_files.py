@@ -8,7 +8,6 @@ from tests.integration.admin.operator_command import CommandFailure, Operator, f
 
 
 def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: Path) -> None:
-    """Another account gets the same addresses with their reasons and times."""
     listed = tmp_path / "list.txt"
     listed.write_text("".join(f"user{number:03}@example.com\n" for number in range(130)))
     run("suppression", "import", "--account", account, listed)
@@ -25,7 +24,6 @@ def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: P
 
 
 def test_a_file_is_not_overwritten(run: Operator, account: str, tmp_path: Path) -> None:
-    """An export neither replaces a file nor leaves one behind after a failure."""
     file = tmp_path / "list.csv"
     export = ("suppression", "export", "--account")
     assert run.refused(*export, "0" * 12, file) == (1, "account_not_found")
@@ -36,7 +34,6 @@ def test_a_file_is_not_overwritten(run: Operator, account: str, tmp_path: Path) 
 
 
 def test_a_list_of_addresses_is_imported(run: Operator, account: str, tmp_path: Path) -> None:
-    """One address a line, with blank lines, a byte order mark and the same address twice."""
     file = tmp_path / "list.txt"
     file.write_bytes(b"\xef\xbb\xbfAnn@Example.com\r\n\r\n bob@example.com \nann@example.com\n")
     run("suppression", "add", "--account", account, "bob@example.com")
@@ -50,7 +47,6 @@ def test_a_list_of_addresses_is_imported(run: Operator, account: str, tmp_path: 
 
 
 def test_columns_may_be_in_any_order(run: Operator, account: str, tmp_path: Path) -> None:
-    """Only the address is required, and columns that are not known are ignored."""
     file = tmp_path / "list.csv"
     file.write_text(
         "reason,address,note,createdAt\nbounced,a@example.com,x,2026-03-14\n,b@example.com\n"
@@ -75,7 +71,6 @@ def test_columns_may_be_in_any_order(run: Operator, account: str, tmp_path: Path
 def test_a_wrong_line_imports_nothing(
     run: Operator, account: str, tmp_path: Path, text: str, field: str, *, options: list[str]
 ) -> None:
-    """With --strict, or if no line is right, the error names it and no address is suppressed."""
     file = tmp_path / "list.csv"
     file.write_text(text)
     with pytest.raises(CommandFailure) as failed:
@@ -86,7 +81,6 @@ def test_a_wrong_line_imports_nothing(
 
 
 def test_wrong_lines_are_left_beside_the_file(run: Operator, account: str, tmp_path: Path) -> None:
-    """The others are imported, and lines that somebody corrects are kept."""
     file, beside = tmp_path / "list.csv", tmp_path / "list.csv.refused.csv"
     file.write_text("Email Address,Reason\na@example.com,HardBounce\nnobody,SpamComplaint\n")
     read = ("suppression", "import", "--account", account)
@@ -101,7 +95,6 @@ def test_wrong_lines_are_left_beside_the_file(run: Operator, account: str, tmp_p
 
 
 def test_people_see_ten_wrong_lines(run: Operator, account: str, tmp_path: Path) -> None:
-    """The first says how many there are, and each has its number and reason."""
     file = tmp_path / "list.txt"
     file.write_text("nobody\n" * 30)
     shown = failure(run.plain("--local", "suppression", "import", "--account", account, file))
@@ -111,7 +104,6 @@ def test_people_see_ten_wrong_lines(run: Operator, account: str, tmp_path: Path)
 
 
 def test_a_file_that_is_not_text(run: Operator, account: str, tmp_path: Path) -> None:
-    """A workbook, and a file that does not exist, are errors."""
     file = tmp_path / "list.csv"
     read = ("suppression", "import", "--account", account, file)
     assert run.refused(*read) == (2, "validation_failed")

@@ -8,7 +8,6 @@ _ADDRESS = "ada@shop.example"
 
 
 def test_members_are_added_listed_and_removed(run: Operator, account: str) -> None:
-    """A second `add` changes the role; `remove` needs --yes with --json."""
     of_account = ("--account", account)
     added = run("member", "add", _ADDRESS, *of_account)
     assert (added["email"], added["accountId"], added["role"]) == (_ADDRESS, account, "viewer")
@@ -27,7 +26,6 @@ def test_members_are_added_listed_and_removed(run: Operator, account: str) -> No
 
 
 def test_an_unknown_account_has_no_members(run: Operator) -> None:
-    """Every command about an account names one that exists."""
     for command in (
         ("member", "list"),
         ("member", "add", _ADDRESS),
@@ -38,7 +36,6 @@ def test_an_unknown_account_has_no_members(run: Operator) -> None:
 
 
 def test_a_link_creates_user_and_membership(run: Operator, account: str) -> None:
-    """Each link is new; without an account it only creates the user."""
     links = [
         run("dashboard", "link", _ADDRESS, *options)["url"]
         for options in ((), ("--account", account, "--role", "developer"))
@@ -52,7 +49,6 @@ def test_a_link_creates_user_and_membership(run: Operator, account: str) -> None
 
 
 def test_an_operator_is_added_and_removed(run: Operator) -> None:
-    """Adding creates the user; only a user can lose the right."""
     added = {"email": _ADDRESS, "operator": True}
     assert run("operator", "add", _ADDRESS) == added
     assert run("operator", "add", _ADDRESS) == added
@@ -62,7 +58,6 @@ def test_an_operator_is_added_and_removed(run: Operator) -> None:
 
 
 def test_what_is_no_address_is_refused(run: Operator, account: str) -> None:
-    """An address is checked before anything is stored."""
     for command in (("operator", "add"), ("dashboard", "link")):
         refused = run.refused(*command, "Ada <a@shop.example>")
         assert refused == (1, "validation_failed")

@@ -81,7 +81,6 @@ def exist() -> tuple[bool, bool, bool]:
 
 @pytest.mark.usefixtures("stack")
 def test_the_stack_goes_and_the_table_stays() -> None:
-    """The bucket is emptied and deleted; the output is the one of docs/operations.md."""
     result = teardown(typed="pillarbox-dev\n")
     assert (result.exit_code, readable(result.output)) == (0, documented("teardown"))
     assert exist() == (False, True, False)
@@ -91,7 +90,6 @@ def test_the_stack_goes_and_the_table_stays() -> None:
 
 @pytest.mark.usefixtures("stack")
 def test_the_data_is_deleted_on_request_then_or_later() -> None:
-    """With --delete-data the table goes too, also after the stack is gone; then nothing is left."""
     assert teardown("--confirm", "pillarbox-dev").exit_code == 0
     later = teardown("--delete-data", "--confirm", "pillarbox-dev")
     assert later.exit_code == 0
@@ -104,7 +102,6 @@ def test_the_data_is_deleted_on_request_then_or_later() -> None:
 @pytest.mark.usefixtures("stack")
 @pytest.mark.parametrize("typed", ["pillarbox\n", "\n\n"])
 def test_another_name_deletes_nothing(typed: str) -> None:
-    """A mistyped or empty name ends the command."""
     assert teardown(typed=typed).exit_code == 1
     assert exist() == (True, True, True)
 
@@ -125,7 +122,6 @@ def test_programs_give_the_name() -> None:
 
 @pytest.mark.usefixtures("stack")
 def test_emails_that_wait_are_not_lost() -> None:
-    """The command refuses while emails wait, unless the operator says to drop them."""
     queue = stacks.require("pillarbox-dev").outputs["UrgentJobsQueueUrl"]
     boto3.client("sqs").send_message(QueueUrl=queue, MessageBody="job")
     assert "1 accepted emails still wait" in failure(teardown("--confirm", "pillarbox-dev"))
@@ -146,20 +142,17 @@ def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
 
 @pytest.mark.usefixtures("table")
 def test_a_stack_that_never_was_is_one_line() -> None:
-    """The error names the option that chooses the stack."""
     result = teardown("--confirm", "pillarbox-dev")
     assert failure(result).startswith("There is no stack pillarbox-dev in this account")
 
 
 @pytest.mark.usefixtures("table")
 def test_missing_data_is_no_error() -> None:
-    """A run after an interruption may find neither; any other refusal is an error."""
     kept_data.delete_table("none")
     assert [*kept_data.delete_bucket("none")] == []
 
 
 def test_a_missing_right_is_an_error(stubs: Stubs) -> None:
-    """Only what does not exist is ignored."""
     stubs.refuse("dynamodb", "describe_table", "AccessDeniedException")
     with pytest.raises(ClientError):
         kept_data.delete_table("pillarbox")
@@ -187,7 +180,6 @@ def test_a_stack_that_aws_would_not_delete_is_refused(
 
 
 def test_a_deletion_that_fails_can_be_repeated(stubs: Stubs) -> None:
-    """The error has AWS's reason; the next run deletes the rest."""
     for before, after in (
         ("CREATE_COMPLETE", "DELETE_FAILED"),
         ("DELETE_FAILED", "DELETE_COMPLETE"),

@@ -33,7 +33,6 @@ def stores(table: Table) -> TemplateStores:
 
 
 def test_a_version_is_published_once(stores: TemplateStores) -> None:
-    """Of two templates with one version's number, only the first is written."""
     saved = template()
     add(stores.records, saved)
     same = replace(saved, name="Second", updated_at=LATER)
@@ -43,7 +42,6 @@ def test_a_version_is_published_once(stores: TemplateStores) -> None:
 
 
 def test_a_template_belongs_to_its_account(stores: TemplateStores) -> None:
-    """Another account's id reads nothing and deletes nothing."""
     saved = template()
     add(stores.records, saved)
     assert stores.records.get(ACCOUNT, id_of(saved)) == saved
@@ -54,7 +52,6 @@ def test_a_template_belongs_to_its_account(stores: TemplateStores) -> None:
 
 
 def test_a_change_needs_the_current_version(stores: TemplateStores) -> None:
-    """A change of an older version is refused, also with a version of its own."""
     saved = template()
     add(stores.records, saved)
     first = replace(saved, name="First", variables=(), updated_at=LATER, version=2)
@@ -65,7 +62,6 @@ def test_a_change_needs_the_current_version(stores: TemplateStores) -> None:
 
 
 def test_a_change_creates_no_template(stores: TemplateStores) -> None:
-    """Changes and references to a deleted template write nothing."""
     saved = template()
     add(stores.records, saved)
     assert stores.records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
@@ -78,7 +74,6 @@ def test_a_change_creates_no_template(stores: TemplateStores) -> None:
 
 
 def test_a_draft_replaces_the_revision_that_it_names(stores: TemplateStores) -> None:
-    """A draft is stored only in place of the revision that its author saw."""
     first = draft()
     second = replace(first, revision=2, samples={"ada": {"name": "Ada", "lines": [1, None]}})
     assert not stores.drafts.put(second, replaces=1)
@@ -99,7 +94,6 @@ def test_a_repeated_put_of_a_draft_succeeds(stores: TemplateStores) -> None:
 
 
 def test_drafts_are_listed_by_their_templates(stores: TemplateStores) -> None:
-    """An account's drafts are listed, those of the newest templates first."""
     drafts = [draft(minutes) for minutes in range(3)]
     for one in (drafts[1], drafts[2], drafts[0], draft(3, OTHER_ACCOUNT)):
         assert stores.drafts.put(one, replaces=0)
@@ -111,7 +105,6 @@ def test_drafts_are_listed_by_their_templates(stores: TemplateStores) -> None:
 
 
 def test_a_publication_marks_its_draft(stores: TemplateStores) -> None:
-    """The template, its version and the mark of the draft are written together."""
     first = draft()
     saved = replace(template(), template_id=first.template_id)
     assert stores.drafts.put(first, replaces=0)
@@ -123,7 +116,6 @@ def test_a_publication_marks_its_draft(stores: TemplateStores) -> None:
 
 
 def test_a_changed_draft_is_not_published(stores: TemplateStores) -> None:
-    """If the draft has another revision, neither template nor version is written."""
     first = draft()
     saved = replace(template(), template_id=first.template_id)
     assert stores.drafts.put(first, replaces=0)
@@ -136,7 +128,6 @@ def test_a_changed_draft_is_not_published(stores: TemplateStores) -> None:
 
 
 def test_versions_are_listed_newest_first(stores: TemplateStores) -> None:
-    """Versions of a template are listed newest first, by pages, and deleted together."""
     saved, other = template(0), template(1)
     published = [replace(saved, version=number) for number in range(1, 13)]
     for one in (*published, other):

@@ -27,7 +27,6 @@ def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ValueSto
 
 @pytest.mark.parametrize("destination", ["secretsmanager:shop/web", "ssm:/shop/web", "file:web"])
 def test_a_value_is_stored_read_and_replaced(values: ValueStores, destination: str) -> None:
-    """A place that does not exist has no value; a new value replaces the old one."""
     assert values.read(destination) is None
     for value in (_VALUE, f"{_VALUE}2"):
         values.write(destination, value)
@@ -35,7 +34,6 @@ def test_a_value_is_stored_read_and_replaced(values: ValueStores, destination: s
 
 
 def test_a_value_is_encrypted_and_in_no_tag(values: ValueStores) -> None:
-    """The parameter is a SecureString; the secret's name and description do not have the value."""
     values.write("ssm:/shop/web", _VALUE)
     parameter = boto3.client("ssm").get_parameter(Name="/shop/web")["Parameter"]
     assert parameter["Type"] == "SecureString"
@@ -56,7 +54,6 @@ def test_a_secret_without_a_value_gets_one(values: ValueStores) -> None:
 def test_a_file_that_cannot_be_used_is_an_error_of_its_destination(
     values: ValueStores, tmp_path: Path
 ) -> None:
-    """A folder in its place, or a file in that of its folder: the error names the destination."""
     (tmp_path / "keys").mkdir()
     (tmp_path / "web").touch()
     for destination, use in (
@@ -77,8 +74,6 @@ def test_a_run_prints_no_value(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Neither its lines nor its errors have the management key or the value of a new key."""
-
     def answer(_: object, method: str, path: str, **request: Any) -> tuple[int, Any]:
         assert request["key"] == "bx_live_management"
         match method, path:

@@ -31,7 +31,6 @@ def webhook(run: Operator, account: str) -> str:
 
 
 def test_an_endpoint_is_created_changed_and_removed(run: Operator, account: str) -> None:
-    """Only `create` and `rotate` show a secret; `remove` needs --yes with --json."""
     of_account = ("--account", account)
     made = run(
         "webhook", "create", *of_account, URL, "--type", "email.sent", "--type", "email.failed"
@@ -58,7 +57,6 @@ def test_an_endpoint_is_created_changed_and_removed(run: Operator, account: str)
 def test_a_person_sees_the_secret_once_and_is_asked_before_a_removal(
     run: Operator, account: str, webhook: str
 ) -> None:
-    """The output says that the secret is shown once; without a yes the endpoint stays."""
     created = run.plain("--local", "webhook", "create", "--account", account, URL)
     assert "whsec_" in created.stdout
     assert "cannot be shown a second time" in created.stderr
@@ -73,7 +71,6 @@ def test_a_person_sees_the_secret_once_and_is_asked_before_a_removal(
 
 
 def test_a_wrong_endpoint_is_refused(run: Operator, account: str, webhook: str) -> None:
-    """The url and the types are checked as in the API, and an account must exist."""
     of_account = ("--account", account)
     for words, field in (
         (("create", *of_account, "https://127.0.0.1/"), "url"),
@@ -95,7 +92,6 @@ def test_a_wrong_endpoint_is_refused(run: Operator, account: str, webhook: str) 
 def test_a_disabled_endpoint_is_enabled_again(
     run: Operator, table: Table, account: str, webhook: str
 ) -> None:
-    """The reason of the service is shown, and --enable ends it."""
     disabled = EndpointHealth(disabled_at=utc_now(), disabled_for="gone")
     DynamoEndpointHealths(table).replace(account, webhook, EndpointHealth(), disabled)
     shown = run("webhook", "show", webhook, "--account", account)
@@ -107,7 +103,6 @@ def test_a_disabled_endpoint_is_enabled_again(
 def test_deliveries_are_shown_and_replayed(
     run: Operator, table: Table, account: str, webhook: str
 ) -> None:
-    """JSON has every attempt, and a table the last one; a page says how to go on."""
     now = utc_now()
     for seconds in range(3):
         event = webhook_test(account, now + timedelta(seconds=seconds)).for_endpoint(webhook)
@@ -136,7 +131,6 @@ def test_deliveries_are_shown_and_replayed(
 
 
 def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, webhook: str) -> None:
-    """--since replays the emails of a range; a second replay within a minute is refused."""
     accepted = message(account, new_id(utc_now() - timedelta(hours=1)))
     table.put(message_item(accepted))
     replay = ("webhook", "replay", webhook, "--account", account)
@@ -149,7 +143,6 @@ def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, web
 
 
 def test_a_test_is_queued(run: Operator, account: str, webhook: str) -> None:
-    """The output has the ids of the event."""
     tested = run("webhook", "test", webhook, "--account", account)
     assert tested["type"] == "webhook.test"
     assert tested["id"].endswith(tested["eventId"])

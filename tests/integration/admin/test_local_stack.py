@@ -40,13 +40,11 @@ def healthy() -> Iterator[str]:
 
 
 def test_a_running_stack_is_read(description: Path) -> None:
-    """The description of a live process is returned."""
     description.write_text(json.dumps(this_process(base_url="x")))
     assert read_local_stack()["base_url"] == "x"
 
 
 def test_a_stack_that_was_killed_is_stale(description: Path) -> None:
-    """The process that a killed stack left behind in stack.json no longer exists."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     description.write_text(json.dumps(this_process(pid=ended.pid)))
@@ -63,7 +61,6 @@ def test_a_process_with_the_same_id_is_not_the_stack(description: Path) -> None:
 
 
 def test_ready_waits_for_an_answer(description: Path, healthy: str) -> None:
-    """`ready` returns when stack.json exists and /healthz answers; it shows the addresses."""
     state = this_process(base_url=healthy, inbox_url="http://127.0.0.1:8025")
     appears = threading.Timer(0.5, lambda: description.write_text(json.dumps(state)))
     appears.start()
@@ -76,7 +73,6 @@ def test_ready_waits_for_an_answer(description: Path, healthy: str) -> None:
 
 
 def test_ready_gives_up(description: Path) -> None:
-    """Without a stack, or if it does not answer, `ready` fails after the timeout with one line."""
     for state in (None, this_process(base_url="http://127.0.0.1:9", inbox_url="")):
         if state:
             description.write_text(json.dumps(state))
@@ -85,5 +81,4 @@ def test_ready_gives_up(description: Path) -> None:
 
 
 def test_ready_is_only_for_the_local_stack() -> None:
-    """Without --local, `ready` fails and says what is missing."""
     assert "--local" in failure(Operator().plain("ready"))

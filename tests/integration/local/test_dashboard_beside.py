@@ -14,7 +14,6 @@ OUTDATED = ("false",)
 
 @pytest.mark.parametrize(("status", "succeeded"), [(0, True), (2, False)])
 def test_the_result_of_a_build(tmp_path: Path, status: int, *, succeeded: bool) -> None:
-    """The program's status and its first error are known from either stream."""
     script = f"echo begins; echo 'npm error code X' >&2; echo error Y; exit {status}"
 
     async def run() -> tuple[bool, str]:
@@ -26,7 +25,6 @@ def test_the_result_of_a_build(tmp_path: Path, status: int, *, succeeded: bool) 
 
 
 def test_a_stop_ends_the_whole_build(tmp_path: Path) -> None:
-    """What the program has started ends with it, even if it ignores the request to end."""
     child = tmp_path / "child"
 
     async def run() -> None:
@@ -48,8 +46,6 @@ def _runs(pid: int) -> bool:
 
 
 def test_a_current_dashboard_is_not_built(tmp_path: Path) -> None:
-    """Nothing is built if no source is newer than the last build."""
-
     async def run() -> None:
         command = ("touch", str(tmp_path / "built"))
         async with building(tmp_path / "log", ("true",), command) as beside:

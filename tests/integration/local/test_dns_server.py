@@ -41,7 +41,6 @@ def ask[T](question: Callable[[dns.asyncresolver.Resolver], Awaitable[T]]) -> T:
 @pytest.mark.parametrize("tcp", [False, True])
 @pytest.mark.parametrize("name", ["example.com", "a.b.example.org", "xn--mnchen-3ya.example"])
 def test_ordinary_names_have_a_mail_server(name: str, *, tcp: bool) -> None:
-    """An ordinary name has the MX `10 mx.<name>`, over UDP and TCP."""
     found = ask(lambda resolver: resolver.resolve(name, "MX", tcp=tcp))
     assert [record.to_text() for record in found] == [f"10 mx.{name}."]
 
@@ -50,14 +49,12 @@ def test_ordinary_names_have_a_mail_server(name: str, *, tcp: bool) -> None:
     "name", ["example.com", "mx.example.com", "nomx.example", "a.nullmx.example"]
 )
 def test_names_have_addresses(name: str) -> None:
-    """Every name except invalid ones has the addresses 127.0.0.1 and ::1."""
     assert ask(lambda resolver: resolver.resolve(name, "A"))[0].to_text() == "127.0.0.1"
     assert ask(lambda resolver: resolver.resolve(name, "AAAA"))[0].to_text() == "::1"
 
 
 @pytest.mark.parametrize("name", ["invalid", "nobody.invalid", "a.b.INVALID"])
 def test_invalid_names_do_not_exist(name: str) -> None:
-    """A name under `invalid` gives NXDOMAIN, with an SOA that limits the caching."""
     with pytest.raises(dns.resolver.NXDOMAIN) as caught:
         ask(lambda resolver: resolver.resolve(name, "MX"))
     (response,) = caught.value.kwargs["responses"].values()
@@ -66,7 +63,6 @@ def test_invalid_names_do_not_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nomx.example", "sub.nomx.example"])
 def test_names_without_a_mail_server(name: str) -> None:
-    """`nomx.example` has no MX and gives no error."""
     with pytest.raises(dns.resolver.NoAnswer) as caught:
         ask(lambda resolver: resolver.resolve(name, "MX"))
     response = caught.value.kwargs["response"]
@@ -83,27 +79,22 @@ def test_names_that_accept_no_mail(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["broken.example", "sub.broken.example"])
 def test_broken_names(name: str) -> None:
-    """`broken.example` gives SERVFAIL, so the resolver has no usable server."""
     with pytest.raises(dns.resolver.NoNameservers, match="SERVFAIL"):
         ask(lambda resolver: resolver.resolve(name, "MX"))
 
 
 @pytest.mark.parametrize("name", ["slow.example", "sub.slow.example"])
 def test_slow_names(name: str) -> None:
-    """`slow.example` gets no answer before the resolver's timeout."""
     with pytest.raises(dns.resolver.LifetimeTimeout):
         ask(lambda resolver: resolver.resolve(name, "MX", lifetime=0.3))
 
 
 def test_a_name_with_the_same_ending_is_ordinary() -> None:
-    """`notslow.example` is not a subdomain of `slow.example`."""
     found = ask(lambda resolver: resolver.resolve("notslow.example", "MX"))
     assert found[0].to_text() == "10 mx.notslow.example."
 
 
 def test_one_tcp_connection_carries_several_queries() -> None:
-    """A second query on the same TCP connection is answered."""
-
     async def twice(resolver: dns.asyncresolver.Resolver) -> list[int]:
         host, port = str(resolver.nameservers[0]), resolver.port
         reader, writer = await asyncio.open_connection(host, port)
@@ -139,7 +130,6 @@ def test_the_longest_name_has_a_mail_server() -> None:
 
 
 def test_other_operations_are_not_implemented() -> None:
-    """A NOTIFY message gets NOTIMP."""
     query = dns.message.make_query("example.com", "MX")
     query.set_opcode(dns.opcode.NOTIFY)
     reply = answer(query.to_wire())
@@ -156,19 +146,15 @@ def test_answers_are_never_answered() -> None:
 
 @given(st.binary(max_size=600))
 def test_any_bytes_raise_no_error(packet: bytes) -> None:
-    """Any bytes give a response or none, and never an error."""
     answer(packet)
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, 65535))
 def test_damaged_queries_raise_no_error(tail: bytes, counts: int) -> None:
-    """A valid header with invalid contents raises no error."""
     answer(b"\x12\x34\x01\x00" + counts.to_bytes(2) + b"\x00" * 6 + tail)
 
 
 def test_garbage_does_not_stop_the_server() -> None:
-    """After an invalid packet the server answers the next query."""
-
     async def bad_then_good(resolver: dns.asyncresolver.Resolver) -> str:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.sendto(b"garbage", (str(resolver.nameservers[0]), resolver.port))
@@ -178,8 +164,6 @@ def test_garbage_does_not_stop_the_server() -> None:
 
 
 def test_a_port_in_use_is_an_error() -> None:
-    """A server with a fixed port raises OSError if that port is in use."""
-
     async def run() -> None:
         first, second = DnsServer(), DnsServer()
         _, port = await first.start()

@@ -63,7 +63,6 @@ def test_a_blank_after_a_value_is_no_part_of_it(blank: str) -> None:
 
 
 def test_trailers_are_no_headers() -> None:
-    """Fields after a chunked body are dropped, and add no key and no second Host."""
     trailers = "X-API-Key: key\r\nIdempotency-Key: k\r\nHost: rebound.example\r\n"
     status, _, _, arrived = exchange(
         start("POST", "Transfer-Encoding: chunked", "Connection: close"),
@@ -89,7 +88,6 @@ def test_trailers_are_no_headers() -> None:
     ],
 )
 def test_malformed_framing_gets_the_envelope(octets: str) -> None:
-    """What is not HTTP gets the API's JSON, and reaches no function."""
     status, headers, content, arrived = exchange(octets)
     assert status.startswith("HTTP/1.1 422 ")
     assert headers["content-type"] == "application/json"

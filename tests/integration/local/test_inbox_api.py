@@ -28,7 +28,6 @@ Send = Callable[..., str]
 
 
 def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
-    """The list is newest first; an item has ids, envelope, subject, time and size."""
     first = send("a@example.com")
     second = send("b@example.com", EmailTags=[])
     answer = inbox.get("/messages").json()
@@ -53,7 +52,6 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_raw_is_what_recipients_get(send: Send, inbox: httpx.Client) -> None:
-    """The raw mail has the sent bytes but Message-ID and Date, and the type message/rfc822."""
     body = b"\r\n" + bytes(range(256)) + b"\r\n.\r\n\n\r\r"
     fields = b"References: <a@b.example>\r\n <c@d.example>\r\nReply-To: d@e.example\r\n"
     mail_id = send(
@@ -74,7 +72,6 @@ def test_raw_is_what_recipients_get(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
-    """The detail has headers, bodies, attachments and the outcome for each recipient."""
     destination = {
         "ToAddresses": ["ada@example.com"],
         "BccAddresses": ["bounce@simulator.amazonses.com"],
@@ -97,7 +94,6 @@ def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_parts_are_served(send: Send, inbox: httpx.Client) -> None:
-    """A picture is served inline, every other part as an attachment with its filename."""
     mail_id = send(raw=full_mail().as_bytes())
     picture, table, _ = inbox.get(f"/messages/{mail_id}").json()["attachments"]
     shown = inbox.get(f"/messages/{mail_id}/parts/{picture['number']}")
@@ -112,7 +108,6 @@ def test_parts_are_served(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
-    """The frame of a mail's HTML runs no script, and loads remote images only with ?remote."""
     mail_id = send(raw=full_mail().as_bytes())
     answer = inbox.get(f"/messages/{mail_id}/html")
     policy = answer.headers["content-security-policy"]
@@ -156,13 +151,11 @@ def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
 def test_a_search_matches_every_word(
     send: Send, inbox: httpx.Client, query: str, *, found: bool
 ) -> None:
-    """Every word must occur in what is searched, and every name where it says."""
     send(raw=full_mail().as_bytes())
     assert bool(inbox.get("/messages", params={"q": query}).json()["items"]) is found
 
 
 def test_a_mail_is_unread_until_somebody_marks_it(send: Send, inbox: httpx.Client) -> None:
-    """Reading it over the API leaves the mark; a mark is kept, found, and taken back."""
     mail_id = send()
     other = send()
     marked = inbox.patch(f"/messages/{mail_id}", json={"unread": False})
@@ -180,7 +173,6 @@ def test_a_mail_is_unread_until_somebody_marks_it(send: Send, inbox: httpx.Clien
 
 
 def test_the_check_of_a_mail(send: Send, inbox: httpx.Client) -> None:
-    """The problems of HTML, links and subject, with the line; a mail without HTML has none."""
     mail = EmailMessage()
     mail["From"], mail["Subject"] = "post@sender.example", "x" * 61
     mail.set_content(
@@ -200,7 +192,6 @@ def test_the_check_of_a_mail(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_delete_removes_every_mail(send: Send, inbox: httpx.Client) -> None:
-    """DELETE removes all mails from the list and by id."""
     mail_id = send()
     assert inbox.delete("/messages").status_code == 204
     assert inbox.get("/messages").json() == {"items": []}
@@ -215,7 +206,6 @@ def test_delete_removes_every_mail(send: Send, inbox: httpx.Client) -> None:
     ],
 )
 def test_an_unknown_path_is_not_found(send: Send, inbox: httpx.Client, path: str) -> None:
-    """An unknown mail, part or path gives a 404 in JSON, as does the HTML of a mail without any."""
     answer = inbox.get(path.replace("ID", send()))
     assert answer.status_code == 404
     assert answer.json()["error"]
@@ -229,7 +219,6 @@ def events(lines: Iterator[str]) -> Iterator[tuple[str, object]]:
 
 
 def test_live_events(send: Send, inbox: httpx.Client) -> None:
-    """A new mail gives an event with its list item, and a deletion gives one too."""
     with inbox.stream("GET", "/events") as stream:
         lines = stream.iter_lines()
         assert next(lines) == ": listening"
@@ -243,7 +232,6 @@ def test_live_events(send: Send, inbox: httpx.Client) -> None:
 def test_a_listener_does_not_keep_the_server_from_stopping(
     inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """Closing the mailbox ends open event streams and later ones."""
     with inbox.stream("GET", "/events") as stream:
         lines = stream.iter_lines()
         next(lines)
@@ -256,7 +244,6 @@ def test_a_listener_does_not_keep_the_server_from_stopping(
 
 
 def test_the_page_loads_nothing_from_other_hosts(inbox: httpx.Client) -> None:
-    """The page's files come from this server, and the policy allows nothing else."""
     page = inbox.get("/")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert "https://" not in page.text
@@ -265,7 +252,6 @@ def test_the_page_loads_nothing_from_other_hosts(inbox: httpx.Client) -> None:
 
 
 def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
-    """Over the limit of mails or bytes the oldest are dropped, but never the newest."""
     mails = [local_ses.mailbox.get(send()) for _ in range(3)]
     few, small = MailStore(keep=2), MailStore(keep_bytes=len(RAW) - 1)
     for mail in mails:
@@ -296,7 +282,6 @@ def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
     ],
 )
 def test_filters(send: Send, inbox: httpx.Client, query: dict[str, str], *, found: bool) -> None:
-    """The recipient is compared as a whole, the subject in part; all filters must match."""
     mail_id = send("ada@example.com")
     items = inbox.get("/messages", params=query).json()["items"]
     assert [item["id"] for item in items] == ([mail_id] if found else [])
@@ -304,7 +289,6 @@ def test_filters(send: Send, inbox: httpx.Client, query: dict[str, str], *, foun
 
 
 def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """`since` includes an email received at that moment, and no earlier one."""
     send()
     later = local_ses.mailbox.get(send())
     assert later
@@ -324,7 +308,6 @@ def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: L
 def test_an_invalid_query_is_refused(
     send: Send, inbox: httpx.Client, path: str, query: str
 ) -> None:
-    """An invalid or repeated value and an unknown parameter give a 422 that names the parameter."""
     send()
     methods = ["GET", "DELETE"] if path == "/messages" else ["GET"]
     for answer in [inbox.request(method, f"{path}?{query}") for method in methods]:
@@ -335,7 +318,6 @@ def test_an_invalid_query_is_refused(
 
 @pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
 def test_a_request_waits_for_mail(send: Send, inbox: httpx.Client, path: str) -> None:
-    """With `wait` a request answers as soon as an email matches; others do not end the wait."""
     send("other@example.com")
     later = threading.Timer(0.5, send, ("ada@example.com",))
     later.start()
@@ -347,7 +329,6 @@ def test_a_request_waits_for_mail(send: Send, inbox: httpx.Client, path: str) ->
 
 
 def test_a_wait_ends(inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """A wait ends after its seconds, and when the stack stops; then there is no email."""
     assert inbox.get("/messages", params={"wait": 0.2}).json() == {"items": []}
     local_ses.on_loop(local_ses.mailbox.close)
     answer = inbox.get("/messages/latest", params={"wait": 60}, timeout=20)
@@ -355,7 +336,6 @@ def test_a_wait_ends(inbox: httpx.Client, local_ses: LocalSes) -> None:
 
 
 def test_pages(send: Send, inbox: httpx.Client) -> None:
-    """`next` leads through all selected emails once, also while mail arrives; the last has none."""
     ids = [send("ada@example.com") for _ in range(5)]
     send("other@example.com")
     query = {"to": "ada@example.com", "limit": "2"}
@@ -371,7 +351,6 @@ def test_pages(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_a_page_begins_where_the_email_before_was(send: Send, inbox: httpx.Client) -> None:
-    """If the last email of a page is deleted, the next page has the older ones all the same."""
     ids = []
     for _ in range(3):
         ids.append(send())
@@ -382,7 +361,6 @@ def test_a_page_begins_where_the_email_before_was(send: Send, inbox: httpx.Clien
 
 
 def test_selected_emails_are_deleted(send: Send, inbox: httpx.Client) -> None:
-    """DELETE takes the query of GET: others keep their mail, and an empty value deletes nothing."""
     kept = [send("bob@example.com"), send("ann+2@example.com")]
     for query in ("to=ann%2B1@example.com", "to=ANN+1@example.com", "to=ann+1@example.com&limit=1"):
         send("ann+1@example.com")
@@ -395,7 +373,6 @@ def test_selected_emails_are_deleted(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:
-    """DELETE of one email leaves the others, and is a 404 the second time."""
     kept, deleted = send(), send()
     assert inbox.delete(f"/messages/{deleted}").status_code == 204
     assert [item["id"] for item in inbox.get("/messages").json()["items"]] == [kept]
@@ -403,7 +380,6 @@ def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
-    """The document is valid OpenAPI, and it has exactly the routes that programs use."""
     document = inbox.get("/openapi.json").json()
     validate(document)
     pages = {"/", "/hint", "/static", "/openapi.json", "/docs", "/docs/key.json"}
@@ -431,7 +407,6 @@ def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
 
 
 def test_answers_have_the_documented_shape(send: Send, inbox: httpx.Client) -> None:
-    """List items and emails have exactly the members of the document."""
     schemas = inbox.get("/openapi.json").json()["components"]["schemas"]
     mail = inbox.get(f"/messages/{send()}").json()
     (item,) = inbox.get("/messages").json()["items"]
@@ -441,7 +416,6 @@ def test_answers_have_the_documented_shape(send: Send, inbox: httpx.Client) -> N
 
 
 def test_the_reference_of_the_inbox(inbox: httpx.Client) -> None:
-    """/docs shows the document without a key."""
     assert "reference" in inbox.get("/docs").text
     assert inbox.get("/docs/key.json").json() == {"key": None}
 

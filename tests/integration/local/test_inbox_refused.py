@@ -38,7 +38,6 @@ def refuse(send: Send, inbox: httpx.Client, *to: str) -> None:
 def test_a_refused_email_has_its_reason(
     send: Send, inbox: httpx.Client, mode: str, reason: str
 ) -> None:
-    """The list and the email itself say why SES refused it; only those who ask see it."""
     inbox.put("/behaviour", json={"mode": mode, "times": 1})
     with pytest.raises(ClientError):
         send("ada@example.com", "bob@example.com")
@@ -76,7 +75,6 @@ def test_a_passing_refusal_is_not_kept(send: Send, inbox: httpx.Client, mode: st
 def test_an_email_of_a_wrong_form_is_kept(
     send: Send, inbox: httpx.Client, overrides: dict[str, Any], reason: str
 ) -> None:
-    """The inbox lists an email of any form with the first fault that SES found."""
     with pytest.raises(ClientError):
         send(**overrides)
     (item,) = refused(inbox, to="ada@example.com")
@@ -84,7 +82,6 @@ def test_an_email_of_a_wrong_form_is_kept(
 
 
 def test_a_request_without_an_email_is_not_kept(send: Send, inbox: httpx.Client) -> None:
-    """A request without recipients or without a raw email shows nothing in the inbox."""
     for overrides in (
         {"raw": b"From: post@sender.example\r\n\r\n", "Destination": {}},
         {"Content": {"Simple": {"Subject": {"Data": "s"}, "Body": {}}}, "Destination": {}},
@@ -97,7 +94,6 @@ def test_a_request_without_an_email_is_not_kept(send: Send, inbox: httpx.Client)
 def test_refused_emails_are_not_sent_ones(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """A refused email has no events, and does not count for what SES sent in 24 hours."""
     refuse(send, inbox)
     sent = send()
     records: list[Any] = local_ses.await_records(2)
@@ -106,7 +102,6 @@ def test_refused_emails_are_not_sent_ones(
 
 
 def test_refused_emails_have_a_live_event_of_their_own(send: Send, inbox: httpx.Client) -> None:
-    """The events tell a refused email from one that went out, and report its deletion."""
     with inbox.stream("GET", "/events") as stream:
         lines = stream.iter_lines()
         told = events(lines)
@@ -118,7 +113,6 @@ def test_refused_emails_have_a_live_event_of_their_own(send: Send, inbox: httpx.
 
 
 def test_after_selects_what_came_later(send: Send, inbox: httpx.Client) -> None:
-    """`after` selects the emails newer than one, also than one that is refused or gone since."""
     old = send()
     refuse(send, inbox)
     mark = refused(inbox)[0]["id"]

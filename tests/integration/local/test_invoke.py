@@ -25,7 +25,6 @@ def test_a_function_without_an_answer_has_failed(  # noqa: PLR0917  fixtures and
     status: int,
     said: str,
 ) -> None:
-    """SAM's answer is printed; an empty one, which means a time-out, fails and says so."""
     sam = tmp_path / "sam"
     sam.write_text(f"#!/bin/sh\n{does}\n")
     sam.chmod(sam.stat().st_mode | stat.S_IXUSR)

@@ -19,7 +19,6 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_make_fresh_renews_the_keys(path: Path) -> None:
-    """After `make fresh` the next start makes other keys and a certificate."""
     before = keep_keys(path)
     subprocess.run(
         ["make", "--file", MAKEFILE, "fresh"],
@@ -33,7 +32,6 @@ def test_make_fresh_renews_the_keys(path: Path) -> None:
 
 
 def test_a_shell_can_source_the_environment(tmp_path: Path) -> None:
-    """Sourced by a shell, the file exports addresses, key, SMTP and what to trust."""
     state: dict[str, Any] = {
         "base_url": "http://127.0.0.1:1",
         "inbox_url": "http://127.0.0.1:2",

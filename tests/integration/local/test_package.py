@@ -19,7 +19,6 @@ def _project(folder: Path) -> Path:
 
 
 def test_an_archive_carries_byte_code(tmp_path: Path) -> None:
-    """An archive has sources, data and fresh byte code, but no stale byte code."""
     build = tmp_path / "build"
     build.mkdir()
     names = zipfile.ZipFile(_archive(build, _project(tmp_path))).namelist()
@@ -32,7 +31,6 @@ def test_an_archive_carries_byte_code(tmp_path: Path) -> None:
 
 
 def test_an_archive_is_reused(tmp_path: Path) -> None:
-    """Unchanged sources reuse the archive; a changed file gives a new one."""
     build = tmp_path / "build"
     build.mkdir()
     source = _project(tmp_path)
@@ -45,7 +43,6 @@ def test_an_archive_is_reused(tmp_path: Path) -> None:
 
 
 def test_a_layer_leads_to_shared_folders(tmp_path: Path) -> None:
-    """A process that reads the layer imports its code first, and its dependencies after that."""
     build = tmp_path / "build"
     (build / "dependencies" / "wheel").mkdir(parents=True)
     (build / "dependencies" / "wheel" / "__init__.py").touch()

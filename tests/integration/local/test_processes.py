@@ -16,7 +16,6 @@ def test_only_the_recorded_process_is_ended(
     start_offset: int,
     ended: bool,  # noqa: FBT001  a row of the table
 ) -> None:
-    """A process is killed only if both its id and its start time match the record."""
     process = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"],
         stdin=subprocess.PIPE,
@@ -37,7 +36,6 @@ def test_only_the_recorded_process_is_ended(
 
 @pytest.mark.parametrize("record", [None, "", '{"pid": 1'])
 def test_a_missing_or_broken_record_is_ignored(tmp_path: Path, record: str | None) -> None:
-    """A missing, empty or incomplete record raises no error and is deleted."""
     if record is not None:
         (tmp_path / "engine.json").write_text(record)
     end_remembered(tmp_path / "engine.json")

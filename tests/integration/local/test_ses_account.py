@@ -41,7 +41,6 @@ def access(ses: SESV2Client) -> tuple[bool, str | None, float, float]:
 
 
 def test_the_way_out_of_the_sandbox(ses: SESV2Client, inbox: httpx.Client) -> None:
-    """Sandbox, a request under review, denied, asked again, granted: as GetAccount shows it."""
     inbox.put("/account", json={"review": None})
     assert access(ses) == (False, None, 200, 1)
     ses.put_account_details(**DETAILS, ProductionAccessEnabled=True)
@@ -62,7 +61,6 @@ def test_the_way_out_of_the_sandbox(ses: SESV2Client, inbox: httpx.Client) -> No
 
 
 def test_a_new_account_is_in_the_sandbox() -> None:
-    """It is on the plan Essentials too, and suppresses for both reasons."""
     account = StoredAccount()
     assert (account.in_sandbox, account.plan) == (True, "ESSENTIALS")
     assert account.suppressed_reasons == ("BOUNCE", "COMPLAINT")
@@ -71,7 +69,6 @@ def test_a_new_account_is_in_the_sandbox() -> None:
 def test_the_sandbox_sends_to_verified_recipients(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """An unverified recipient is refused by name; the simulator's addresses are not."""
     inbox.put("/account", json={"review": None})
     name, message = refusal(lambda: send("ada@example.com"))
     assert name == "MessageRejected"
@@ -86,7 +83,6 @@ def test_the_sandbox_sends_to_verified_recipients(
 
 
 def test_a_paused_account_and_a_paused_set(ses: SESV2Client, send: Send) -> None:
-    """Both refuse with SendingPausedException, and say what is paused."""
     ses.put_account_sending_attributes(SendingEnabled=False)
     assert ses.get_account()["SendingEnabled"] is False
     assert refusal(send) == (
@@ -102,7 +98,6 @@ def test_a_paused_account_and_a_paused_set(ses: SESV2Client, send: Send) -> None
 
 
 def test_the_quota_of_a_day(send: Send, local_ses: LocalSes) -> None:
-    """The recipient over it is refused, and the one before not."""
     local_ses.mailbox.account.quota = 2
     send("a@example.com")
     assert refusal(lambda: send("b@example.com", "c@example.com"))[0] == "LimitExceededException"
@@ -110,7 +105,6 @@ def test_the_quota_of_a_day(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_details_of_another_form_are_refused(ses: SESV2Client) -> None:
-    """The kind of mail is one of two; what is not imitated is named."""
     assert refusal(lambda: ses.put_account_details(**DETAILS | {"MailType": "NEWS"}))[0] == (
         "BadRequestException"
     )

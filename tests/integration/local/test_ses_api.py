@@ -27,7 +27,6 @@ def refusal(caught: pytest.ExceptionInfo[ClientError]) -> tuple[str, int, str]:
 
 
 def test_the_envelope_is_kept(send: Send, local_ses: LocalSes) -> None:
-    """The recipients are To, Cc and Bcc of the request, not of the headers."""
     destination = {
         "ToAddresses": ["a@example.com"],
         "CcAddresses": ["C <c@example.com>"],
@@ -42,14 +41,12 @@ def test_the_envelope_is_kept(send: Send, local_ses: LocalSes) -> None:
 def test_recipients_come_from_the_headers_without_a_destination(
     send: Send, local_ses: LocalSes
 ) -> None:
-    """A request without Destination goes to the recipients in the headers."""
     mail = local_ses.mailbox.get(send(Destination={}))
     assert mail is not None
     assert mail.destination.to == ("ada@example.com",)
 
 
 def test_the_sending_rate_is_limited(ses: SESV2Client, send: Send, local_ses: LocalSes) -> None:
-    """Above the rate that GetAccount reports, SES throttles by recipients and keeps nothing."""
     assert ses.get_account()["SendQuota"]["MaxSendRate"] == 14.0
     send(*(f"a{number}@example.com" for number in range(50)))
     with pytest.raises(ClientError) as caught:
@@ -59,7 +56,6 @@ def test_the_sending_rate_is_limited(ses: SESV2Client, send: Send, local_ses: Lo
 
 
 def test_message_ids_differ_and_look_like_those_of_ses(send: Send) -> None:
-    """Two mails get different ids in the format of SES."""
     first, second = send(), send()
     assert first != second
     assert first.startswith("0100")
@@ -82,7 +78,6 @@ def test_message_ids_differ_and_look_like_those_of_ses(send: Send) -> None:
 def test_who_may_send(  # only the domain ignores case
     ses: SESV2Client, send: Send, identity: str, sender: str, *, accepted: bool
 ) -> None:
-    """An address may send if it, its domain or a parent domain is verified."""
     ses.create_email_identity(EmailIdentity=identity)
     raw = RAW.replace(b"post@sender.example>", f"{sender}>".encode(), 1)
     if accepted:
@@ -127,7 +122,6 @@ def test_who_may_send(  # only the domain ignores case
 def test_ses_errors(
     send: Send, local_ses: LocalSes, overrides: dict[str, object], expected: str, words: str
 ) -> None:
-    """Each invalid request raises its own error, and no mail is kept."""
     with pytest.raises(ClientError) as caught:
         send(**overrides)
     name, _, message = refusal(caught)
@@ -137,7 +131,6 @@ def test_ses_errors(
 
 
 def test_a_mail_over_40_mb_is_refused() -> None:
-    """A mail of exactly 40 MB is accepted; one byte more gives BadRequestException."""
     mailbox = MailStore(account=StoredAccount(review="GRANTED"))
     mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
@@ -153,7 +146,6 @@ def test_a_mail_over_40_mb_is_refused() -> None:
 
 
 def test_identities_can_be_created_and_deleted(ses: SESV2Client) -> None:
-    """An identity is created, verified, listed, not created twice, and deleted."""
     created = ses.create_email_identity(EmailIdentity="new@domain.example")
     assert created["IdentityType"] == "EMAIL_ADDRESS"
     assert created["VerifiedForSendingStatus"] is True
@@ -174,7 +166,6 @@ def test_identities_can_be_created_and_deleted(ses: SESV2Client) -> None:
 def test_the_state_of_a_domain_follows_its_identity(
     local_ses: LocalSes, inbox: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PUT /identities changes what SES reports; a verified parent domain verifies a domain."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", local_ses.ses_url)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "local")
@@ -199,7 +190,6 @@ def test_the_state_of_a_domain_follows_its_identity(
 
 
 def test_unverified_example_stays_pending(ses: SESV2Client) -> None:
-    """An identity in unverified.example is never verified."""
     created = ses.create_email_identity(EmailIdentity="x@sub.unverified.example")
     assert created["VerifiedForSendingStatus"] is False
     result = ses.get_email_identity(EmailIdentity="x@sub.unverified.example")
@@ -207,7 +197,6 @@ def test_unverified_example_stays_pending(ses: SESV2Client) -> None:
 
 
 def test_configuration_sets_have_event_destinations(ses: SESV2Client) -> None:
-    """A created event destination is read back; missing and duplicate sets raise errors."""
     ses.create_configuration_set(ConfigurationSetName="own")
     bus = "arn:aws:events:us-east-1:000000000000:event-bus/default"
     ses.create_configuration_set_event_destination(
@@ -232,7 +221,6 @@ def test_configuration_sets_have_event_destinations(ses: SESV2Client) -> None:
 
 
 def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
-    """GetAccount counts recipients and reports that sending is enabled."""
     send("a@example.com", "b@example.com")
     account = ses.get_account()
     assert account["SendQuota"]["SentLast24Hours"] == 2
@@ -241,7 +229,6 @@ def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
 
 
 def test_the_plan_of_a_new_account_can_be_changed(ses: SESV2Client) -> None:
-    """A new account is on Essentials; another plan is in force at once, an unknown one refused."""
     assert ses.get_account()["PricingAttributes"] == {"CurrentPlan": "ESSENTIALS"}
     ses.put_account_pricing_attributes(Plan="NONE")
     assert ses.get_account()["PricingAttributes"] == {"CurrentPlan": "NONE"}
@@ -252,7 +239,6 @@ def test_the_plan_of_a_new_account_can_be_changed(ses: SESV2Client) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"Content": {"Raw": {"Data": "%%"}}}'])
 def test_a_body_of_another_shape_is_refused(local_ses: LocalSes, body: bytes) -> None:
-    """An invalid body gives a 400 with an error name, never a 500."""
     url = f"{local_ses.ses_url}/v2/email/outbound-emails"
     answer = httpx.post(url, content=body, timeout=PATIENCE)
     assert answer.status_code == 400
@@ -260,7 +246,6 @@ def test_a_body_of_another_shape_is_refused(local_ses: LocalSes, body: bytes) ->
 
 
 def test_unknown_operations_are_named(local_ses: LocalSes) -> None:
-    """An unsupported operation gives a 404 that names it."""
     answer = httpx.get(f"{local_ses.ses_url}/v2/email/contact-lists", timeout=PATIENCE)
     assert answer.status_code == 404
     assert "contact-lists" in answer.json()["message"]

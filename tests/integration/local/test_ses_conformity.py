@@ -83,8 +83,6 @@ def values_of(answer: Any, start: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_each_operation_of_the_stand_in_has_a_row() -> None:
-    """Each route is one operation of the service model, and the table has exactly these."""
-
     async def emit(_record: Any) -> None: ...
 
     operations = [
@@ -170,7 +168,6 @@ _CALLS: Final[dict[str, Callable[[SESV2Client], Any]]] = {
 
 @pytest.mark.parametrize("name", [name for name in _ROWS if _ROWS[name].get("members")])
 def test_each_row_is_what_the_stand_in_answers(answers: dict[str, Any], name: str) -> None:
-    """No row says what the stand-in does not do, and the stand-in answers nothing without a row."""
     read, sent = answers[name]
     values = dict(values_of({key: each for key, each in read.items() if key != "ResponseMetadata"}))
     assert dict(values_of(sent)).keys() == values.keys()
@@ -186,7 +183,6 @@ def test_each_row_is_what_the_stand_in_answers(answers: dict[str, Any], name: st
 
 
 def test_a_difference_has_a_reason_and_a_fact_a_page() -> None:
-    """Where the stand-in differs from AWS the row says why; each page is named with its site."""
     for row in _ROWS.values():
         assert re.fullmatch(r"APIReference-V2/API_\w+\.html", row["page"])
         for member in row.get("members", {}).values():

@@ -26,7 +26,6 @@ def kinds(records: list[Record]) -> list[Any]:
 
 
 def test_send_and_delivery_of_an_ordinary_mail(send: Send, local_ses: LocalSes) -> None:
-    """An ordinary mail gives a Send, then a Delivery per recipient, with the mail's tags."""
     mail_id = send("a@example.com", "b@example.com")
     records: list[Any] = local_ses.await_records(3)
     assert kinds(records) == ["Send", "Delivery", "Delivery"]
@@ -84,7 +83,6 @@ def test_the_mailbox_simulator(
 
 
 def test_a_bounce(send: Send, local_ses: LocalSes) -> None:
-    """A hard bounce is Permanent/General and has the recipient's status."""
     send("bounce@simulator.amazonses.com")
     bounce: Any = local_ses.await_records(2)[1]["bounce"]
     assert (bounce["bounceType"], bounce["bounceSubType"]) == ("Permanent", "General")
@@ -101,14 +99,12 @@ def test_a_bounce(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_an_out_of_office_answer(send: Send, local_ses: LocalSes) -> None:
-    """An out-of-office reply gives a Delivery and then a transient bounce."""
     send("ooto@simulator.amazonses.com")
     bounce: Any = local_ses.await_records(3)[2]["bounce"]
     assert (bounce["bounceType"], bounce["bounceSubType"]) == ("Transient", "General")
 
 
 def test_a_complaint(send: Send, local_ses: LocalSes) -> None:
-    """A complaint has the type abuse, and names the recipient and the mailbox simulator."""
     send("complaint@simulator.amazonses.com")
     complaint: Any = local_ses.await_records(3)[2]["complaint"]
     assert complaint["complaintFeedbackType"] == "abuse"
@@ -120,7 +116,6 @@ def test_a_complaint(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_a_virus_is_accepted_and_then_rejected(send: Send, local_ses: LocalSes) -> None:
-    """A mail with the EICAR test file gives a Reject and no Delivery."""
     part = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FSLVNUQU5EQVJE\r\n"
     send(raw=RAW + part)
     records = local_ses.await_records(2)
@@ -141,7 +136,6 @@ def test_long_headers_are_truncated(send: Send, local_ses: LocalSes) -> None:
 def test_only_what_the_configuration_set_publishes(
     ses: SESV2Client, send: Send, local_ses: LocalSes
 ) -> None:
-    """Only event types with an enabled destination are published."""
     ses.create_configuration_set(ConfigurationSetName="deliveries")
     send(ConfigurationSetName="deliveries")
     ses.create_configuration_set_event_destination(
@@ -155,7 +149,6 @@ def test_only_what_the_configuration_set_publishes(
 
 
 def test_a_failing_destination_is_retried(send: Send, local_ses: LocalSes) -> None:
-    """After two failures all events arrive in order."""
     local_ses.emit_faults = 2
     send()
     assert kinds(local_ses.await_records(2)) == ["Send", "Delivery"]
@@ -179,7 +172,6 @@ def mail_of(mailbox: MailStore) -> CapturedMail:
 
 
 def test_a_lost_event_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    """An event that cannot be emitted is reported by type and mail id, without an address."""
     emitted: list[Record] = []
 
     async def emit(record: Record) -> None:
@@ -201,8 +193,6 @@ def test_a_lost_event_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_stopping_does_not_wait_for_ever() -> None:
-    """A hanging emit is cancelled when the server stops."""
-
     async def run() -> None:
         async def emit(_record: Record) -> None:
             await asyncio.Event().wait()
@@ -233,7 +223,6 @@ def test_stopping_does_not_wait_for_ever() -> None:
 def test_behaviours_that_return_errors(
     ses: SESV2Client, send: Send, inbox: httpx.Client, mode: str, expected: tuple[str, int]
 ) -> None:
-    """Each raises its SDK exception `times` times and keeps no mail; then mail is accepted."""
     assert inbox.put("/behaviour", json={"mode": mode, "times": 2}).status_code == 200
     for _ in range(2):
         with pytest.raises(ses.exceptions.ClientError) as caught:
@@ -247,7 +236,6 @@ def test_behaviours_that_return_errors(
 def test_an_accepted_mail_without_a_response(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """The client times out, but the mail is kept and its events are published."""
     inbox.put("/behaviour", json={"mode": "take-then-timeout", "times": 1})
     with closing(client(local_ses, read_timeout=0.5)) as impatient, pytest.raises(ReadTimeoutError):
         send(client=impatient)
@@ -258,7 +246,6 @@ def test_an_accepted_mail_without_a_response(
 def test_an_accepted_mail_with_an_error_response(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """The client gets a 500, but the mail is kept."""
     inbox.put("/behaviour", json={"mode": "take-then-error", "times": 1})
     with pytest.raises(ses.exceptions.ClientError):
         send()
@@ -266,7 +253,6 @@ def test_an_accepted_mail_with_an_error_response(
 
 
 def test_events_can_be_suppressed(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """With `events` false a mail has no events; the next mail has them again."""
     inbox.put("/behaviour", json={"mode": "accept", "times": 1, "events": False})
     silent, reported = send(), send()
     records: list[Any] = local_ses.await_records(2)
@@ -275,7 +261,6 @@ def test_events_can_be_suppressed(send: Send, inbox: httpx.Client, local_ses: Lo
 
 
 def test_a_behaviour_for_one_recipient(ses: SESV2Client, send: Send, inbox: httpx.Client) -> None:
-    """A behaviour for one recipient does not affect mail to others."""
     assert inbox.put("/behaviour?to=x@example.com", json={"mode": "throttle"}).status_code == 422
     inbox.put("/behaviour?recipient=X@example.com", json={"mode": "throttle"})
     assert send("y@example.com")
@@ -293,7 +278,6 @@ def test_a_behaviour_for_one_recipient(ses: SESV2Client, send: Send, inbox: http
 def test_an_invalid_call_does_not_use_up_a_behaviour(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """A mail that SES rejects anyway does not count for `times`."""
     inbox.put("/behaviour", json={"mode": "throttle", "times": 1})
     with pytest.raises(ses.exceptions.BadRequestException):
         send(raw=b"Subject: x\r\n\r\n")
@@ -306,7 +290,6 @@ def test_an_invalid_call_does_not_use_up_a_behaviour(
     [{}, {"mode": "dance"}, {"mode": "accept", "times": 0}, {"mode": "accept", "tmies": 1}],
 )
 def test_an_unknown_behaviour_is_refused(inbox: httpx.Client, body: dict[str, object]) -> None:
-    """An invalid behaviour gives a 422."""
     answer = inbox.put("/behaviour", json=body)
     assert answer.status_code == 422
     assert answer.json()["error"]
@@ -315,7 +298,6 @@ def test_an_unknown_behaviour_is_refused(inbox: httpx.Client, body: dict[str, ob
 def test_a_delayed_response_does_not_keep_the_server_from_stopping(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """Closing the mailbox sends the delayed responses."""
     inbox.put("/behaviour", json={"mode": "accept", "delay_seconds": 300})
     with ThreadPoolExecutor() as pool:
         sending = pool.submit(send)

@@ -31,7 +31,6 @@ def feedback(inbox: httpx.Client) -> list[dict[str, Any]]:
 def test_a_sender_gets_feedback_by_mail(
     ses: SESV2Client, send: Send, inbox: httpx.Client, recipient: str, subject: str | None
 ) -> None:
-    """It comes from MAILER-DAEMON@amazonses.com until the identity's setting is switched off."""
     assert ses.get_email_identity(EmailIdentity="sender.example")["FeedbackForwardingStatus"]
     send(recipient)
     expected = [("MAILER-DAEMON@amazonses.com", subject)] if subject else []
@@ -47,7 +46,6 @@ def test_a_sender_gets_feedback_by_mail(
 def test_an_address_has_a_setting_of_its_own(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """An identity of the address comes before that of its domain, and begins with feedback."""
     ses.put_email_identity_feedback_attributes(
         EmailIdentity="sender.example", EmailForwardingEnabled=False
     )
@@ -59,7 +57,6 @@ def test_an_address_has_a_setting_of_its_own(
 def test_who_is_told_in_no_other_way_gets_the_mail(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """Without an event destination SES mails feedback although the setting is off."""
     ses.put_email_identity_feedback_attributes(
         EmailIdentity="sender.example", EmailForwardingEnabled=False
     )
@@ -71,7 +68,6 @@ def test_who_is_told_in_no_other_way_gets_the_mail(
 def test_feedback_is_no_email_of_the_account(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """It does not count in the quota, and quotes the header only."""
     send("bounce@simulator.amazonses.com")
     assert ses.get_account()["SendQuota"]["SentLast24Hours"] == 1
     raw = inbox.get(f"/messages/{feedback(inbox)[0]['id']}/raw").content

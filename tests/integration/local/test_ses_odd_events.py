@@ -46,7 +46,6 @@ def events(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> Callable[...
 def test_each_mode_has_its_events(
     events: Callable[..., list[Any]], inbox: httpx.Client, mode: str, kinds: list[str], outcome: str
 ) -> None:
-    """An ordinary address does what the mode says; the inbox shows what became of the email."""
     assert [record["eventType"] for record in events(mode, len(kinds))] == kinds
     (item,) = inbox.get("/messages", params={"to": ADA}).json()["items"]
     assert item["deliveries"][0]["outcome"] == outcome
@@ -78,18 +77,15 @@ def test_each_mode_has_its_events(
 def test_the_last_event_has_these_members(
     events: Callable[..., list[Any]], mode: str, count: int, member: str, expected: dict[str, Any]
 ) -> None:
-    """The event is of the form that the mode names."""
     details = events(mode, count)[-1][member]
     assert {name: details[name] for name in expected} == expected
 
 
 def test_a_complaint_without_a_type(events: Callable[..., list[Any]]) -> None:
-    """The report leaves out what kind of complaint it is."""
     assert "complaintFeedbackType" not in events("untyped-complaint", 3)[-1]["complaint"]
 
 
 def test_one_event_with_a_result_for_each_recipient(events: Callable[..., list[Any]]) -> None:
-    """Three recipients bounce in one event: unknown, full, and without any reason."""
     record = events("mixed-bounce", 2, ADA, "bob@example.com", "eve@example.com")[-1]
     bounced = record["bounce"]["bouncedRecipients"]
     assert [each["emailAddress"] for each in bounced] == [ADA, "bob@example.com", "eve@example.com"]
@@ -97,7 +93,6 @@ def test_one_event_with_a_result_for_each_recipient(events: Callable[..., list[A
 
 
 def test_a_late_delivery(events: Callable[..., list[Any]]) -> None:
-    """The delivery says that it happened six hours after the email was accepted."""
     record = events("late-delivery", 2)[-1]
     accepted, delivered = (
         datetime.fromisoformat(record[member]["timestamp"]) for member in ("mail", "delivery")
@@ -108,7 +103,6 @@ def test_a_late_delivery(events: Callable[..., list[Any]]) -> None:
 def test_recipients_of_one_email_may_differ(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """Each recipient's own mode applies to that recipient alone."""
     inbox.put("/behaviour", params={"recipient": "b@example.com"}, json={"mode": "bounce"})
     inbox.put("/behaviour", params={"recipient": "d@example.com"}, json={"mode": "delay"})
     send("a@example.com", "b@example.com", "d@example.com")

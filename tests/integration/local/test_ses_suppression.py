@@ -97,7 +97,6 @@ def test_the_list_of_the_account_fills_by_itself(
 
 @pytest.mark.parametrize("name", ["bounce", "complaint"])
 def test_the_simulator_is_never_listed(ses: SESV2Client, send: Send, name: str) -> None:
-    """The addresses of the mailbox simulator can be used again and again."""
     send(f"{name}+1@simulator.amazonses.com")
     assert listed(ses) == []
 
@@ -105,7 +104,6 @@ def test_the_simulator_is_never_listed(ses: SESV2Client, send: Send, name: str) 
 def test_a_listed_address_bounces_without_a_try(
     ses: SESV2Client, send: Send, local_ses: LocalSes
 ) -> None:
-    """Each reason has its own event, in any case of the address; removing it frees the address."""
     ses.put_suppressed_destination(EmailAddress=ADA, Reason="BOUNCE")
     ses.put_suppressed_destination(EmailAddress="c@example.com", Reason="COMPLAINT")
     send("ada@EXAMPLE.com", "c@example.com")
@@ -117,7 +115,6 @@ def test_a_listed_address_bounces_without_a_try(
 def test_a_tenant_with_a_list_of_its_own_fills_that_one(
     ses: SESV2Client, send: Send, inbox: httpx.Client, local_ses: LocalSes, tenant: str
 ) -> None:
-    """Its bounce stops its own mail, and not that of the account."""
     behave(inbox, "bounce")
     send(ADA, TenantName=tenant)
     assert (listed(ses), listed(ses, TenantName=tenant)) == ([], [ADA])
@@ -131,7 +128,6 @@ def test_a_tenant_with_a_list_of_its_own_fills_that_one(
 def test_a_tenant_without_a_list_falls_under_the_account(
     ses: SESV2Client, send: Send, inbox: httpx.Client, local_ses: LocalSes, tenant: str
 ) -> None:
-    """The default scope is the account's; the tenant's entries stay, and apply again later."""
     ses.put_suppressed_destination(EmailAddress="b@example.com", Reason="BOUNCE", TenantName=tenant)
     ses.put_tenant_suppression_attributes(TenantName=tenant)
     assert "SuppressionAttributes" not in ses.get_tenant(TenantName=tenant)["Tenant"]
@@ -166,7 +162,6 @@ def test_a_configuration_set_overrides_the_account(
     stopped: bool,
     lists: bool,
 ) -> None:
-    """Only reasons in force stop and list; a set whose options an update lost has the account's."""
     ses.put_suppressed_destination(EmailAddress=ADA, Reason="BOUNCE")
     ses.put_configuration_set_suppression_options(
         ConfigurationSetName="mails", SuppressedReasons=[]
@@ -184,7 +179,6 @@ def test_a_configuration_set_overrides_the_account(
 def test_the_account_can_switch_its_list_off(
     ses: SESV2Client, send: Send, local_ses: LocalSes
 ) -> None:
-    """Entries stay, and stop nothing."""
     ses.put_suppressed_destination(EmailAddress=ADA, Reason="BOUNCE")
     ses.put_account_suppression_attributes(SuppressedReasons=[])
     assert ses.get_account()["SuppressionAttributes"] == {"SuppressedReasons": []}
@@ -230,7 +224,6 @@ def test_operations_want_the_exact_case(ses: SESV2Client) -> None:
 
 
 def test_a_list_is_read_by_reason_and_over_pages(ses: SESV2Client) -> None:
-    """A page has as many entries as were asked for, and a token for the next."""
     for number in range(5):
         reason: Any = "COMPLAINT" if number == 4 else "BOUNCE"
         ses.put_suppressed_destination(EmailAddress=f"a{number}@example.com", Reason=reason)

@@ -56,7 +56,6 @@ def reinstate(ses: SESV2Client) -> None:
 
 
 def test_a_tenant_begins_and_ends(tenants: Tenants) -> None:
-    """Each step may be repeated."""
     for isolation in (Isolation.STANDARD, Isolation.STRICT):
         tenants.create("shop", isolation)
     assert tenants.all() == {"shop": True}
@@ -70,13 +69,11 @@ def test_a_tenant_begins_and_ends(tenants: Tenants) -> None:
 
 
 def test_an_unknown_tenant_is_told(tenants: Tenants) -> None:
-    """Nothing can be associated with it."""
     assert refusal(tenants.associate, "shop", [SENDER]).code == "service_unavailable"
     assert refusal(tenants.missing, "shop", [SENDER]).code == "service_unavailable"
 
 
 def test_all_tenants_are_read_over_pages(adapter: SesTenants, local_ses: LocalSes) -> None:
-    """A list has a hundred tenants a page."""
     for number in range(205):
         local_ses.mailbox.tenants.create(f"shop-{number}", SuppressionOptions())
     assert len(adapter.all()) == 205
@@ -86,7 +83,6 @@ def test_all_tenants_are_read_over_pages(adapter: SesTenants, local_ses: LocalSe
 def test_the_policy_and_the_suppression_list_are_set(
     adapter: SesTenants, ses: SESV2Client, isolation: Isolation
 ) -> None:
-    """SES pauses by the policy, and suppresses by the tenant's own list."""
     adapter.create("shop", isolation)
     tenant = ses.get_tenant(TenantName="shop")["Tenant"]
     assert tenant["SuppressionAttributes"]["SuppressionScope"] == "TENANT"
@@ -97,7 +93,6 @@ def test_the_policy_and_the_suppression_list_are_set(
 
 
 def test_email_of_a_tenant(adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes) -> None:
-    """SES takes it while the tenant exists, has its identity and is not paused; else it waits."""
     message = builders.message(sender=SENDER)
     mailer = SesMailer("mails")
 
@@ -159,7 +154,6 @@ def test_a_status_becomes_an_event(
 def test_a_tenant_suppresses_by_a_list_of_its_own(
     adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
 ) -> None:
-    """An address on the list of one tenant gets email of the account and of other tenants."""
     mailer, message = SesMailer("mails"), builders.message(sender=SENDER)
     for name in ("shop", "other"):
         adapter.create(name, Isolation.STRICT)
@@ -180,7 +174,6 @@ def test_a_tenant_suppresses_by_a_list_of_its_own(
 
 
 def test_a_tenant_without_its_own_list_gets_one(adapter: SesTenants, ses: SESV2Client) -> None:
-    """Whoever made it, `create` lets it suppress apart for both reasons."""
     ses.create_tenant(TenantName="shop")
     assert not adapter.suppresses_apart("shop")
     for reasons, scope in ((["BOUNCE"], "TENANT"), (["BOUNCE", "COMPLAINT"], "ACCOUNT")):
@@ -192,7 +185,6 @@ def test_a_tenant_without_its_own_list_gets_one(adapter: SesTenants, ses: SESV2C
 
 
 def test_operations_refuse_as_ses_does(adapter: SesTenants, ses: SESV2Client) -> None:
-    """Unknown names, repetitions and texts of a wrong form have the errors of the service model."""
     adapter.create("shop", Isolation.STANDARD)
     adapter.associate("shop", [SENDER])
     owned = ses.list_resource_tenants(ResourceArn=IDENTITY)["ResourceTenants"]

@@ -17,7 +17,6 @@ ROOT: Final = Path(__file__).parents[3]
 
 
 def test_an_invalid_port(tmp_path: Path) -> None:
-    """An invalid port gives one line that names the variable, and no state."""
     state = tmp_path / "state"
     done = subprocess.run(
         [sys.executable, "-m", "local"],
@@ -34,7 +33,6 @@ def test_an_invalid_port(tmp_path: Path) -> None:
 
 
 def test_a_second_start(tmp_path: Path) -> None:
-    """It says where the first one is, and gives its link; one that begins just now has none."""
     first = {"base_url": "http://127.0.0.1:1", "dashboard_link": f"http://127.0.0.1:1/#{'x' * 99}"}
     with (tmp_path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -57,7 +55,6 @@ def test_a_second_start(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_while_modules_are_imported(tmp_path: Path) -> None:
-    """Ctrl-C in the first second gives one line, not a traceback."""
     with subprocess.Popen(
         # Writes a line for each import, so that the interrupt comes in the middle of them.
         [sys.executable, "-X", "importtime", "-m", "local"],
@@ -81,7 +78,6 @@ MARKERS: Final = ("", "encodings", "site", "runpy", "signal", "asyncio", "pydant
 
 @pytest.mark.parametrize("marker", MARKERS)
 def test_an_interrupt_of_make_up(tmp_path: Path, marker: str) -> None:
-    """Ctrl-C at any time of the start, Python's too, gives one line at most and no traceback."""
     with subprocess.Popen(
         # As `make up` does; imports are reported from Python's first one on.
         ["tools/foreground", sys.executable, "-X", "importtime", "-m", "local"],
@@ -108,14 +104,12 @@ def test_an_interrupt_of_make_up(tmp_path: Path, marker: str) -> None:
 
 @pytest.mark.parametrize("status", [0, 1, 7])
 def test_the_status_of_a_program_in_the_foreground(status: int) -> None:
-    """Without Ctrl-C the status is the program's own, and nothing is added to its output."""
     command = ["tools/foreground", "sh", "-c", f"echo out; exit {status}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (status, "out\n", "")
 
 
 def test_a_program_in_the_foreground_stops_by_itself(tmp_path: Path) -> None:
-    """A program that handles SIGTERM ends in its own time, with its own status."""
     program = "trap 'touch stopping; while [ ! -e go ]; do sleep 0.1; done; exit 5' TERM; echo up; "
     program += "while :; do sleep 0.1; done"
     with subprocess.Popen(

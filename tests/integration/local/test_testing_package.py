@@ -30,7 +30,6 @@ Send = Callable[..., str]
 
 
 def test_an_email_is_complete(send: Send, local_ses: LocalSes) -> None:
-    """An email has its bodies, codes, links, headers, attachments and deliveries."""
     mail = full_mail()
     mail.replace_header("Subject", "481516 is your code")
     inbox = Inbox(local_ses.inbox_url)
@@ -52,7 +51,6 @@ def test_an_email_is_complete(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_older_emails_are_left_out(send: Send, local_ses: LocalSes) -> None:
-    """An inbox from now on shows only what comes later; an empty one shows everything."""
     start = Inbox(local_ses.inbox_url).from_now_on()
     send("ada@example.com")
     inbox = Inbox(local_ses.inbox_url).from_now_on()
@@ -67,7 +65,6 @@ def test_older_emails_are_left_out(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_a_wait_ends_when_the_email_comes(send: Send, local_ses: LocalSes) -> None:
-    """Emails to others do not end a wait; the right one does."""
     inbox = Inbox(local_ses.inbox_url).from_now_on()
     send("other@example.com")
     later = threading.Timer(0.3, send, ("ada@example.com",))
@@ -77,7 +74,6 @@ def test_a_wait_ends_when_the_email_comes(send: Send, local_ses: LocalSes) -> No
 
 
 def test_a_missing_email_lists_what_came_instead(send: Send, local_ses: LocalSes) -> None:
-    """The failure says what was expected, and what has come since the test began."""
     send("old@example.com")
     inbox = Inbox(local_ses.inbox_url).from_now_on()
     with pytest.raises(NoEmail) as caught:
@@ -97,7 +93,6 @@ def test_a_missing_email_lists_what_came_instead(send: Send, local_ses: LocalSes
 
 
 def test_a_refused_email_is_a_failure(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """If SES refuses the email, the wait ends at once with the reason."""
     inbox.put("/behaviour", json={"mode": "reject", "times": 1})
     with pytest.raises(ClientError):
         send("ada@example.com")
@@ -109,7 +104,6 @@ def test_a_refused_email_is_a_failure(send: Send, inbox: httpx.Client, local_ses
 
 
 def test_a_webhook_is_read(post_webhook: PostWebhook, local_ses: LocalSes) -> None:
-    """A receiver from now on has what comes later, with payload and verdict."""
     post_webhook("email.sent", messageId="m1")
     webhooks = Webhooks(local_ses.inbox_url).from_now_on()
     with pytest.raises(NoWebhook) as caught:
@@ -134,7 +128,6 @@ def test_a_webhook_is_read(post_webhook: PostWebhook, local_ses: LocalSes) -> No
 
 
 def test_a_stopped_stack_is_named(tmp_path: Path) -> None:
-    """A stack that left its stack.json but does not answer is reported with its address."""
     url = f"http://127.0.0.1:{free_port()}"
     smtp = {"host": "127.0.0.1", "port": 5870, "certificate": "smtp.pem"}
     state = {"base_url": url, "inbox_url": url, "keys": {"live": "bx_live_x"}, "smtp": smtp}
@@ -146,7 +139,6 @@ def test_a_stopped_stack_is_named(tmp_path: Path) -> None:
 
 
 def test_another_server_is_no_stack(local_ses: LocalSes) -> None:
-    """An address without /healthz, such as the inbox's, is named as no Pillarbox stack."""
     url = local_ses.inbox_url
     variables = {"PILLARBOX_URL": f"{url}/", "PILLARBOX_INBOX_URL": url, "PILLARBOX_KEY": "x"}
     with pytest.raises(StackNotRunning, match=f"{url} is no Pillarbox stack"):
@@ -154,7 +146,6 @@ def test_another_server_is_no_stack(local_ses: LocalSes) -> None:
 
 
 def test_an_incomplete_environment_is_named() -> None:
-    """If the API's address is set but not the rest, the missing variables are named."""
     with pytest.raises(StackNotRunning) as caught:
         find_stack({"PILLARBOX_URL": "http://127.0.0.1:8080", "PILLARBOX_KEY": ""}, Path("absent"))
     assert str(caught.value).startswith(

@@ -64,7 +64,6 @@ def stack(tmp_path: Path) -> Iterator[dict[str, Any]]:
 
 
 def test_a_large_file_is_uploaded(stack: dict[str, Any]) -> None:
-    """A file of 5 MB is refused in the body, and arrives whole if it is uploaded before."""
     octets = random.Random(7).randbytes(5 * 1024 * 1024)  # noqa: S311  reproducible test data
     file = {"filename": "Übersicht 1.pdf", "contentType": "application/pdf"}
     email = {"to": "ada@example.com", "subject": "Large", "html": "<p>See attached.</p>"}

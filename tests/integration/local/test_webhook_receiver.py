@@ -25,7 +25,6 @@ def newest(inbox: httpx.Client, **query: str) -> Any:
 
 
 def test_a_webhook_is_kept(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """A receiver answers 204 and keeps payload, headers, and that the signature is valid."""
     event = uuid4()
     assert post_webhook(event=event).status_code == 204
     (item,) = inbox.get("/webhooks").json()["items"]
@@ -53,8 +52,6 @@ def test_a_webhook_is_kept(post_webhook: PostWebhook, inbox: httpx.Client) -> No
 def test_signatures_are_checked(
     post_webhook: PostWebhook, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """A wrong secret, a changed body, an old time and missing headers are told apart."""
-
     def verdict(**webhook: Any) -> str:
         post_webhook(**webhook)
         return str(newest(inbox)["signature"])
@@ -78,7 +75,6 @@ def test_signatures_are_checked(
 def test_a_receiver_answers_as_it_is_set(
     mode: str, status: int, post_webhook: PostWebhook, inbox: httpx.Client
 ) -> None:
-    """Its own switch decides; other receivers answer 204."""
     assert inbox.put("/hooks/shop/answer", json={"mode": mode}).json()["mode"] == mode
     assert inbox.get("/hooks/shop/answer").json() == {"mode": mode, "times": None}
     assert [post_webhook().status_code for _ in range(2)] == [status, status]
@@ -87,7 +83,6 @@ def test_a_receiver_answers_as_it_is_set(
 
 
 def test_an_answer_can_have_a_limit(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """After `times` POSTs the receiver answers 204 again; attempts of one event are counted."""
     inbox.put("/hooks/shop/answer", json={"mode": "error", "times": 2})
     event = uuid4()
     assert [post_webhook(event=event).status_code for _ in range(3)] == [500, 500, 204]
@@ -98,7 +93,6 @@ def test_an_answer_can_have_a_limit(post_webhook: PostWebhook, inbox: httpx.Clie
 
 
 def test_a_slow_receiver_does_not_answer(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """The webhook is kept at once, and the client waits until it gives up."""
     inbox.put("/hooks/shop/answer", json={"mode": "slow", "times": 1})
     with pytest.raises(httpx.ReadTimeout):
         post_webhook(timeout=0.3)
@@ -109,7 +103,6 @@ def test_a_slow_receiver_does_not_answer(post_webhook: PostWebhook, inbox: httpx
 def test_a_slow_answer_ends_with_the_stack(
     post_webhook: PostWebhook, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """A stop does not wait for slow answers."""
     inbox.put("/hooks/shop/answer", json={"mode": "slow"})
     done = threading.Thread(target=post_webhook)
     done.start()
@@ -128,13 +121,11 @@ def test_a_slow_answer_ends_with_the_stack(
     ],
 )
 def test_an_invalid_answer_is_refused(body: Any, error: str, inbox: httpx.Client) -> None:
-    """The error names the member."""
     response = inbox.put("/hooks/shop/answer", json=body)
     assert (response.status_code, response.json()) == (422, {"error": error})
 
 
 def test_webhooks_are_selected(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """By receiver, type, message, recipient, time, and those after another one."""
     post_webhook("email.sent", messageId="m1")
     first = newest(inbox)
     post_webhook("email.delivered", messageId="m1", recipient="Bob@example.com")
@@ -160,7 +151,6 @@ def test_webhooks_are_selected(post_webhook: PostWebhook, inbox: httpx.Client) -
 
 
 def test_a_request_can_wait_for_a_webhook(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """A wait ends when a webhook matches."""
     later = threading.Timer(0.3, post_webhook)
     later.start()
     assert newest(inbox, type="email.delivered", wait="15")["attempt"] == 1
@@ -168,7 +158,6 @@ def test_a_request_can_wait_for_a_webhook(post_webhook: PostWebhook, inbox: http
 
 
 def test_webhooks_are_deleted(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """Those that a query selects, or all; with a wrong query none."""
     post_webhook("email.delivered", recipient="ann+1@example.com")
     for receiver in ("shop", "shop", "other"):
         post_webhook("email.sent", receiver=receiver)
@@ -198,7 +187,6 @@ def test_webhooks_are_deleted(post_webhook: PostWebhook, inbox: httpx.Client) ->
 def test_a_payload_of_any_form_is_kept(
     body: bytes, post_webhook: PostWebhook, inbox: httpx.Client
 ) -> None:
-    """What has no type, message or recipient has empty ones, and its signature is checked."""
     assert post_webhook(body=body).status_code == 204
     detail = newest(inbox)
     assert (detail["type"], detail["messageId"], detail["recipient"]) == ("", "", "")
@@ -215,7 +203,6 @@ def test_a_payload_with_half_a_character_breaks_no_list(
 
 
 def test_a_body_that_is_too_long_is_refused(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """More than 1 MiB is not kept."""
     assert post_webhook(body=bytes(1024 * 1024)).status_code == 204
     assert post_webhook(body=bytes(1024 * 1024 + 1)).status_code == 413
     assert len(inbox.get("/webhooks").json()["items"]) == 1
@@ -223,13 +210,11 @@ def test_a_body_that_is_too_long_is_refused(post_webhook: PostWebhook, inbox: ht
 
 @pytest.mark.parametrize("name", ["a.b", "a%20b", "a" * 65, "%3Cb%3E"])
 def test_a_receiver_has_a_plain_name(name: str, inbox: httpx.Client) -> None:
-    """Other names are 404, for the page too."""
     assert inbox.post(f"/hooks/{name}", content=b"{}").status_code == 404
     assert inbox.get(f"/hooks/{name}").status_code == 404
 
 
 def test_live_events_name_each_webhook(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    """A program that listens gets each webhook, and learns of a deletion."""
     with inbox.stream("GET", "/webhooks/events") as stream:
         lines = stream.iter_lines()
         assert next(lines) == ": listening"
@@ -244,7 +229,6 @@ def test_live_events_name_each_webhook(post_webhook: PostWebhook, inbox: httpx.C
 def test_a_page_of_another_server_cannot_post(
     post_webhook: PostWebhook, inbox: httpx.Client
 ) -> None:
-    """A POST with a foreign Origin is refused and not kept; one of the inbox's own page is."""
     foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
     assert post_webhook(headers=foreign).status_code == 403
     assert post_webhook(headers={"Host": "evil.example"}).status_code == 400
@@ -255,7 +239,6 @@ def test_a_page_of_another_server_cannot_post(
 def test_the_hint_fits_the_receiver(
     post_webhook: PostWebhook, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """Without an endpoint it shows how to create one, and else how to send an email."""
     local_ses.webhooks.hint = "curl emails"
     local_ses.webhooks.endpoint_hint = "curl webhooks /hooks/RECEIVER"
     assert post_webhook().status_code == 204
@@ -272,7 +255,6 @@ def received(number: int, size: int) -> ReceivedWebhook:
 
 
 def test_the_oldest_webhooks_are_dropped() -> None:
-    """Number and size have limits; the newest is always kept."""
     few, small = WebhookStore(keep=2), WebhookStore(keep_bytes=10)
     for number in range(4):
         few.add(received(number, 5))

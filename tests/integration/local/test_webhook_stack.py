@@ -92,7 +92,6 @@ def verified_in_node(webhook: dict[str, Any], secret: str) -> str:
 
 
 def test_an_email_reaches_the_receiver(receiver: SeededReceiver, stack: dict[str, Any]) -> None:
-    """`email.sent` and `email.delivered` come with valid signatures, and with the message."""
     message_id = receiver.send()
     sent = receiver.wait_for(messageId=message_id, type="email.sent")
     delivered = receiver.wait_for(messageId=message_id, type="email.delivered")
@@ -110,7 +109,6 @@ def test_an_email_reaches_the_receiver(receiver: SeededReceiver, stack: dict[str
 
 
 def test_the_libraries_verify_a_webhook(receiver: SeededReceiver) -> None:
-    """The `standardwebhooks` libraries of Python and Node accept it, and no changed one."""
     webhook = receiver.wait_for(messageId=receiver.send(), type="email.sent")
     verified = Webhook(receiver.secret).verify(webhook["body"], headers(webhook))
     assert verified["data"]["messageId"] == webhook["messageId"]
@@ -125,7 +123,6 @@ def test_the_libraries_verify_a_webhook(receiver: SeededReceiver) -> None:
 
 
 def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
-    """After a 500 the same event comes again, about five seconds later."""
     receiver.answer("error")
     message_id = receiver.send()
     first = receiver.wait_for(messageId=message_id, type="email.sent")
@@ -142,7 +139,6 @@ def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
 def test_the_seeded_account_has_an_endpoint(
     receiver: SeededReceiver, stack: dict[str, Any]
 ) -> None:
-    """It points at the inbox, and gets all types."""
     assert receiver.url == f"{stack['inbox_url']}/hooks/shop"
     endpoints = receiver.api.get("/webhooks").json()["items"]
     (seeded,) = [each for each in endpoints if each["url"] == receiver.url]

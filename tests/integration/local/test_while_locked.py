@@ -18,7 +18,6 @@ with open(sys.argv[1]) as file:
 
 
 def test_a_module_runs_until_its_last_user_is_killed(tmp_path: Path) -> None:
-    """It goes on after the first of two is killed, and gets SIGTERM after the second one."""
     lock = tmp_path / "lock"
     lock.touch()
     users = [_start("-c", _USE, str(lock)) for _ in range(2)]

@@ -18,7 +18,6 @@ class DomainIdentitiesSuite:
     """Tests for `DomainIdentities`."""
 
     def test_a_new_domain_has_dkim_keys(self, identities: DomainIdentities) -> None:
-        """A new domain has three DKIM tokens and no MAIL FROM domain."""
         assert identities.get("unverified.example") is None
         added = identities.add("unverified.example")
         assert identities.get("unverified.example") == added
@@ -29,7 +28,6 @@ class DomainIdentitiesSuite:
         assert not added.mails_feedback
 
     def test_adding_a_known_domain_changes_nothing(self, identities: DomainIdentities) -> None:
-        """A known domain keeps its keys and its MAIL FROM domain."""
         first = identities.add("unverified.example")
         identities.set_mail_from("unverified.example", "mail.unverified.example")
         again = identities.add("unverified.example")
@@ -38,7 +36,6 @@ class DomainIdentitiesSuite:
         assert again.mail_from_status == "PENDING"
 
     def test_a_removed_domain_is_new_again(self, identities: DomainIdentities) -> None:
-        """It has no MAIL FROM domain any more; removing an unknown one changes nothing."""
         identities.add("unverified.example")
         identities.set_mail_from("unverified.example", "mail.unverified.example")
         for _ in range(2):
@@ -51,7 +48,6 @@ class HostedZonesSuite:
     """Tests for `HostedZones`."""
 
     def test_the_nearest_zone_contains_a_name(self, zones: HostedZones, add_zone: AddZone) -> None:
-        """A name belongs to the nearest zone above it, and not to one with a similar ending."""
         for name in ("example", "shop.example", "op.example"):
             add_zone(name)
         assert [zone.name for zone in zones.zones_for("shop.example")] == ["shop.example"]
@@ -70,7 +66,6 @@ class HostedZonesSuite:
     def test_records_are_read_as_they_were_created(
         self, zones: HostedZones, add_zone: AddZone
     ) -> None:
-        """Created records can be read by type at their names, and other names have none."""
         add_zone("shop.example")
         (zone,) = zones.zones_for("shop.example")
         zones.create(zone, [TEXT, EXCHANGER, ALIAS])

@@ -30,12 +30,10 @@ def too_low(rate: int, capacity: Capacity) -> list[str]:
 
 
 def test_a_new_stack_takes_the_rate_of_a_new_account() -> None:
-    """With the defaults nothing is too low for 14 emails a second."""
     assert too_low(14, DEPLOYED) == []
 
 
 def test_a_thousand_a_second_needs_more_of_nearly_everything() -> None:
-    """Each limit that the defaults do not reach has a remedy."""
     findings = [*check_capacity(1_000, DEPLOYED)]
     low = {f.check: f.remedy for f in findings if f.verdict is Verdict.FAIL}
     assert [*low] == ["sending", "requests", "workers", "table", "events"]
@@ -44,7 +42,6 @@ def test_a_thousand_a_second_needs_more_of_nearly_everything() -> None:
 
 
 def test_the_parameters_for_a_rate_are_enough() -> None:
-    """A stack that has them, in an account with the quotas, passes; also with a firewall."""
     chosen = {**DEPLOYED.parameters, "Firewall": "managed"}
     assert "key" in too_low(1_000, replace(GRANTED, parameters=chosen))
     enough = replace(GRANTED, parameters={**chosen, **parameters_for(1_000)})
@@ -63,13 +60,11 @@ def test_the_parameters_for_a_rate_are_enough() -> None:
     ],
 )
 def test_one_limit_is_too_low(changes: dict[str, Any], low: list[str]) -> None:
-    """A limit just below the rate fails alone."""
     parameters = {**DEPLOYED.parameters, **parameters_for(1_000)}
     assert too_low(1_000, replace(GRANTED, parameters=parameters, **changes)) == low
 
 
 def test_without_webhooks_nothing_posts() -> None:
-    """A stack whose webhooks are off needs no function that posts."""
     parameters = {**DEPLOYED.parameters, "WebhookConcurrency": "2"}
     assert "webhooks" in too_low(1_000, replace(GRANTED, parameters=parameters))
     off = replace(GRANTED, parameters={**parameters, "Webhooks": "off"})

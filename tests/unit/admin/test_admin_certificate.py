@@ -23,7 +23,6 @@ LATER: Final = certificate("smtp", KEY, ISSUER, starts=NOW + timedelta(days=1))
     "host", ["smtp.shop.example", "SMTP.shop.example", "eu.mail.example", None]
 )
 def test_a_certificate_that_clients_accept(host: str | None) -> None:
-    """A chain in order for the host has no warnings; a wildcard stands for one label."""
     checked = check(LEAF + ROOT, key_pem(KEY), host, NOW)
     assert checked.names == ["smtp.shop.example", "*.mail.example"]
     assert checked.expires_at == NOW + timedelta(days=90)
@@ -49,13 +48,11 @@ def test_a_certificate_that_clients_accept(host: str | None) -> None:
 def test_a_certificate_that_no_client_accepts(
     chain: bytes, key: bytes, host: str | None, message: str
 ) -> None:
-    """The error names the file and what is wrong with it."""
     refused = refusal(check, chain, key, host, NOW)
     assert message in refused.message
 
 
 def test_what_an_operator_should_know() -> None:
-    """A chain without issuer, a self-signed certificate and an RSA key work, with a warning."""
     (alone,) = check(LEAF, key_pem(KEY), None, NOW).warnings
     assert "The chain has no issuer" in alone
     key = rsa_key()

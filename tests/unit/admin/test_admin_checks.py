@@ -42,7 +42,6 @@ from tests.unit.admin.doctor_fakes import (
     ],
 )
 def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, message: str) -> None:
-    """Paused sending fails; a review and the sandbox warn."""
     findings = list(check_sending(sending_status(**changes)))
     assert verdicts(findings) == [verdict]
     assert message in findings[0].message
@@ -73,7 +72,6 @@ def test_the_suppression_lists_that_ses_uses(
 
 
 def test_mail_to_strangers_that_bounces() -> None:
-    """A pause warns and names its end; without one the figures pass."""
     few, many = (StrangerDay(NOW.date(), 20, bounced) for bounced in (1, 10))
     (passed,) = check_strangers("invited", [few], NOW)
     (warned,) = check_strangers("invited", [many], NOW)
@@ -98,7 +96,6 @@ def test_mail_to_strangers_that_bounces() -> None:
 def test_the_quota_and_the_rate_for_the_workers(
     changes: dict[str, Any], workers: int, expected: list[str], remedy: str
 ) -> None:
-    """A nearly used quota and workers that do not fit the rate get findings."""
     status = sending_status(**changes)
     findings = [*check_quota(status), *checks.check_rate(status, workers, 100)]
     assert verdicts(findings) == expected
@@ -115,7 +112,6 @@ def test_the_quota_and_the_rate_for_the_workers(
     ],
 )
 def test_functions_are_reserved_for_delivery(reserve: int, verdict: str, remedy: str) -> None:
-    """No reservation warns; one that is smaller than the workers fails."""
     finding = checks.check_reserve(20, reserve)
     assert verdicts([finding]) == [verdict]
     assert remedy in finding.remedy
@@ -136,7 +132,6 @@ def test_functions_are_reserved_for_delivery(reserve: int, verdict: str, remedy:
 def test_no_account_can_use_up_the_quota_of_all(
     plan: Plan, recipients_per_day: int | None, changes: dict[str, Any], verdict: str
 ) -> None:
-    """An account whose recipients of a day are as many as SES grants is named."""
     overrides = replace(builders.UNLIMITED, recipients_per_day=recipients_per_day)
     account = builders.account(plan=plan, overrides=overrides)
     (finding,) = check_limits([account], sending_status(**changes))
@@ -157,7 +152,6 @@ def test_no_account_can_use_up_the_quota_of_all(
 def test_the_events_that_ses_publishes(
     configuration_set: ConfigurationSet | None, verdict: str, message: str
 ) -> None:
-    """A configuration set that is missing, paused or without an event type fails."""
     findings = list(check_events(configuration_set))
     assert verdicts(findings) == [verdict]
     assert message in findings[0].message
@@ -172,7 +166,6 @@ def test_the_events_that_ses_publishes(
     ],
 )
 def test_workers_need_only_use_the_stacks_share(share: int, verdict: str, message: str) -> None:
-    """The rate of a stack is its share of SES's rate, and the finding shows both."""
     (finding,) = checks.check_rate(sending_status(max_rate=250.0), 10, share)
     assert (verdicts([finding]), finding.message) == ([verdict], message)
 
@@ -197,7 +190,6 @@ def test_a_production_stack_needs_more_than_a_new_account_has(limit: int, verdic
 
 
 def test_dead_letters_and_ages_of_queues() -> None:
-    """Dead letters fail with the redrive command; ages fail above each queue's limit."""
     empty = QueueStatus(waiting=0, in_flight=0, delayed=0)
     dead = QueueStatus(waiting=3, in_flight=0, delayed=0)
     findings = list(check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
@@ -225,7 +217,6 @@ def test_dead_letters_and_ages_of_queues() -> None:
 def test_the_protection_of_the_table(
     state: tuple[bool, bool, str | None], expected: list[str]
 ) -> None:
-    """Missing recovery or expiry fails; missing deletion protection warns."""
     recovery, protection, expiry = state
     table = TableProtectionState(
         point_in_time_recovery=recovery, deletion_protection=protection, expiry_attribute=expiry
@@ -234,7 +225,6 @@ def test_the_protection_of_the_table(
 
 
 def test_alarms_and_their_subscribers() -> None:
-    """Each firing alarm fails with its name; no subscriber warns."""
     assert verdicts(list(checks.check_alarms([], {}, 1))) == ["pass", "pass"]
     findings = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], {}, 0))
     assert verdicts(findings) == ["fail", "warn"]
@@ -268,7 +258,6 @@ def test_an_alarm_without_data_yet_is_a_warning(duration: timedelta, verdict: st
     ],
 )
 def test_the_expiry_of_the_certificate(left: timedelta, verdict: str) -> None:
-    """The check warns three weeks and fails one week before the certificate expires."""
     assert verdicts(list(checks.check_certificate(NOW + left, NOW))) == [verdict]
 
 
@@ -276,7 +265,6 @@ def test_the_expiry_of_the_certificate(left: timedelta, verdict: str) -> None:
     ("offset", "verdict"), [(0, "pass"), (-30, "pass"), (31, "warn"), (-240, "warn"), (241, "fail")]
 )
 def test_the_clock(offset: int, verdict: str) -> None:
-    """Half a minute off warns; it fails before AWS would refuse signatures."""
     status = sending_status(local_time=NOW + timedelta(seconds=offset))
     assert verdicts(list(checks.check_clock(status))) == [verdict]
     assert verdicts(list(checks.check_clock(sending_status(provider_time=None)))) == ["skipped"]

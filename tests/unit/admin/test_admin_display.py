@@ -47,7 +47,6 @@ ROWS: dict[str, dict[str, Json]] = {
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_ids_stay_whole(row: dict[str, Json], width: int) -> None:
-    """Each id is on one line, at any width that has room for it and its label."""
     console = Console(file=io.StringIO(), width=max(width, 60), highlight=False)
     print_list(console, [row, row], [*row])
     text = console.file.getvalue()  # type: ignore[attr-defined]
@@ -59,8 +58,6 @@ def test_ids_stay_whole(row: dict[str, Json], width: int) -> None:
 
 
 def test_a_list_without_room_for_its_ids_becomes_records() -> None:
-    """Two records stand one below the other, a field a line; with room they are a table."""
-
     def drawn(width: int) -> list[str]:
         console = Console(file=io.StringIO(), width=width, highlight=False)
         print_list(console, [ROWS["keys"], ROWS["keys"]], [*ROWS["keys"]])
@@ -72,7 +69,6 @@ def test_a_list_without_room_for_its_ids_becomes_records() -> None:
 
 
 def test_counts_are_a_table_at_80_columns() -> None:
-    """Short columns take no more room than they need."""
     console = Console(file=io.StringIO(), width=80, highlight=False)
     names = ("emails", "bounced", "bounceRate", "complained", "complaintRate")
     row: dict[str, Json] = {"accountId": KEY_ID[4:16], "name": "Shop", **dict.fromkeys(names, 1)}
@@ -81,7 +77,6 @@ def test_counts_are_a_table_at_80_columns() -> None:
 
 
 def test_a_list_of_lines_has_one_line_a_row() -> None:
-    """At 80 columns ids and short times are whole, and texts are cut; 60 columns get records."""
     this_year, row = datetime.now(UTC).year, ROWS["messages"]
     rows = [row | {"createdAt": f"{year}-03-14T15:09:26.535+00:00"} for year in (this_year, 2019)]
     rows[1]["subject"] = "新しい注文" * 9
@@ -111,7 +106,6 @@ def written(console: Console) -> str:
 
 
 def test_progress_appears_after_a_while() -> None:
-    """A terminal sees what goes on and how far it is; afterwards the line is gone."""
     console = terminal()
     with progress("Reading", "messages", total=5_000, console=console, delay=0.05) as report:
         report(1_234)
@@ -120,7 +114,6 @@ def test_progress_appears_after_a_while() -> None:
 
 
 def test_a_quick_command_shows_no_progress() -> None:
-    """Within the first two seconds, and for a file or a pipe, nothing is written."""
     quick, file = terminal(), Console(file=io.StringIO())
     with progress("Reading", "messages", console=quick) as report:
         report(1)
@@ -131,7 +124,6 @@ def test_a_quick_command_shows_no_progress() -> None:
 
 
 def test_progress_ends_with_an_error() -> None:
-    """An error in the block goes on, and the line is gone."""
     console = terminal()
 
     def fail() -> None:
@@ -157,13 +149,11 @@ def test_progress_ends_with_an_error() -> None:
     ],
 )
 def test_times(text: str, moment: datetime) -> None:
-    """A time is an ISO 8601 time, in UTC unless it has an offset, or how long ago."""
     assert parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC)) == moment
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "5", "5w", "-1h", "\u0665h", "99999999d"])
 def test_texts_that_are_no_times(text: str) -> None:
-    """Other texts are refused on the option."""
     with pytest.raises(ValidationFailed) as failed:
         parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC))
     assert failed.value.errors[0].field == "since"

@@ -27,7 +27,6 @@ def records(mail_from: str | None = "mail.shop.example") -> dict[str, DnsRecord]
 
 
 def test_required_records() -> None:
-    """A domain needs three DKIM keys, MAIL FROM with its SPF, its own SPF, and DMARC."""
     identities = FakeDomains()
     identities.add("shop.example")
     identities.set_mail_from("shop.example", "mail.shop.example")
@@ -86,7 +85,6 @@ def test_required_records() -> None:
 def test_records_are_compared_with_existing_values(
     purpose: str, values: list[str], state: RecordState, advice: str
 ) -> None:
-    """A record is present, missing or different; only a different one has advice."""
     check = compare(records()[purpose], values)
     assert check.state is state
     assert advice in check.advice
@@ -94,7 +92,6 @@ def test_records_are_compared_with_existing_values(
 
 
 def test_dmarc_tags_are_parsed() -> None:
-    """Names and values of tags are in lower case, without white space."""
     assert dmarc_tags("v=DMARC1; P=Reject ;aspf = s;;") == {
         "v": "dmarc1",
         "p": "reject",
@@ -105,7 +102,6 @@ def test_dmarc_tags_are_parsed() -> None:
 
 @given(st.text(), st.lists(st.text()))
 def test_any_text_can_be_compared(text: str, texts: list[str]) -> None:
-    """No text in DNS makes the comparison or the parsing of tags fail."""
     assert isinstance(dmarc_tags(text), dict)
     for record in records().values():
         if record.type == "TXT":

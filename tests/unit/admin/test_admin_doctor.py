@@ -143,7 +143,6 @@ def stack() -> HealthyStack:
 
 
 def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
-    """Every check passes, except the test email, which was not requested."""
     findings = stack.findings()
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
@@ -158,7 +157,6 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
 
 
 def test_the_doctor_knows_what_the_table_and_the_region_take(stack: HealthyStack) -> None:
-    """A limit below SES's rate is a warning with its remedy."""
     stack.capacity = replace(stack.capacity, max_rate=1_000, region="eu-north-1")
     assert [check for check, _ in stack.problems()] == ["rate"] * 3
     remedies = " ".join(finding.remedy or "" for finding in stack.findings())
@@ -168,7 +166,6 @@ def test_the_doctor_knows_what_the_table_and_the_region_take(stack: HealthyStack
 
 
 def test_the_doctor_sees_the_other_stacks(stack: HealthyStack) -> None:
-    """Two stacks that both use the whole rate of SES are a warning, with their names."""
     stack.shares.state = {"pillarbox": 100, "pillarbox-dev": 100}
     assert stack.problems() == [("rate", "warn")]
     message = next(f.message for f in stack.findings() if f.verdict is Verdict.WARN)
@@ -181,7 +178,6 @@ def test_the_doctor_sees_the_other_stacks(stack: HealthyStack) -> None:
 def test_the_doctor_reads_the_policies_of_the_queues_of_events(
     stack: HealthyStack, found: str
 ) -> None:
-    """A queue to which EventBridge may not write fails, and `deploy` is the remedy."""
     stack.queue_policies.state["EventsDeadLetters"] = queue_policies(found)["EventsDeadLetters"]
     assert stack.problems() == [("policies", "fail")]
     finding = next(f for f in stack.findings() if f.verdict is Verdict.FAIL)
@@ -190,7 +186,6 @@ def test_the_doctor_reads_the_policies_of_the_queues_of_events(
 
 
 def test_tables_that_should_be_protected_must_be(stack: HealthyStack) -> None:
-    """With DeletionProtection=true an unprotected table fails; otherwise it is a warning."""
     for protection in (stack.protection, stack.protection_of_credentials):
         protection.state = replace(protection.state, deletion_protection=False)
     assert stack.problems() == [("table", "warn")] * 2
@@ -238,7 +233,6 @@ def test_events_may_wait_while_webhooks_are_off(stack: HealthyStack) -> None:
 
 
 def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:
-    """The doctor warns if the keys that visitors get send to any address."""
     stack.open_widget = True
     (warning,) = (one for one in stack.findings() if one.verdict is Verdict.WARN)
     assert "its keys send test mail to any address" in warning.message
@@ -246,7 +240,6 @@ def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -
 
 
 def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
-    """If AWS refuses a call, its checks fail with AWS's message, and the other checks run."""
     stack.provider.failing = True
     failing = ("clock", "sending", "rate", "suppression", "limits")
     assert stack.problems() == [(name, "fail") for name in failing]
@@ -257,20 +250,17 @@ def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
     "reply", [(401, {"error": {"code": "other"}}), (200, {"items": []}), (403, None)]
 )
 def test_only_the_apis_own_401_passes(stack: HealthyStack, reply: tuple[int, None]) -> None:
-    """The address fails unless the reply to a request without a key is `missing_api_key`."""
     stack.api.reply_without_key = reply
     assert stack.problems() == [("address", "fail")]
 
 
 def test_a_stack_without_a_relay(stack: HealthyStack) -> None:
-    """The check of the relay is skipped if there is no relay."""
     stack.certificate = None
     assert ("relay", Verdict.SKIPPED) in [(f.check, f.verdict) for f in stack.findings()]
     assert stack.problems() == []
 
 
 def test_a_sender_in_a_domain_that_ses_does_not_know(stack: HealthyStack) -> None:
-    """A verified address whose domain is not at SES gets a warning; a pending one does not."""
     stack.senders.add(stack.shop, "ann@mailbox.test", verified=True)
     stack.senders.add(stack.shop, "bob@pending.test")
     (finding,) = [f for f in stack.findings() if f.verdict is Verdict.WARN]
@@ -278,7 +268,6 @@ def test_a_sender_in_a_domain_that_ses_does_not_know(stack: HealthyStack) -> Non
 
 
 def test_senders_that_get_each_bounce_by_mail(stack: HealthyStack) -> None:
-    """A domain or an address of a sender for which SES forwards them gets a warning."""
     identities, own = stack.domain_identities.identities, f"hello@{SHOP}"
     identities[SHOP] = replace(identities[SHOP], mails_feedback=True)
     identities[own] = replace(identities[SHOP], name=own)
@@ -296,13 +285,11 @@ def test_senders_that_get_each_bounce_by_mail(stack: HealthyStack) -> None:
 
 
 def test_a_dkim_key_that_is_missing_in_dns(stack: HealthyStack) -> None:
-    """A DKIM record that is missing in DNS fails, even if SES still says SUCCESS."""
     del stack.dns.records[f"token2._domainkey.{SHOP}", "CNAME"]
     assert stack.problems() == [("domains", "fail")]
 
 
 def test_dkim_keys_that_ses_has_not_found(stack: HealthyStack) -> None:
-    """A domain whose DKIM is pending at SES fails."""
     credentials = stack.domain_identities.identities
     credentials[SHOP] = replace(credentials[SHOP], dkim="PENDING")
     assert stack.problems() == [("domains", "fail")]
@@ -317,7 +304,6 @@ def test_a_mail_from_domain_that_does_not_work(stack: HealthyStack) -> None:
 
 
 def test_a_domain_without_a_dmarc_record(stack: HealthyStack) -> None:
-    """A missing DMARC record is a warning; a parent's record counts, with its `sp`."""
     del stack.dns.records[f"_dmarc.{SHOP}", "TXT"]
     assert stack.problems() == [("domains", "warn")]
     stack.dns.records["_dmarc.shop.example", "TXT"] = ["v=DMARC1; p=reject; sp=quarantine"]
@@ -339,7 +325,6 @@ def test_strict_alignment(stack: HealthyStack) -> None:
 
 
 def test_a_name_server_without_an_answer_is_no_problem(stack: HealthyStack) -> None:
-    """If DNS gives no answer, the records do not count as missing."""
     stack.domain_identities.add("broken.example")
     stack.domain_identities.set_mail_from("broken.example", "mail.broken.example")
     stack.domain_identities.verify("broken.example")
@@ -351,7 +336,6 @@ def test_a_name_server_without_an_answer_is_no_problem(stack: HealthyStack) -> N
 
 
 def test_a_test_email_is_delivered(stack: HealthyStack) -> None:
-    """A test email goes to the simulator with a key that is revoked after the delivery."""
     finding = stack.round_trip().run(None)
     assert (finding.check, finding.verdict) == ("mail", Verdict.PASS)
     (method, path, key, body), *polls = stack.api.requests
@@ -370,7 +354,6 @@ def test_a_test_email_is_delivered(stack: HealthyStack) -> None:
 def test_a_test_email_that_is_not_delivered(
     stack: HealthyStack, statuses: list[str], polls: int, message: str
 ) -> None:
-    """Another final status fails at once, and no final status fails after two minutes."""
     stack.api.statuses = statuses
     finding = stack.round_trip().run(stack.shop)
     assert finding.verdict is Verdict.FAIL
@@ -379,7 +362,6 @@ def test_a_test_email_that_is_not_delivered(
 
 
 def test_a_test_email_that_is_refused(stack: HealthyStack) -> None:
-    """The finding has the API's error, and the key is revoked."""
     stack.api.reply_to_send = (429, {"error": {"code": "daily_limit_exceeded", "message": "No."}})
     finding = stack.round_trip().run(stack.shop)
     assert (finding.verdict, "429 daily_limit_exceeded: No." in finding.message) == (
@@ -391,7 +373,6 @@ def test_a_test_email_that_is_refused(stack: HealthyStack) -> None:
 
 
 def test_the_sending_account_must_be_clear(stack: HealthyStack) -> None:
-    """If several accounts can send, the operator must name one that exists."""
     other = stack.create_account()
     stack.senders.add(other, f"orders@{SHOP}", verified=True)
     with pytest.raises(ValidationFailed, match="2 accounts"):

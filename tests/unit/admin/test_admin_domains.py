@@ -61,7 +61,6 @@ class TestFakeZones(HostedZonesSuite):
 
 
 def test_a_new_domain_shows_what_is_missing(setup: DomainSetup) -> None:
-    """A new domain gets a MAIL FROM domain, and all its records are missing."""
     domain = setup.domains.add("Shop.Example")
     assert domain.identity.name == "shop.example"
     assert domain.identity.mail_from == "mail.shop.example"
@@ -88,13 +87,11 @@ def test_an_international_name_becomes_a_labels(setup: DomainSetup) -> None:
     ],
 )
 def test_an_invalid_or_misleading_name_is_refused(setup: DomainSetup, name: str, code: str) -> None:
-    """An invalid name and a name of mixed scripts are refused, and SES gets no request."""
     assert faults(setup.domains.add, name) == [("domain", code)]
     assert setup.identities.identities == {}
 
 
 def test_the_mail_from_domain_can_be_chosen_and_stays(setup: DomainSetup) -> None:
-    """A chosen label stays until the operator chooses another one; a bad label is refused."""
     assert setup.domains.add("shop.example", mail_from="bounce").identity.mail_from == (
         "bounce.shop.example"
     )
@@ -108,7 +105,6 @@ def test_the_mail_from_domain_can_be_chosen_and_stays(setup: DomainSetup) -> Non
 
 
 def test_a_domain_that_ses_does_not_know_is_not_shown(setup: DomainSetup) -> None:
-    """The error says how to add the domain, and nothing is added."""
     with pytest.raises(ValidationFailed, match=r"pillarbox domain add shop\.example") as refused:
         setup.domains.show("shop.example")
     assert errors(refused) == [("domain", "unknown_domain")]
@@ -116,7 +112,6 @@ def test_a_domain_that_ses_does_not_know_is_not_shown(setup: DomainSetup) -> Non
 
 
 def test_records_are_compared_with_dns(setup: DomainSetup) -> None:
-    """A record is present, missing or different; without an answer it is unknown."""
     setup.domains.add("shop.example")
     identity = setup.identities.identities["shop.example"]
     setup.dns.add(*required_records(identity)[:4])
@@ -132,7 +127,6 @@ def test_records_are_compared_with_dns(setup: DomainSetup) -> None:
 
 
 def test_missing_records_are_created_in_the_nearest_zone(setup: DomainSetup) -> None:
-    """Missing records are created in the nearest zone, and a second run creates none."""
     setup.zones.zones = [HostedZone("Z1", "example"), HostedZone("Z2", "shop.example")]
     first = setup.domains.add("shop.example", create_records=True)
     assert set(states(first).values()) == {"created"}
@@ -142,7 +136,6 @@ def test_missing_records_are_created_in_the_nearest_zone(setup: DomainSetup) -> 
 
 
 def test_existing_records_are_never_changed(setup: DomainSetup) -> None:
-    """Existing values, CNAMEs and aliases stay unchanged, with advice if they differ."""
     setup.zones.zones = [HostedZone("Z1", "shop.example")]
     existing: dict[tuple[str, str], dict[str, list[str]]] = {
         ("Z1", "shop.example"): {"TXT": ["v=spf1 mx -all"], "NS": ["ns.example"]},
@@ -175,7 +168,6 @@ def test_existing_records_are_never_changed(setup: DomainSetup) -> None:
 def test_without_exactly_one_zone_nothing_is_done(
     setup: DomainSetup, zones: list[str], message: str
 ) -> None:
-    """Without a zone, or with two of one name, the command stops before it calls SES."""
     setup.zones.zones = [HostedZone(f"Z{n}", name) for n, name in enumerate(zones)]
     with pytest.raises(ValidationFailed, match=message) as refused:
         setup.domains.add("shop.example", create_records=True)
@@ -184,7 +176,6 @@ def test_without_exactly_one_zone_nothing_is_done(
 
 
 def test_waiting_ends_when_the_domain_is_verified(setup: DomainSetup) -> None:
-    """If the domain is verified, there is no pause."""
     setup.domains.add("shop.example")
     setup.identities.verify("shop.example")
     assert setup.domains.wait("shop.example", timedelta(minutes=5)).verified
@@ -192,7 +183,6 @@ def test_waiting_ends_when_the_domain_is_verified(setup: DomainSetup) -> None:
 
 
 def test_waiting_ends_when_the_time_is_over(setup: DomainSetup) -> None:
-    """Checks are 15 seconds apart, the last pause is shorter, and zero time means one check."""
     setup.domains.add("shop.example")
     assert not setup.domains.wait("shop.example", timedelta(seconds=40)).verified
     assert setup.pauses == [15, 15, 10]

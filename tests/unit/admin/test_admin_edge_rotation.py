@@ -100,7 +100,6 @@ STEPS: Final = steps_of_a_rotation()
 
 
 def test_a_rotation_ends_with_one_new_secret() -> None:
-    """Everything has the new secret alone, and three steps are reported."""
     world, reported = World(), list[str]()
     world.rotate(reported.append)
     assert (world.secret, world.edge) == (["s1"], {"s1"})
@@ -110,7 +109,6 @@ def test_a_rotation_ends_with_one_new_secret() -> None:
 
 
 def test_the_next_rotation_chooses_another_secret() -> None:
-    """A rotation after one that ended begins again."""
     world = World()
     world.rotate()
     world.rotate()
@@ -119,7 +117,6 @@ def test_the_next_rotation_chooses_another_secret() -> None:
 
 @pytest.mark.parametrize("interrupted", range(STEPS))
 def test_an_interrupted_rotation_is_finished(interrupted: int) -> None:
-    """No request is refused, and the second run ends with one secret that is new."""
     world = World()
     world.left = interrupted
     with pytest.raises(Interrupted):
@@ -135,7 +132,6 @@ def test_an_interrupted_rotation_is_finished(interrupted: int) -> None:
 
 @pytest.mark.parametrize("again", range(STEPS))
 def test_a_rotation_that_is_interrupted_twice_is_finished(again: int) -> None:
-    """A run that finishes another one may be interrupted as well."""
     world: Any = World()
     for left in (STEPS // 2, again):
         world.left = left
@@ -149,7 +145,6 @@ def test_a_rotation_that_is_interrupted_twice_is_finished(again: int) -> None:
 
 
 def test_a_stack_without_a_firewall_is_rotated() -> None:
-    """Then only the containers compare the secret."""
     world = World(firewalls=0)
     world.rotate()
     assert (world.secret, world.containers) == (["s1"], [{"s1"}])

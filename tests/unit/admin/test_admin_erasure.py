@@ -176,7 +176,6 @@ def records(world: SearchWorld) -> list[Message]:
 
 @pytest.mark.parametrize("shards", [1, 4])
 def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
-    """Address, subject, tags and texts of servers are gone; everything else stays."""
     world = world_with_mail(shards)
     window = (milliseconds(START) - 1000, milliseconds(world.now) + 1000)
     before = world.analytics(*window, Bucket.DAY)
@@ -196,7 +195,6 @@ def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
 
 
 def test_an_erasure_counts_what_waits_to_be_sent() -> None:
-    """All pending messages of the person are counted, and no other one."""
     world = world_with_mail()
     for _ in range(2):
         world.send_to(ANN)
@@ -206,7 +204,6 @@ def test_an_erasure_counts_what_waits_to_be_sent() -> None:
 
 
 def test_an_erasure_deletes_webhook_records_of_the_address() -> None:
-    """Deliveries and waiting events that name the person are gone; those of others stay."""
     world = world_with_mail()
     hook = endpoint(world.account_id)
     world.table.put(keys.webhook_endpoint(world.account_id, hook.endpoint_id))
@@ -227,7 +224,6 @@ def test_an_erasure_deletes_webhook_records_of_the_address() -> None:
 
 
 def test_an_erasure_is_repeatable() -> None:
-    """A second run changes nothing and says so."""
     world = world_with_mail()
     erase(world)
     before = sorted(stored(world))
@@ -238,7 +234,6 @@ def test_an_erasure_is_repeatable() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [True, False])
 def test_an_erasure_that_was_killed_is_finished_by_the_next_run(*, after: bool) -> None:
-    """If the process dies at any call, a second run leaves nothing of the person."""
     call = 0
     while True:
         call += 1
@@ -266,7 +261,6 @@ def hashed(world: SearchWorld) -> Suppression | None:
 
 
 def test_a_suppression_becomes_one_of_the_hash() -> None:
-    """The reason stays, and acceptance and delivery still find the mailbox suppressed."""
     world = world_with_mail()
     erase(world)
     suppressions = DynamoSuppressions(world.table)
@@ -332,7 +326,6 @@ def test_a_message_that_is_accepted_meanwhile_is_erased_too() -> None:
 
 
 def test_a_message_that_a_worker_changes_meanwhile_is_erased() -> None:
-    """The write is repeated from what the worker wrote, and keeps it."""
     world = world_with_mail()
     made = world.engine.put_item
     changed: list[str] = []
@@ -354,7 +347,6 @@ def test_a_message_that_a_worker_changes_meanwhile_is_erased() -> None:
 
 
 def test_a_late_event_of_an_erased_message_brings_no_address_back() -> None:
-    """An event of somebody who is no recipient any more counts, without address and text."""
     world = world_with_mail()
     erase(world)
     late = next(m for m in records(world) if m.is_erased and "bob@example.com" in m.bcc)
@@ -379,7 +371,6 @@ def test_a_late_event_of_an_erased_message_brings_no_address_back() -> None:
 
 @pytest.mark.parametrize("is_erased", [False, True])
 def test_webhooks_announce_no_hash(*, is_erased: bool) -> None:
-    """A new suppression is announced, unless it has a hash in place of an address."""
     world = SearchWorld()
     address = hashed_mailbox(world.account_id, ANN) if is_erased else ANN
     DynamoSuppressions(world.table).put(world.account_id, address, "bounced", START, None)
@@ -390,7 +381,6 @@ def test_webhooks_announce_no_hash(*, is_erased: bool) -> None:
 
 
 def test_the_address_leaves_the_providers_lists_first() -> None:
-    """If the provider is out of reach, nothing is erased, and the next run finds all of it."""
     world = world_with_mail()
     freed: list[tuple[str, str | None]] = []
 

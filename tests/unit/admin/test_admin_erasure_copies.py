@@ -65,7 +65,6 @@ def names_ann(in_world: SearchWorld) -> set[UUID]:
 @pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("indexed", [0, 1, 2, 3])
 def test_copies_lose_what_may_name_the_person(indexed: int, shards: int) -> None:
-    """Copies of copies too, whether they are in the index yet or not; their recipients stay."""
     here = world(shards)
     chain: list[Message] = []
     for number, to in enumerate((ANN, DESK, "bob@example.com")):
@@ -109,7 +108,6 @@ def test_a_copy_that_no_worker_has_is_not_sent() -> None:
 
 
 def test_a_copy_that_is_made_meanwhile_loses_it_too() -> None:
-    """The second pass looks for copies of what the first one erased."""
     here = world()
     original = send(here, ANN)
     copies: list[Message] = []
@@ -169,7 +167,6 @@ def test_no_copy_names_a_person_whose_email_was_too_old(shards: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [True, False])
 def test_an_erasure_that_was_killed_leaves_no_copy(*, after: bool) -> None:
-    """If the process dies at any call of the first pass, a second run finds all copies."""
     call = 0
     while True:
         call += 1

@@ -16,7 +16,6 @@ def steps(use_cases: UseCases) -> FirstSteps:
 
 
 def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, use_cases: UseCases) -> None:
-    """An empty stack gets one Standard account with a live key for sending, and the sender."""
     result = steps.run("Shop", SENDER)
     assert result.new_key is not None
     assert result.new_key.record.scopes == {"emails:send", "emails:read"}
@@ -26,7 +25,6 @@ def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, use_cases: 
 
 
 def test_a_second_run_creates_nothing(steps: FirstSteps, use_cases: UseCases) -> None:
-    """A second run uses the same account and key, and checks the sender again."""
     first = steps.run("Shop", SENDER)
     use_cases.identities.verified.add(SENDER)
     again = steps.run("Another", SENDER)
@@ -38,7 +36,6 @@ def test_a_second_run_creates_nothing(steps: FirstSteps, use_cases: UseCases) ->
 
 
 def test_a_run_continues_after_one_that_failed(steps: FirstSteps, use_cases: UseCases) -> None:
-    """The oldest account gets the missing key, and no second account is created."""
     oldest = use_cases.create_account()
     use_cases.create_account()
     result = steps.run("Shop")
@@ -49,7 +46,6 @@ def test_a_run_continues_after_one_that_failed(steps: FirstSteps, use_cases: Use
 
 
 def test_only_a_live_key_for_sending_counts(steps: FirstSteps, use_cases: UseCases) -> None:
-    """A preview key, a key that cannot send and a revoked key do not count."""
     account = use_cases.create_account()
     use_cases.keys.issue_preview(account, "widget")
     use_cases.keys.issue_live(account, "reader", Preset.CUSTOM, ["emails:read"])
@@ -60,7 +56,6 @@ def test_only_a_live_key_for_sending_counts(steps: FirstSteps, use_cases: UseCas
 
 
 def test_a_bad_name_or_address_is_refused(steps: FirstSteps, use_cases: UseCases) -> None:
-    """A blank name or a misleading address is refused, and no account is created."""
     with pytest.raises(ValidationFailed):
         steps.run(" ")
     assert [*use_cases.accounts.all()] == []

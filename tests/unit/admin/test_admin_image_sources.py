@@ -11,7 +11,6 @@ DOCKERFILE = ROOT / "relay" / "Dockerfile"
 
 
 def test_the_build_sees_only_what_it_copies() -> None:
-    """Everything else is ignored, such as keys and results on this machine."""
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     patterns = [line for line in lines if line and not line.startswith("#")]
     assert patterns[0] == "*"
@@ -36,7 +35,6 @@ def tag(project: Path, base: str = "base") -> str:
 
 
 def test_the_same_sources_have_the_same_tag(project: Path) -> None:
-    """Byte code and files that are not copied do not count."""
     before = tag(project)
     (project / "code" / "__pycache__" / "a.pyc").write_text("b")
     (project / "README").write_text("changed")
@@ -46,7 +44,6 @@ def test_the_same_sources_have_the_same_tag(project: Path) -> None:
 
 @pytest.mark.parametrize("changed", ["code/a.py", "code/b.py", "lock", "Dockerfile"])
 def test_another_source_is_another_tag(project: Path, changed: str) -> None:
-    """A changed, new or renamed source, the Dockerfile, and the base make another image."""
     before = tag(project)
     with (project / changed).open("a") as file:
         file.write("\n#")

@@ -54,7 +54,6 @@ def sends(stack: UseCases, found: Account) -> bool:
 
 @pytest.mark.parametrize("isolation", [Isolation.STANDARD, Isolation.STRICT])
 def test_an_account_gets_a_tenant_and_loses_it(isolation: Isolation) -> None:
-    """The tenant may send from every sender and as a preview; `none` deletes it."""
     stack = UseCases()
     shop = shop_with_senders(stack)
     changed = stack.isolation.change(shop, isolation)
@@ -69,7 +68,6 @@ def test_an_account_gets_a_tenant_and_loses_it(isolation: Isolation) -> None:
 
 @pytest.mark.parametrize("isolation", list(Isolation))
 def test_an_account_can_send_after_each_call(isolation: Isolation) -> None:
-    """Whichever call fails, the account can send, and the same command ends the change."""
     for calls in count():
         stack = UseCases()
         shop = shop_with_senders(stack)
@@ -92,7 +90,6 @@ def test_an_account_can_send_after_each_call(isolation: Isolation) -> None:
 
 
 def test_the_name_waits_for_every_association() -> None:
-    """If SES does not show an association, the record names no tenant."""
     stack = UseCases()
     shop = shop_with_senders(stack)
     stack.tenants.lost = {"hello@shop.example"}
@@ -101,7 +98,6 @@ def test_the_name_waits_for_every_association() -> None:
 
 
 def test_a_new_sender_is_associated_first() -> None:
-    """It becomes usable only when the tenant may send from it."""
     stack = UseCases()
     shop = shop_with_senders(stack)
     stack.isolation.change(shop, Isolation.STANDARD)
@@ -118,7 +114,6 @@ def test_a_new_sender_is_associated_first() -> None:
 
 
 def test_an_unverified_sender_is_not_associated() -> None:
-    """An account cannot send from it, and may not own it."""
     stack = UseCases()
     shop = shop_with_senders(stack)
     stack.isolation.change(shop, Isolation.STANDARD)
@@ -163,7 +158,6 @@ def test_one_command_moves_hundreds_of_accounts_and_can_be_interrupted() -> None
 
 
 def test_a_pause_by_ses_ends_with_the_tenant() -> None:
-    """It stays while the account keeps the tenant that SES paused."""
     stack = UseCases()
     shop = shop_with_senders(stack)
     stack.isolation.change(shop, Isolation.STANDARD)
@@ -173,7 +167,6 @@ def test_a_pause_by_ses_ends_with_the_tenant() -> None:
 
 
 def test_what_differs_from_ses_is_made_again() -> None:
-    """One command repairs a tenant that is gone, and one of the stack that had the table before."""
     stack = UseCases()
     gone, former = shop_with_senders(stack), shop_with_senders(stack)
     stack.isolation.change(gone, Isolation.STANDARD)
@@ -188,7 +181,6 @@ def test_what_differs_from_ses_is_made_again() -> None:
 
 
 def test_an_account_that_fails_stops_no_other() -> None:
-    """Its error is reported, and a repetition tries it again."""
     stack = UseCases()
     for number in range(3):
         one = replace(builders.account(), account_id=f"acct{number:08}")
@@ -201,7 +193,6 @@ def test_an_account_that_fails_stops_no_other() -> None:
 
 
 def test_the_doctor_compares_records_and_ses() -> None:
-    """It finds a tenant that is gone, paused, without a sender, or without an account."""
     stack = UseCases()
     shop = shop_with_senders(stack)
     tenant = stack.isolation.change(shop, Isolation.STANDARD).tenant
@@ -238,7 +229,6 @@ def test_the_doctor_compares_records_and_ses() -> None:
 
 
 def test_the_doctor_looks_at_the_shared_tenant() -> None:
-    """It fails until the tenant is there, exists at SES, and has what preview keys send from."""
     stack = UseCases()
     begins = replace(stack.isolation, begins_shared=True)
     assert [one.verdict for one in begins.check()] == [Verdict.FAIL]
@@ -253,7 +243,6 @@ def test_the_doctor_looks_at_the_shared_tenant() -> None:
 
 
 def test_the_shared_tenant_is_named_when_it_may_send() -> None:
-    """Until SES has associated what previews send from, new accounts begin as before."""
     stack = UseCases()
     stack.tenants.lost = {PREVIEW}
     assert refusal(stack.isolation.prepare_shared).code == "service_unavailable"
@@ -264,7 +253,6 @@ def test_the_shared_tenant_is_named_when_it_may_send() -> None:
 
 
 def test_a_stranger_stays_in_the_shared_tenant_until_an_operator_says_otherwise() -> None:
-    """`--all` and `strict` keep it there; `standard` gives it a tenant of its own."""
     stack = UseCases()
     stack.isolation.prepare_shared()
     shop = shop_with_senders(stack)
@@ -328,7 +316,6 @@ def mixed_stack() -> UseCases:
 @pytest.mark.parametrize("isolation", list(Isolation))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_kill_at_any_call_leaves_the_same_end(isolation: Isolation, *, after: bool) -> None:
-    """Everybody can send after the kill, and the repeated command ends as if nothing was."""
     undisturbed = mixed_stack()
     undisturbed.isolation.change_all(isolation, lambda _: None)
     expected = len(undisturbed.tenants.associated), undisturbed.shared_tenant.stored()
@@ -352,7 +339,6 @@ def test_a_kill_at_any_call_leaves_the_same_end(isolation: Isolation, *, after: 
 
 
 def test_one_command_removes_all_tenants() -> None:
-    """Also the one that is shared, and one whose record is cleared already."""
     stack = UseCases()
     one, two = shop_with_senders(stack), stack.create_account()
     stack.account_records.add(replace(builders.account(), account_id=WIDGETS[0], widget_secret="x"))

@@ -49,26 +49,22 @@ def test_every_parameter_has_a_default() -> None:
 def test_the_parameters_of_the_command_line(
     words: list[str], overrides: dict[str, str], others: list[str]
 ) -> None:
-    """Parameters are split from sam's other arguments, which stay as they are."""
     parsed = parameters.parse_arguments(words)
     assert (parsed.overrides, parsed.words) == (overrides, others)
 
 
 @pytest.mark.parametrize("pair", ["A", "=b", "ParameterKey=A,ParameterValue=b", "file://x"])
 def test_another_form_of_a_parameter_is_refused(pair: str) -> None:
-    """The error shows the form to use."""
     with pytest.raises(ValidationFailed, match="Name=Value"):
         parameters.parse_arguments(["--parameter-overrides", pair])
 
 
 def test_an_open_quotation_is_refused() -> None:
-    """The error names the text, and there is no traceback."""
     with pytest.raises(ValidationFailed, match="not closed: A='x"):
         parameters.parse_arguments(["--parameter-overrides", "A='x"])
 
 
 def test_only_parameters_that_change_are_shown() -> None:
-    """A parameter that is new, gone or empty counts as empty."""
     before = {"A": "1", "B": "2", "C": "", "Old": "x"}
     after = {"A": "1", "B": "3", "D": "", "New": "y"}
     assert parameters.differences(before, after) == [
@@ -79,7 +75,6 @@ def test_only_parameters_that_change_are_shown() -> None:
 
 
 def test_values_are_quoted_as_sam_reads_them() -> None:
-    """Quotes are required around an empty value and around spaces."""
     words = parameters.to_words({"B": "two words", "A": "", "C": "https://x.example/?a=b"})
     assert words == ["--parameter-overrides", 'A=""', 'B="two words"', "C=https://x.example/?a=b"]
     assert parameters.parse_arguments(words).overrides["B"] == "two words"

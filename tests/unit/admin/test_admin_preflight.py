@@ -30,7 +30,6 @@ NEEDS = RelayNeeds(
 
 
 def test_the_account_is_shown() -> None:
-    """The first finding names account, region and identity."""
     shown, region = preflight.check_account(ACCOUNT)
     assert verdicts([shown, region]) == ["pass", "pass"]
     for part in (ACCOUNT.account_id, ACCOUNT.region, ACCOUNT.identity):
@@ -47,7 +46,6 @@ def test_the_account_is_shown() -> None:
     ],
 )
 def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
-    """Partitions without CloudFront and regions without a service are refused."""
     assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
 
 
@@ -70,7 +68,6 @@ def test_a_long_name_of_a_stack_fails(region: str, characters: int) -> None:
 def test_an_account_with_many_functions_gets_no_limits(
     chosen: str, concurrency: int, limits: str
 ) -> None:
-    """`auto` depends on what the account runs at a time, and on a maximum that the operator set."""
     account = replace(ACCOUNT, concurrency=concurrency)
     parameters = {"WorkerLimits": chosen, "WebhookConcurrency": "7", "DeliveryConcurrency": "2"}
     assert preflight.choose_workers(account, parameters, {})["WorkerLimits"] == limits
@@ -85,7 +82,6 @@ def test_an_account_with_many_functions_gets_no_limits(
 def test_delivery_gets_no_more_than_half_of_the_account(
     concurrency: int, own: dict[str, str], workers: str
 ) -> None:
-    """The template's default is lowered to what fits, unless the operator sets a value."""
     account = replace(ACCOUNT, concurrency=concurrency)
     parameters = {"WorkerLimits": "on", "DeliveryConcurrency": "10"}
     assert preflight.choose_workers(account, parameters, own)["DeliveryConcurrency"] == workers
@@ -100,7 +96,6 @@ def test_the_template_refuses_the_same_regions() -> None:
 
 
 def test_every_region_without_ses_is_refused() -> None:
-    """The list has each region that AWS's SDK knows and in which it finds no SES."""
     session = boto3.Session()
     known = set(session.get_available_regions("ec2"))
     assert known - set(session.get_available_regions("sesv2")) <= preflight.REFUSED_REGIONS
@@ -124,7 +119,6 @@ def concurrencies(delivery: str = "2", webhooks: str = "2", switch: str = "on") 
 def test_half_of_the_functions_are_not_delivery(
     concurrency: int, workers: str, verdict: str
 ) -> None:
-    """The workers of both queues of jobs take at most half of the account's concurrency."""
     account = replace(ACCOUNT, concurrency=concurrency)
     (finding,) = preflight.check_concurrency(account, concurrencies(workers))
     assert verdicts([finding]) == [verdict]
@@ -139,7 +133,6 @@ def test_half_of_the_functions_are_not_delivery(
 def test_webhooks_do_not_take_all_functions_of_a_new_account(
     webhooks: str, switch: str, verdict: str
 ) -> None:
-    """Webhooks get at most half of ten functions; what `deploy` would choose is the remedy."""
     account = replace(ACCOUNT, concurrency=10)
     (finding,) = preflight.check_concurrency(account, concurrencies("2", webhooks, switch))
     assert verdicts([finding]) == [verdict]
@@ -148,7 +141,6 @@ def test_webhooks_do_not_take_all_functions_of_a_new_account(
 
 @pytest.mark.parametrize(("concurrency", "verdict"), [(83, "warn"), (84, "pass")])
 def test_all_workers_together_leave_functions_to_requests(concurrency: int, verdict: str) -> None:
-    """The sum of all maximums is compared with the limit, and each part of it is named."""
     account = replace(ACCOUNT, concurrency=concurrency)
     (finding,) = preflight.check_concurrency(account, concurrencies("10", "40"))
     assert verdicts([finding]) == [verdict]
@@ -175,7 +167,6 @@ def test_queues_without_a_maximum_are_named(
 @pytest.mark.parametrize("name", ["DeliveryConcurrency", "WebhookConcurrency"])
 @pytest.mark.parametrize("workers", ["", "many", "-1", "²"])
 def test_a_maximum_that_is_not_a_number_fails(name: str, workers: str) -> None:
-    """The finding shows parameter and value, and there is no traceback."""
     (finding,) = preflight.check_concurrency(ACCOUNT, concurrencies() | {name: workers})
     assert verdicts([finding]) == ["fail"]
     assert finding.message == f"{name} is not a number: {workers}"
@@ -186,7 +177,6 @@ def test_a_maximum_that_is_not_a_number_fails(name: str, workers: str) -> None:
     [("exists", "pass"), ("created", "pass"), ("unknown", "warn"), ("missing", "fail")],
 )
 def test_the_role_of_ecs_is_there_before_the_cluster(role: str, verdict: str) -> None:
-    """Without the role, or the right to see it, the remedy is the command that creates it."""
     finding = preflight.check_cluster_role(ClusterRole(role))
     assert verdicts([finding]) == [verdict]
     assert ("create-service-linked-role" in finding.remedy) == (verdict != "pass")
@@ -194,7 +184,6 @@ def test_the_role_of_ecs_is_there_before_the_cluster(role: str, verdict: str) ->
 
 @pytest.mark.parametrize(("distributions", "verdict"), [(None, "fail"), (0, "warn"), (3, "pass")])
 def test_cloudfront_is_checked_as_far_as_possible(distributions: int | None, verdict: str) -> None:
-    """Missing rights fail; an account without a distribution may need AWS's verification."""
     account = replace(ACCOUNT, distributions=distributions)
     (finding,) = preflight.check_cloudfront(account, {"EdgeService": "cloudfront"})
     assert verdicts([finding]) == [verdict]
@@ -204,7 +193,6 @@ def test_cloudfront_is_checked_as_far_as_possible(distributions: int | None, ver
 
 @pytest.mark.parametrize("distributions", [None, 0, 3])
 def test_an_api_without_an_edge_needs_no_cloudfront(distributions: int | None) -> None:
-    """With EdgeService=none neither rights nor a verification are needed."""
     account = replace(ACCOUNT, distributions=distributions)
     findings = list(preflight.check_cloudfront(account, {"EdgeService": "none"}))
     assert verdicts(findings) == ["pass"]
@@ -271,7 +259,6 @@ def test_a_rollout_in_steps_waits_for_the_end_of_its_alarm(
 def test_what_ends_with_webhooks_is_said(
     before: dict[str, str], after: str, verdict: list[str]
 ) -> None:
-    """Who switches webhooks off in a stack that has them is told what ends."""
     assert verdicts(list(preflight.check_webhooks(before, {"Webhooks": after}))) == verdict
 
 
@@ -288,7 +275,6 @@ def test_what_the_relay_names_must_exist(
     certificate: bool,  # noqa: FBT001  a row of the table
     expected: list[str],
 ) -> None:
-    """A missing image or secret fails before anything is built."""
     needs = replace(NEEDS, image=image, certificate=certificate)
     assert verdicts(list(preflight.check_relay(needs, RELAY, ACCOUNT))) == expected
 
@@ -314,7 +300,6 @@ def test_the_image_must_be_for_the_tasks_processor(
     [((), "certificate and key"), ({"key", "ca"}, "certificate"), ({"certificate"}, "key")],
 )
 def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -> None:
-    """A secret without a certificate or key fails, and the message names what it lacks."""
     needs = replace(NEEDS, fields=frozenset(fields))
     image, secret = preflight.check_relay(needs, RELAY, ACCOUNT)
     assert verdicts([image, secret]) == ["pass", "fail"]

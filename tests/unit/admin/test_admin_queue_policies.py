@@ -47,7 +47,6 @@ def test_the_form_of_a_policy_does_not_matter() -> None:
 
 
 def test_a_policy_that_says_something_else_is_wrong() -> None:
-    """No policy, a statement that is missing or more, and another rule are wrong."""
     tls, allow = REQUIRED["Statement"]
     other = allow | {"Condition": {"ArnEquals": {"aws:SourceArn": f"{RULES}/{NAMES[0]}"}}}
     assert not policy("").right

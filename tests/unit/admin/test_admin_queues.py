@@ -42,7 +42,6 @@ def operations(queues: FakeQueues) -> QueueOperations:
 
 
 def test_the_status_has_queues_and_dead_letters(operations: QueueOperations) -> None:
-    """The status counts both queues and their dead letters."""
     counts = {
         name: (q.waiting, dead.waiting)
         for name, (q, dead) in operations.status().items()
@@ -52,12 +51,10 @@ def test_the_status_has_queues_and_dead_letters(operations: QueueOperations) -> 
 
 
 def test_the_oldest_message_of_each_queue_has_an_age(operations: QueueOperations) -> None:
-    """A queue without a recent report has none."""
     assert operations.oldest_message_ages() == {"jobs": 60.0, "events": None}
 
 
 def test_dead_letters_move_back(operations: QueueOperations, queues: FakeQueues) -> None:
-    """At most the requested number moves, into the queue that the messages came from."""
     assert operations.redrive("jobs", 2) == 2
     assert queues.texts["jobs"] == ["a", "b", "c"]
     assert operations.redrive("jobs", 10) == 1
@@ -87,7 +84,6 @@ def test_a_redrive_that_fails_is_in_the_log(
 
 
 def test_an_unknown_queue_is_refused(operations: QueueOperations) -> None:
-    """Only jobs and events are names of queues, and the log does not have the attempt."""
     with pytest.raises(ValidationFailed):
         operations.redrive("mail", 1)
     assert [*operations.redrives()] == []

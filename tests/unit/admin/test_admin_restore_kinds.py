@@ -37,12 +37,10 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_is_restored_or_left_out(kind: str) -> None:
-    """Each kind of record either goes back after a loss, or has a reason why not."""
     assert (kind in RESTORED) != (kind in LEFT_OUT)
 
 
 def test_no_other_kinds_are_known() -> None:
-    """The tables name no kind that is gone, and the table of keys.py names the same."""
     documented = {
         match
         for row in re.findall(r"^\|[^|]+\| ([^|]+) \|", keys.__doc__ or "", re.MULTILINE)

@@ -20,12 +20,10 @@ from pillarbox.application.operator.checks import Verdict
     ],
 )
 def test_a_plan_costs_by_the_month_and_by_steps(plan: SesPlan, emails: int, dollars: float) -> None:
-    """Each email costs what its step of the month's emails costs."""
     assert ses_plans.cost(plan, emails) == pytest.approx(dollars)
 
 
 def test_no_plan_is_the_cheapest() -> None:
-    """The remedy that the check names is right at every volume up to a hundred million."""
     for emails in (1, 5_000, 10**6, 10**7, 10**8):
         none, *others = (ses_plans.cost(plan, emails) for plan in SesPlan)
         assert none < min(others)
@@ -45,7 +43,6 @@ def test_no_plan_is_the_cheapest() -> None:
     ],
 )
 def test_the_check_shows_plan_and_price(chosen: ChosenPlan, parts: list[str]) -> None:
-    """It names the plan, what follows it, and how to change it, also a plan of the future."""
     (finding,) = ses_plans.check_plan(chosen)
     assert (finding.check, finding.verdict) == ("plan", Verdict.PASS)
     for part in parts:

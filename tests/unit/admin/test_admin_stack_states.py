@@ -14,7 +14,6 @@ def steps(step: NextStep) -> set[str]:
 
 
 def test_every_status_has_a_step() -> None:
-    """Only a stack at rest is updated, and a failed first deployment is removed."""
     assert steps(NextStep.UPDATE) == {
         "CREATE_COMPLETE",
         "DELETE_COMPLETE",  # only a stack that is asked for by its id has it
@@ -34,7 +33,6 @@ def test_every_status_has_a_step() -> None:
 
 @pytest.mark.parametrize("status", _STATUSES)
 def test_each_step_but_an_update_has_words(status: str) -> None:
-    """The operator reads what the status means, and what to do if the command stops."""
     state = read_state(status)
     assert bool(state.meaning) == (state.step is not NextStep.UPDATE)
     assert bool(state.remedy) == (state.step is NextStep.STOP)

@@ -51,7 +51,6 @@ def exported(source: SuppressionFiles) -> StringIO:
 
 
 def test_no_exported_cell_is_a_formula() -> None:
-    """A cell that begins like one gets an apostrophe; others stay as they are."""
     lines = exported(files(*(f"{start}a@x.example" for start in _STARTS))).readlines()[1:]
     cells = {line.partition(",")[0].partition("a@")[0] for line in lines}
     assert cells == {
@@ -61,7 +60,6 @@ def test_no_exported_cell_is_a_formula() -> None:
 
 
 def test_an_import_restores_the_addresses() -> None:
-    """What was exported comes back exactly, and an apostrophe before other characters stays."""
     addresses = {f"{start}a@x.example" for start in _STARTS if start.isascii() and start != "@"}
     source = files(*addresses)
     assert {entry.address for entry in source.read(exported(source)).entries} == addresses
@@ -116,7 +114,6 @@ _EXPORTS: Final = {
 
 @for_each("text, reasons", _EXPORTS.values())
 def test_lists_of_other_services_are_read_as_they_are(text: str, reasons: list[str]) -> None:
-    """Each has all its addresses, in order, with the reason that it gives in its own words."""
     read = files().read(StringIO(text))
     assert not read.refused
     assert [entry.reason for entry in read.entries] == reasons
@@ -126,7 +123,6 @@ def test_lists_of_other_services_are_read_as_they_are(text: str, reasons: list[s
 
 
 def test_the_times_of_other_services_are_kept() -> None:
-    """ISO 8601 and seconds since 1970; a time in another form becomes now."""
     text, _ = _EXPORTS["SendGrid, bounces"]
     (first, _, third) = files().read(StringIO(text)).entries
     assert (first.at.isoformat(), third.at) == ("2015-09-30T22:12:05+00:00", NOW)
@@ -149,7 +145,6 @@ def test_the_times_of_other_services_are_kept() -> None:
 )
 @for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
 def test_lists_are_read_as_excel_and_other_programs_write_them(text: str, encoding: str) -> None:
-    """Separators are those of the header, text is in any encoding of Excel, names are ignored."""
     mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
     decoded = text_of(mark + text.encode(encoding))
     read = files().read(StringIO(decoded, newline=""))
@@ -159,7 +154,6 @@ def test_lists_are_read_as_excel_and_other_programs_write_them(text: str, encodi
 
 @for_each("data", [b"PK\x03\x04\x14\0\0", "email".encode("utf-16-le")])
 def test_what_is_no_text_is_refused_whole(data: bytes) -> None:
-    """The error of a workbook says to save it as CSV; no line of it is written beside it."""
     with pytest.raises(ValidationFailed, match="save a spreadsheet as CSV"):
         text_of(data)
 
@@ -174,14 +168,12 @@ def test_what_is_no_text_is_refused_whole(data: bytes) -> None:
     ],
 )
 def test_a_file_without_addresses_is_refused_whole(text: str, field: str) -> None:
-    """The one error names what is missing, and not a line for each row."""
     with pytest.raises(ValidationFailed) as failed:
         files().read(StringIO(text))
     assert [error.field for error in failed.value.errors] == [field]
 
 
 def test_refused_rows_can_be_corrected_and_imported() -> None:
-    """They keep their header and cells, and each has its reason in a comment above."""
     text = 'email,note\na@x.example,x\nnobody,"1, 2"\nb@x.example,x,y\n'
     read = files().read(StringIO(text))
     assert [entry.address for entry in read.entries] == ["a@x.example"]
@@ -196,7 +188,6 @@ def test_refused_rows_can_be_corrected_and_imported() -> None:
 
 
 def test_the_comment_of_a_refused_row_is_one_line() -> None:
-    """A header with a line break in a cell does not break the comment that names it."""
     read = files().read(StringIO('email,"a\nnote"\na@x.example,x,y\n'))
     text = read.refused_text()
     assert "header names email, a note\n" in text
@@ -206,7 +197,6 @@ def test_the_comment_of_a_refused_row_is_one_line() -> None:
 
 
 def test_ten_errors_are_listed() -> None:
-    """A file of many wrong lines names the first ten, and how many there are."""
     read = files().read(StringIO("nobody\n" * 30))
     with pytest.raises(ValidationFailed) as failed:
         read.check()
@@ -257,7 +247,6 @@ def _entries(count: int) -> list[Suppression]:
 
 
 def test_a_hundred_addresses_take_five_calls() -> None:
-    """One reads what is known, four write 25 each; an import that is repeated only reads."""
     table = _Calls()
     assert _store(table, _entries(250)) == (250, 0)
     assert table.calls == {"get_item": 1, "batch_get_item": 3, "batch_execute_statement": 10}
@@ -275,7 +264,6 @@ def test_a_repeated_batch_counts_its_own_addresses_as_added() -> None:
 
 
 def test_a_bounce_that_comes_meanwhile_keeps_its_reason() -> None:
-    """A suppression that appears between the read and the write is not replaced."""
     table = _Calls()
     records = DynamoSuppressions(table)
     records.put(ACCOUNT, "user001@x.example", "bounced", NOW, None)
@@ -285,8 +273,6 @@ def test_a_bounce_that_comes_meanwhile_keeps_its_reason() -> None:
 
 
 def test_an_import_is_announced_only_if_asked() -> None:
-    """The stream's record of an imported suppression is no event without `announce`."""
-
     def announced(*, announce: bool) -> int:
         table = _Calls()
         _store(table, _entries(2), announce=announce)

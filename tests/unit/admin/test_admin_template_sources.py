@@ -20,7 +20,6 @@ GENERAL: dict[str, Json] = {"expiry_minutes": 25, "days_left": 3, "app_name": "A
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases, slug: str) -> None:
-    """A template made from a starter renders to the same email, with the account's brand."""
     brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a", company_address="1 Quay Street")
     use_cases.accounts.update(account_id, AccountChanges(brand=brand))
     source = use_cases.templates.starter_source(account_id, slug)
@@ -38,7 +37,6 @@ def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases,
 
 
 def test_a_copy_has_the_name_of_an_account_without_a_brand(use_cases: UseCases) -> None:
-    """Without a brand, a copy has the account's name where the starter has app_name."""
     source = use_cases.templates.starter_source(use_cases.create_account(), "welcome")
     assert (source.name, source.subject) == (
         "Welcome email with a three-step checklist",
@@ -47,7 +45,6 @@ def test_a_copy_has_the_name_of_an_account_without_a_brand(use_cases: UseCases) 
 
 
 def test_an_unknown_starter_is_not_copied(use_cases: UseCases) -> None:
-    """An unknown slug is template_not_found, and the error names the ten."""
     refused = refusal(use_cases.templates.starter_source, use_cases.create_account(), "opt")
     assert refused.code == "template_not_found"
     assert all(slug in refused.message for slug in SLUGS)
@@ -56,7 +53,6 @@ def test_an_unknown_starter_is_not_copied(use_cases: UseCases) -> None:
 def test_a_template_is_rendered_with_values_or_their_names(
     account_id: str, use_cases: UseCases
 ) -> None:
-    """Without values the names stand in; with values a missing one is refused as in a send."""
     use_cases.accounts.update(account_id, AccountChanges(brand=Brand(name="Acme")))
     html = "<p>{{ brandName }}: {{ order.total }}</p>"
     source = TemplateSource(name="R", subject="Order {{ order.id }}", category="c", html=html)

@@ -28,7 +28,6 @@ SOURCE = TemplateSource(
 
 
 def test_a_template_has_the_variables_of_its_source(account_id: str, use_cases: UseCases) -> None:
-    """The source determines the variables; those without a default are required."""
     saved = use_cases.templates.create(account_id, SOURCE)
     assert saved.variables == ("order", "note")
     assert saved.required == ("order.id", "order.total")
@@ -53,7 +52,6 @@ def test_a_template_has_the_variables_of_its_source(account_id: str, use_cases: 
 def test_an_invalid_template_is_not_saved(
     account_id: str, use_cases: UseCases, field: str, value: str, code: str
 ) -> None:
-    """An invalid field is refused when a template is created and when it is changed."""
     saved = use_cases.templates.create(account_id, SOURCE)
     assert faults(use_cases.templates.create, account_id, replace(SOURCE, **{field: value})) == [
         (field, code)
@@ -68,7 +66,6 @@ def test_an_invalid_template_is_not_saved(
 
 
 def test_a_change_keeps_the_other_fields(account_id: str, use_cases: UseCases) -> None:
-    """A new body changes the variables; name, subject and creation time stay."""
     saved = use_cases.templates.create(account_id, SOURCE)
     template_id = UUID(saved.template_id)
     assert use_cases.templates.update(account_id, template_id, TemplateChanges()) == saved
@@ -81,7 +78,6 @@ def test_a_change_keeps_the_other_fields(account_id: str, use_cases: UseCases) -
 
 
 def test_every_change_makes_a_later_version(account_id: str, use_cases: UseCases) -> None:
-    """The time of a change is later than the last one, even if the clock goes back."""
     saved = use_cases.templates.create(account_id, SOURCE)
     ahead = replace(saved, updated_at=NOW + timedelta(days=1))
     use_cases.table.put(template_item(ahead))
@@ -92,7 +88,6 @@ def test_every_change_makes_a_later_version(account_id: str, use_cases: UseCases
 
 
 def test_two_changes_at_the_same_time(account_id: str, use_cases: UseCases) -> None:
-    """The second of two changes to one version is refused with a retryable error."""
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
 
     class ConcurrentlyChanged(DynamoTemplates):
@@ -108,7 +103,6 @@ def test_two_changes_at_the_same_time(account_id: str, use_cases: UseCases) -> N
 
 
 def test_a_reference_has_a_name(account_id: str, use_cases: UseCases) -> None:
-    """An empty name of a reference is refused."""
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
     for attempt in (use_cases.templates.reference, use_cases.templates.unreference):
         assert faults(attempt, account_id, template_id, "") == [("by", "too_short")]
@@ -117,7 +111,6 @@ def test_a_reference_has_a_name(account_id: str, use_cases: UseCases) -> None:
 def test_the_last_versions_of_a_template_are_kept(
     use_cases: UseCases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A publication deletes the oldest version; other templates keep theirs."""
     monkeypatch.setattr("pillarbox.application.templates.publication.MAX_VERSIONS", 3)
     account_id, versions = use_cases.create_account(), use_cases.templates.versions
     first, other = (use_cases.templates.create(account_id, SOURCE) for _ in range(2))
@@ -133,7 +126,6 @@ def test_the_last_versions_of_a_template_are_kept(
 def test_a_source_of_the_largest_size_is_published(
     account_id: str, use_cases: UseCases, kind: SourceKind
 ) -> None:
-    """HTML and MJML have the same limit, to the byte, as drafts, previews and tests have."""
     begin, end = ("<mjml><mj-body>", "</mj-body></mjml>") if kind is SourceKind.MJML else ("", "")
     largest = begin + end.rjust(MAX_SOURCE - len(begin))
     large = replace(SOURCE, subject="S", html=largest)
@@ -146,7 +138,6 @@ def test_a_source_of_the_largest_size_is_published(
 
 
 def test_a_template_of_too_large_parts_is_not_compiled(use_cases: UseCases) -> None:
-    """The sum of its sources is looked at first, and that of the results after each part."""
     compiled: list[str] = []
 
     def compile_source(_: SourceKind, source: str) -> tuple[str, list[Problem]]:

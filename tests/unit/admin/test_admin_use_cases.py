@@ -23,7 +23,6 @@ from tests.unit.admin.use_cases import UseCases
 
 
 def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
-    """A new account has no senders, and its own limits override the plan's."""
     made = use_cases.accounts.create("Shop", Plan.FREE, limits=replace(UNLIMITED, per_day=0))
     assert made == use_cases.accounts.get(made.account_id)
     assert (made.created_at, made.senders, made.default_sender) == (NOW, {}, None)
@@ -42,7 +41,6 @@ def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
     ],
 )
 def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) -> None:
-    """A blank, long or unsafe name of an account or key is refused, and nothing is created."""
     assert faults(use_cases.accounts.create, name, Plan.FREE) == [("name", code)]
     assert [*use_cases.accounts.all()] == []
     account_id = use_cases.create_account()
@@ -56,12 +54,10 @@ def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) ->
 
 
 def test_a_name_of_128_characters_is_accepted(use_cases: UseCases) -> None:
-    """The longest name, in any script, is stored unchanged."""
     assert use_cases.accounts.create("é" * 128, Plan.FREE).name == "é" * 128
 
 
 def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
-    """Every limit out of range is reported when an account is created or changed."""
     wrong = Limits(per_minute=-1, per_day=5, per_month=10**12 + 1)
     expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
     assert faults(use_cases.accounts.create, "Shop", Plan.FREE, limits=wrong) == expected
@@ -70,7 +66,6 @@ def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
 
 
 def test_a_brand_is_set_and_removed(account_id: str, use_cases: UseCases) -> None:
-    """An account has no brand until one is set; an empty text removes a field."""
     assert use_cases.accounts.get(account_id).brand == NO_BRAND
     given = Brand(name="Acme", logo_url="https://a.example/l.png", accent="#0A7D5A", from_name="A")
     changed = use_cases.accounts.update(account_id, AccountChanges(brand=given))
@@ -100,7 +95,6 @@ def test_a_brand_is_set_and_removed(account_id: str, use_cases: UseCases) -> Non
 def test_an_invalid_brand_is_refused(
     account_id: str, use_cases: UseCases, brand: Brand, error: tuple[str, str]
 ) -> None:
-    """Each field of a brand is checked as in a request, and the colour for its contrast."""
     assert faults(use_cases.accounts.update, account_id, AccountChanges(brand=brand)) == [error]
     assert use_cases.accounts.get(account_id).brand == NO_BRAND
 
@@ -109,7 +103,6 @@ def test_an_invalid_brand_is_refused(
 def test_a_number_of_shards_is_a_power_of_two(
     account_id: str, use_cases: UseCases, shards: int
 ) -> None:
-    """Any number but 1, 2, 4, … 256 is refused, and the account stays as it is."""
     before = use_cases.accounts.get(account_id)
     assert faults(use_cases.accounts.raise_shards, account_id, shards) == [
         ("shards", "out_of_range")
@@ -118,7 +111,6 @@ def test_a_number_of_shards_is_a_power_of_two(
 
 
 def test_shards_are_used_from_a_full_hour_on(account_id: str, use_cases: UseCases) -> None:
-    """The first raise takes effect at the next full hour with notice, later ones at once."""
     assert use_cases.accounts.raise_shards(account_id, 1).sharded_from is None
     raised = use_cases.accounts.raise_shards(account_id, 4)
     hour = NOW.replace(hour=16, minute=0, second=0, microsecond=0)
@@ -132,7 +124,6 @@ def test_shards_are_used_from_a_full_hour_on(account_id: str, use_cases: UseCase
 
 @pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
 def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> None:
-    """Every use case raises `account_not_found`, for any form of the id."""
     for attempt in (
         lambda: use_cases.accounts.get(account_id),
         lambda: use_cases.accounts.update(account_id, AccountChanges(name="Store")),
@@ -161,7 +152,6 @@ def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> 
 
 
 def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
-    """A preview key has the scopes to send and read, and no preset."""
     issued = use_cases.keys.issue_preview(use_cases.create_account(Plan.FREE), "try")
     assert issued.text.startswith("bx_preview_")
     assert (issued.record.type, issued.record.preset) == (KeyType.PREVIEW, None)
@@ -170,7 +160,6 @@ def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
 
 
 def test_a_preview_key_for_self_service_is_marked(use_cases: UseCases) -> None:
-    """Its record says so, and it is a preview key in everything else."""
     account_id = use_cases.create_account(Plan.FREE)
     issued = use_cases.keys.issue_preview(account_id, "widget", self_service=True)
     assert issued.text.startswith("bx_preview_")
@@ -194,7 +183,6 @@ def test_a_preview_key_for_self_service_is_marked(use_cases: UseCases) -> None:
 def test_a_free_plan_gets_no_campaigns(
     use_cases: UseCases, preset: Preset, scopes: list[str], refused: list[str]
 ) -> None:
-    """A free plan gets no key with scopes for campaigns; paid plans do."""
     free = use_cases.create_account(Plan.FREE)
     raised = refusal(use_cases.keys.issue_live, free, "web", preset, scopes)
     assert (raised.code, raised.status) == ("SCOPE_NOT_ALLOWED_FOR_TIER", 403)
@@ -206,7 +194,6 @@ def test_a_free_plan_gets_no_campaigns(
 
 
 def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
-    """The scopes for contacts, templates and emails are available on every plan."""
     scopes = SCOPES - {"marketing:campaigns:read", "marketing:campaigns:write"}
     issued = use_cases.keys.issue_live(
         use_cases.create_account(Plan.FREE), "all", Preset.CUSTOM, scopes
@@ -215,7 +202,6 @@ def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
 
 
 def test_keys_are_listed_oldest_first(account_id: str, use_cases: UseCases) -> None:
-    """Keys are listed in the order of their creation, including revoked ones."""
     ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
     revoked = use_cases.keys.revoke(ids[2])
     listed = [*use_cases.keys.of_account(account_id)]
@@ -225,7 +211,6 @@ def test_keys_are_listed_oldest_first(account_id: str, use_cases: UseCases) -> N
 
 
 def test_an_account_has_so_many_keys(use_cases: UseCases, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more is refused, also a preview key; a revoked key makes room."""
     monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_KEYS", 3)
     account_id = use_cases.create_account()
     issued = [use_cases.keys.issue_preview(account_id, str(n)) for n in range(3)]
@@ -241,7 +226,6 @@ def test_an_account_has_so_many_keys(use_cases: UseCases, monkeypatch: pytest.Mo
 def test_the_last_revoked_keys_stay_in_the_list(
     use_cases: UseCases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new key forgets those that were revoked first, and never one that works."""
     monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 2)
     account_id = use_cases.create_account()
     ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
@@ -257,7 +241,6 @@ def test_the_last_revoked_keys_stay_in_the_list(
     ["", "key_", f"key_{ACCOUNT}00000000", f"key_{ACCOUNT}", f"{ACCOUNT}00000000", "k\udcff"],
 )
 def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
-    """An invalid and an unknown key id both raise `key_not_found`."""
     assert refusal(use_cases.keys.revoke, key_id).code == "key_not_found"
 
 
@@ -265,7 +248,6 @@ def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
 
 
 def test_ses_decides_whether_a_sender_is_verified(account_id: str, use_cases: UseCases) -> None:
-    """A sender is pending until SES has verified it, unless the operator skips the question."""
     pending = use_cases.senders.add(account_id, "hello@shop.example", default=True)
     assert pending == AccountSender("hello@shop.example", verified=False, default=False)
     use_cases.identities.verified.add("hello@shop.example")
@@ -281,7 +263,6 @@ def test_ses_decides_whether_a_sender_is_verified(account_id: str, use_cases: Us
 
 
 def test_sender_addresses_are_normalized(account_id: str, use_cases: UseCases) -> None:
-    """Domains are stored as lower-case A-labels, and any spelling matches."""
     added = use_cases.senders.add(account_id, "Hello@Bücher.Example", verified=True)
     assert added.address == "Hello@xn--bcher-kva.example"
     assert use_cases.senders.make_default(account_id, "Hello@BÜCHER.example").default
@@ -291,7 +272,6 @@ def test_sender_addresses_are_normalized(account_id: str, use_cases: UseCases) -
 
 @pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
 def test_a_sender_is_one_bare_address(account_id: str, use_cases: UseCases, address: str) -> None:
-    """Anything but one bare address is refused before SES gets a request."""
     for attempt in (
         use_cases.senders.add,
         use_cases.senders.remove,
@@ -305,7 +285,6 @@ def test_a_sender_is_one_bare_address(account_id: str, use_cases: UseCases, addr
     "domain", ["p\u0430ypal.example", "xn--pypal-4ve.example", "\u03b1pple.example"]
 )
 def test_a_misleading_sender_domain_is_refused(use_cases: UseCases, domain: str) -> None:
-    """A label of mixed scripts is refused, in Unicode and as an A-label."""
     assert faults(
         use_cases.senders.add, use_cases.create_account(), f"hello@{domain}", verified=True
     ) == [("address", "mixed_scripts")]
@@ -315,14 +294,12 @@ def test_a_misleading_sender_domain_is_refused(use_cases: UseCases, domain: str)
     "domain", ["почта.example", "tokyo東京タワー.example", "kim김치.example", "xn--a.example"]
 )
 def test_scripts_that_may_be_mixed_are_accepted(use_cases: UseCases, domain: str) -> None:
-    """A label of one script, and Latin with Japanese or Korean, are accepted."""
     assert use_cases.senders.add(
         use_cases.create_account(), f"hello@{domain}", verified=True
     ).verified
 
 
 def test_only_a_verified_sender_becomes_the_default(account_id: str, use_cases: UseCases) -> None:
-    """A pending sender and an unknown sender get different errors."""
     use_cases.senders.add(account_id, "hello@shop.example")
     refused = refusal(use_cases.senders.make_default, account_id, "hello@shop.example")
     assert refused.code == "no_verified_sender"

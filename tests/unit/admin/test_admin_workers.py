@@ -25,7 +25,6 @@ def test_the_sum_has_every_event_source_of_the_template(
     webhooks: int | None,
     limited: bool,  # noqa: FBT001  a row of the table
 ) -> None:
-    """Each queue and each reader of the stream counts, or is named as one without a maximum."""
     parameters = {"DeliveryConcurrency": "10", "WebhookConcurrency": "50"}
     sums: dict[str, int] = {}
     unlimited = set()
@@ -65,6 +64,5 @@ def test_webhooks_get_a_tenth_of_the_account(limit: int, workers: int) -> None:
 
 @pytest.mark.parametrize("limit", [10, 40, 100, 1000])
 def test_no_queue_or_stream_takes_every_function(limit: int) -> None:
-    """With what `deploy` chooses, each function leaves half of the account to the others."""
     workers = WorkerMaximums(max(limit // 4, 2), choose_webhook_workers(limit))
     assert max(workers.of_functions.values()) <= limit / 2

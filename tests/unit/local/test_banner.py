@@ -49,7 +49,6 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_each_value_is_whole_at_80_columns(index: Path) -> None:
-    """What people copy ends its line or is one, however long it is; the curl lines fit."""
     index.touch()
     console = _console()
     banner.show(console, STATE, LOG)
@@ -88,7 +87,6 @@ async def _build(console: Console, log: Path, *, succeeds: bool) -> list[str]:
 
 
 def test_the_link_follows_a_build(tmp_path: Path) -> None:
-    """The link is printed when it works, on a line of its own."""
     console = _console()
     before = asyncio.run(_build(console, tmp_path / "log", succeeds=True))
     assert not [line for line in before if LINK in line]
@@ -99,7 +97,6 @@ def test_the_link_follows_a_build(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_older", [False, True])
 def test_a_failed_build_says_why(tmp_path: Path, index: Path, *, has_older: bool) -> None:
-    """The first error of the log is shown, and the link if it leads to an older build."""
     log = tmp_path / "log"
     log.write_text("Resolved\nnpm error code ECONNREFUSED\nnpm error errno\n")
     if has_older:
@@ -112,8 +109,6 @@ def test_a_failed_build_says_why(tmp_path: Path, index: Path, *, has_older: bool
 
 
 def test_a_stop_says_nothing_of_the_build(tmp_path: Path) -> None:
-    """A build that the stop ended has neither failed nor succeeded."""
-
     async def stop(console: Console) -> list[str]:
         build = DashboardBuild(
             tmp_path / "log", asyncio.create_task(asyncio.sleep(60, result=True))
@@ -131,8 +126,6 @@ def test_a_stop_says_nothing_of_the_build(tmp_path: Path) -> None:
 
 
 def test_a_start_says_what_takes_long(tmp_path: Path) -> None:
-    """The first start installs packages, and one that builds the dashboard says so."""
-
     async def start(console: Console) -> None:
         build = DashboardBuild(tmp_path / "log", asyncio.create_task(asyncio.sleep(0, result=True)))
         banner.show_start(console, build, is_first=True)
@@ -147,7 +140,6 @@ def test_a_start_says_what_takes_long(tmp_path: Path) -> None:
 
 
 def test_without_a_build_the_banner_says_what_makes_one() -> None:
-    """A stack that builds nothing, such as the image's, names the command."""
     console = _console()
     banner.show(console, STATE, LOG)
     assert "Dashboard    is not built; see why with: make dashboard" in _lines(console)

@@ -50,7 +50,6 @@ def ask(url: str, headers: dict[str, str]) -> httpx.Response:
 
 
 def test_aws_calls_reach_the_engine() -> None:
-    """A signed request arrives with path, query and body, under the engine's own name."""
     response = ask(f"{BASE}/000000000000/jobs?a=%2F", SIGNED)
     assert response.status_code == 202
     assert response.text == (
@@ -60,7 +59,6 @@ def test_aws_calls_reach_the_engine() -> None:
 
 
 def test_mail_reaches_the_ses_stand_in() -> None:
-    """Requests of SES v2 go to its stand-in."""
     response = ask(f"{BASE}/v2/email/outbound-emails", SIGNED)
     assert response.text == f"SES at 127.0.0.1:{PORT}"
 
@@ -76,7 +74,6 @@ def test_mail_reaches_the_ses_stand_in() -> None:
     ],
 )
 def test_other_requests_are_refused(url: str, headers: dict[str, str]) -> None:
-    """Without the run's access key id, from a page or by another name, nothing passes."""
     assert ask(url, headers).status_code == 403
 
 
@@ -102,13 +99,11 @@ def test_containers_get_other_addresses() -> None:
 
 
 def test_it_listens_where_docker_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The port is at the address of Docker's bridge, or on the loopback address without one."""
     monkeypatch.setattr("psutil.net_if_addrs", dict)
     assert containers.host_address() == "127.0.0.1"
 
 
 def test_the_template_is_for_this_machine(tmp_path: Any) -> None:
-    """Functions and layer have the architecture given, and the settings are declared."""
     made = template.for_sam({"AWS_ENDPOINT_URL": BASE}, "x86_64", tmp_path)
     defaults = made["Globals"]["Function"]
     layer = made["Resources"]["SharedLayer"]

@@ -49,7 +49,6 @@ def policy_of(headers: httpx.Headers) -> dict[str, str]:
 
 
 def test_without_a_dashboard_the_home_is_the_reference(tmp_path: Path, dist: Path) -> None:
-    """`/` leads to `/docs` until there is a dashboard, and `/app/` says why there is none."""
     home = ask(tmp_path / "none", "/")
     assert (home.status_code, home.headers["location"]) == (302, "/docs")
     assert ask(dist, "/").text == "the API"
@@ -58,7 +57,6 @@ def test_without_a_dashboard_the_home_is_the_reference(tmp_path: Path, dist: Pat
 
 
 def test_the_page_names_the_inbox(dist: Path) -> None:
-    """The page has the address of the inbox, if the stack has one."""
     (dist / "app/index.html").write_text("<head><title>")
     assert ask(dist, "/app/").text == "<head><title>"
     page = ask(dist, "/app/", inbox="http://127.0.0.1:8025")
@@ -68,7 +66,6 @@ def test_the_page_names_the_inbox(dist: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/app/", "/app/activity", "/app/activity/1?status=sent"])
 def test_every_page_is_the_same_file(dist: Path, path: str) -> None:
-    """A path without an extension is a page, and a browser asks for its file each time."""
     answer = ask(dist, path)
     assert (answer.status_code, answer.text) == (200, "app/index.html")
     assert answer.headers["content-type"].startswith("text/html")
@@ -76,7 +73,6 @@ def test_every_page_is_the_same_file(dist: Path, path: str) -> None:
 
 
 def test_the_preview_runs_one_script_with_an_origin_of_its_own(dist: Path) -> None:
-    """The frame of the preview is sandboxed, and its policy names the hash of its only script."""
     answer = ask(dist, "/app/preview.html")
     assert (answer.status_code, answer.text) == (200, "app/preview.html")
     policy = policy_of(answer.headers)
@@ -106,7 +102,6 @@ def test_the_preview_runs_one_script_with_an_origin_of_its_own(dist: Path) -> No
 def test_the_widget_is_for_the_sites_of_the_parameter(
     dist: Path, path: str, origins: str, ancestors: str
 ) -> None:
-    """Sites of `WidgetOrigins` show the frame, any site loads the script, and both are strict."""
     answer = ask(dist, path, origins)
     file = "widget.js" if path == "/widget.js" else "widget.html"
     assert (answer.status_code, answer.text) == (200, file)
@@ -130,7 +125,6 @@ def test_an_asset_is_kept_for_a_year(dist: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/app/", "/assets/main-1.js", "/assets/none.js"])
 def test_every_file_has_the_headers_of_the_template(dist: Path, path: str) -> None:
-    """Policy, Trusted Types, HSTS and the others come from the response headers policies."""
     headers = ask(dist, path).headers
     policy = policy_of(headers)
     assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
@@ -150,12 +144,10 @@ def test_every_file_has_the_headers_of_the_template(dist: Path, path: str) -> No
     ["/assets/none.js", "/app/none.js", "/assets/%2e%2e/%2e%2e/secret.txt", "/assets/", "/widgets"],
 )
 def test_no_other_file_is_served(dist: Path, path: str) -> None:
-    """A file that does not exist, or lies outside the folder, is 404."""
     (dist.parent / "secret.txt").write_text("secret")
     assert ask(dist, path).status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/application", "/assets"])
 def test_other_paths_reach_the_api(dist: Path, path: str) -> None:
-    """The API answers every path that is not the dashboard's."""
     assert ask(dist, path).text == "the API"

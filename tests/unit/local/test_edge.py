@@ -86,7 +86,6 @@ def test_default_agents_are_blocked(agent: str | None, expected: bool) -> None: 
 
 
 def test_a_blocked_client_gets_the_envelope() -> None:
-    """The edge's 403 is JSON with a code and a request id; the API gets no request."""
     answer = ask(unreachable, headers={"User-Agent": "Python-urllib/3.13"})
     assert answer.status_code == 403
     assert code_of(answer) == "client_blocked"
@@ -95,7 +94,6 @@ def test_a_blocked_client_gets_the_envelope() -> None:
 
 
 def test_a_request_is_passed_on_unchanged() -> None:
-    """Method, path with its escapes, query, repeated headers and bytes reach the stage."""
     answer = ask(
         echo,
         "DELETE",
@@ -126,7 +124,6 @@ def test_the_literal_reading_is_rewritten() -> None:
 
 
 def test_a_wrong_method_reaches_no_origin() -> None:
-    """The edge answers a wrong method on a known path with 405 in the envelope and Allow."""
     answer = ask(unreachable, "PATCH", "/api/v1/v1/templates/x")
     assert (answer.status_code, code_of(answer)) == (405, "method_not_allowed")
     assert answer.headers["allow"] == "GET, DELETE"
@@ -134,7 +131,6 @@ def test_a_wrong_method_reaches_no_origin() -> None:
 
 
 def test_a_request_signed_for_aws_does_not_reach_the_engine_as_one() -> None:
-    """The edge removes headers that the engine would treat as a call to itself."""
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x", "X-Amz-Target": "DynamoDB.Scan"}
     names = {name for name, _ in ask(echo, headers=headers).json()["headers"]}
     assert not {"authorization", "x-amz-target"} & names
@@ -153,8 +149,6 @@ def test_a_compressed_body_stays_compressed() -> None:
     "path", ["//", "/v1/emails", "/apis/v1/emails", "/api/../v1", "/api/v1/..", "/api/./v1"]
 )
 def test_a_path_outside_the_stage_is_not_found(path: str) -> None:
-    """Only /api/… reaches the API, and dots in a path do not leave it."""
-
     async def exchange() -> list[dict[str, Any]]:
         sent: list[dict[str, Any]] = []
 
@@ -182,8 +176,6 @@ def test_a_path_outside_the_stage_is_not_found(path: str) -> None:
 
 
 def test_an_unknown_path_is_not_found() -> None:
-    """The engine's response to an unknown path becomes the contract's 404."""
-
     def engine(_: httpx.Request) -> httpx.Response:
         return httpx.Response(
             403,
@@ -197,7 +189,6 @@ def test_an_unknown_path_is_not_found() -> None:
 
 
 def test_an_error_of_the_engine_gets_the_envelope() -> None:
-    """A crashed function gives a 503 in the envelope, not the engine's own response."""
     answer = ask(lambda _: httpx.Response(502, json={"message": "Internal server error"}))
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "5"
@@ -206,7 +197,6 @@ def test_an_error_of_the_engine_gets_the_envelope() -> None:
 
 
 def test_an_error_of_the_api_is_unchanged() -> None:
-    """Status, headers and bytes of an error in the envelope pass through."""
     body = b'{ "error": {"code": "message_not_found"} }'
     answer = ask(lambda _: httpx.Response(404, headers={"X-Request-Id": "abc"}, content=body))
     assert answer.status_code == 404
@@ -220,7 +210,6 @@ async def _parts(size: int) -> AsyncIterator[bytes]:
 
 
 def test_a_send_over_the_lambda_limit_goes_to_the_front() -> None:
-    """A send over Lambda's limit, or in chunks, reaches the front unchanged, with the secret."""
     for content in (_parts(_LIMIT + 1), b"x" * (_LIMIT + 1)):
         seen: list[httpx.Request] = []
 
@@ -243,7 +232,6 @@ def test_a_send_over_the_lambda_limit_goes_to_the_front() -> None:
     [("/api/v1/emails/batch", Route(_TEMPLATE).front_bytes), ("/api/v1/templates", _LIMIT)],
 )
 def test_a_payload_ends_at_the_limit(path: str, limit: int) -> None:
-    """A body one byte over the limit, chunked or not, gets a 413 that names the limit."""
     for content in (_parts(limit + 1), b"x" * (limit + 1)):
         answer = ask(lambda _: httpx.Response(200), "POST", path, content=content)
         assert (answer.status_code, code_of(answer)) == (413, "request_too_large")
@@ -252,8 +240,6 @@ def test_a_payload_ends_at_the_limit(path: str, limit: int) -> None:
 
 @pytest.mark.parametrize("failure", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout])
 def test_an_unreachable_engine_is_service_unavailable(failure: type[Exception]) -> None:
-    """A expected connection, a broken one and a timeout give the contract's 503."""
-
     def engine(_: httpx.Request) -> httpx.Response:
         raise failure("gone")
 
@@ -264,7 +250,6 @@ def test_an_unreachable_engine_is_service_unavailable(failure: type[Exception]) 
 
 
 def test_the_stage_gets_the_access_key_id_and_nothing_of_a_browser() -> None:
-    """What the engine's guard refuses stays behind, and a client cannot send the id itself."""
     browser = {"Origin": "http://edge", "Sec-Fetch-Site": "same-origin", "Origin-Trial": "x"}
     own = f"{BROWSER_PREFIX}origin"
     answer = ask(echo, headers=browser | {KEY_HEADER: "guess", own: "http://guess"})
@@ -283,7 +268,6 @@ def test_the_stage_gets_the_access_key_id_and_nothing_of_a_browser() -> None:
     ],
 )
 def test_a_preflight_ends_at_the_edge(path: str, status: int, code: str) -> None:
-    """There is no CORS: OPTIONS gets an error that no page can read, and reaches no function."""
     preflight = {"Origin": "http://other", "Access-Control-Request-Method": "POST"}
     answer = ask(unreachable, "OPTIONS", path, headers=preflight)
     assert (answer.status_code, code_of(answer)) == (status, code)
@@ -291,7 +275,6 @@ def test_a_preflight_ends_at_the_edge(path: str, status: int, code: str) -> None
 
 
 def test_with_a_url_one_email_goes_to_its_function() -> None:
-    """It gets the secret and the body as bytes, with the type that the client gave beside."""
     send = SendOrigin("http://engine/url/1", "secret")
 
     def engine(request: httpx.Request) -> httpx.Response:
@@ -308,8 +291,6 @@ def test_with_a_url_one_email_goes_to_its_function() -> None:
 
 
 def test_a_front_that_does_not_start_is_an_outage() -> None:
-    """A large send gets 503 in the envelope, and the next one tries again."""
-
     async def fails() -> FrontOrigin:
         raise FrontFailed
 

@@ -48,7 +48,6 @@ def endpoint(url: str, *secrets: tuple[str, timedelta | None]) -> Any:
 
 
 def test_the_secrets_in_force_of_a_receivers_endpoints_are_found() -> None:
-    """Those of two endpoints with its URL, without a secret that has ended."""
     url = "http://127.0.0.1:8025/hooks/shop"
     table = Pages(
         [

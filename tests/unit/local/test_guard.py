@@ -115,7 +115,6 @@ def test_own_pages_work_under_another_name(origin: str, passed: bool) -> None:  
 
 
 def test_several_hosts_are_refused() -> None:
-    """A request with two Host headers, or with none, does not pass."""
     for hosts in ([], [HOST, HOST]):
         sent: list[Any] = []
 
@@ -155,12 +154,10 @@ def test_several_hosts_are_refused() -> None:
 def test_the_engine_takes_only_signed_requests(
     headers: dict[str, str], path: str, *, passed: bool
 ) -> None:
-    """A request needs the run's access key id, and nothing that a browser adds."""
     assert passes(SignedRequests(echo, KEY), headers, "POST", path) is passed
 
 
 def test_a_signed_link_can_be_opened() -> None:
-    """A browser may follow one to kept content, and to nothing else that the engine does."""
     guard, signed = SignedRequests(echo, KEY), f"?X-Amz-Credential={KEY}%2Fx"
     link = f"/spool/kept/7/a/m.eml{signed}"
     opening = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
@@ -175,19 +172,16 @@ def test_a_signed_link_can_be_opened() -> None:
 
 
 def test_the_engine_answers_no_preflight() -> None:
-    """OPTIONS is refused, also with the access key id."""
     assert not passes(SignedRequests(echo, KEY), {"Authorization": SIGNED}, "OPTIONS")
 
 
 def test_the_access_key_id_goes_no_further() -> None:
-    """The guard removes the header of the edge, so that no function sees it."""
     response = ask(SignedRequests(echo, KEY), {KEY_HEADER: KEY, "X-Other": "1"})
     assert "x-other" in response.text
     assert KEY_HEADER not in response.text
 
 
 def test_a_callers_origin_reaches_the_functions() -> None:
-    """What the edge passes on under another name is `Origin` again behind the guard."""
     response = ask(
         SignedRequests(echo, KEY), {KEY_HEADER: KEY, f"{BROWSER_PREFIX}origin": "http://a.example"}
     )
@@ -196,7 +190,6 @@ def test_a_callers_origin_reaches_the_functions() -> None:
 
 
 def test_no_websocket_passes() -> None:
-    """A WebSocket is closed before it opens."""
     for guard in (SignedRequests(echo, KEY), SameOrigin(echo), LoopbackHost(echo, 1)):
         sent: list[Any] = []
 
@@ -253,12 +246,10 @@ def test_bodies_are_json(method: str, content_type: str | None, *, passed: bool)
 def test_a_page_reaches_only_its_own_server(
     headers: dict[str, str], method: str, *, passed: bool
 ) -> None:
-    """Requests of other pages are refused, those of programs and of the user are not."""
     assert passes(SameOrigin(echo), headers, method) is passed
 
 
 def test_a_link_from_elsewhere_opens_a_page() -> None:
-    """A click on a link may open a page; a form may not be posted."""
     click = {
         "Sec-Fetch-Site": "cross-site",
         "Sec-Fetch-Mode": "navigate",
@@ -270,7 +261,6 @@ def test_a_link_from_elsewhere_opens_a_page() -> None:
 
 
 def test_a_sandboxed_frame_shows_images() -> None:
-    """The frame of an email has no origin, and still shows the images of the email."""
     image = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
     app = SameOrigin(echo, images="/messages/[^/]+/parts/[0-9]+")
     assert passes(app, image, path="/messages/m1/parts/2")

@@ -98,13 +98,11 @@ noise = st.one_of(amounts, dates, in_years, phones, named_numbers, addresses, na
 
 @given(codes, st.sampled_from(SAYINGS))
 def test_a_code_of_digits_is_found(code: str, saying: str) -> None:
-    """In a sentence about a code, four to eight digits are one, even if they look like a year."""
     assert codes_in(saying.format(code)) == [code]
 
 
 @given(groups, groups, st.sampled_from(SAYINGS))
 def test_a_code_of_letters_and_digits_is_found(first: str, second: str, saying: str) -> None:
-    """In such a sentence, groups of capital letters and digits are a code as well."""
     code = f"{first}-{second}"
     expected = code.replace("-", "") if code.replace("-", "").isdigit() else code
     assert codes_in(saying.format(code)) == [expected]
@@ -112,7 +110,6 @@ def test_a_code_of_letters_and_digits_is_found(first: str, second: str, saying: 
 
 @given(st.lists(noise, max_size=4))
 def test_other_figures_are_no_codes(lines: list[str]) -> None:
-    """Amounts, years, dates, phone and order numbers, links and addresses are no codes."""
     assert codes_in("\n".join(lines)) == []
 
 
@@ -120,7 +117,6 @@ def test_other_figures_are_no_codes(lines: list[str]) -> None:
 def test_only_the_code_is_found(
     before: list[str], code: str, saying: str, after: list[str]
 ) -> None:
-    """Among other figures only the code is found."""
     text = "\n\n".join(["Hello Ada,", *before, "We write to you.", saying.format(code), *after])
     assert codes_in(text) == [code]
 
@@ -152,7 +148,6 @@ def test_only_the_code_is_found(
     ],
 )
 def test_codes_of_examples(text: str, found: list[str]) -> None:
-    """The sentence about a code wins; without one, only digits that must be a code count."""
     assert codes_in(text) == found
 
 
@@ -168,13 +163,11 @@ def test_codes_of_examples(text: str, found: list[str]) -> None:
     ],
 )
 def test_codes_of_html(html: str) -> None:
-    """Paragraphs and rows of HTML are lines, and the parts of a line belong together."""
     view = MailView(headers=(), text=None, html=f"<title>2026</title>{html}", parts=())
     assert codes_of("Welcome", view) == ["481516"]
 
 
 def test_a_large_email_takes_no_square_of_its_length() -> None:
-    """Ten times the text takes some ten times as long, on one line or on many."""
     for line in ("1234 5678 code. ", "1234567\n", "A" * 50 + "code1234 "):
         took = []
         for times in (200, 2_000):

@@ -15,7 +15,6 @@ def view(text: str | None = None, html: str | None = None) -> MailView:
 
 
 def test_links_of_html_and_text() -> None:
-    """Web links of both bodies are found once, decoded, the HTML's first; others are not."""
     html = (
         '<a href="https://a.example/?x=1&amp;y=2">a</a><a href="mailto:b@example.com">b</a><a>c</a>'
     )
@@ -24,7 +23,6 @@ def test_links_of_html_and_text() -> None:
 
 
 def test_links_are_those_that_a_browser_opens() -> None:
-    """References and blanks are read as in browsers; comments and scripts have no links."""
     html = (
         '<a href="https://a.example/?x=1&region=eu&copy=2">a</a>'
         '<AREA HREF=" https://b.example/c d"><a href="#top">b</a>'
@@ -35,7 +33,6 @@ def test_links_are_those_that_a_browser_opens() -> None:
 
 
 def test_codes_after_a_hidden_paragraph() -> None:
-    """A hidden element without its end hides no code, and links of apps and phones have none."""
     html = '<p style="display:none">Preheader<h1>Your code is 482193</h1><p>Bye</p>'
     assert codes_of("", view(html=html)) == ["482193"]
     html = 'Your code: <a href="shop://code/111111">Open</a>, <a href="tel:222222">call</a>'
@@ -43,14 +40,12 @@ def test_codes_after_a_hidden_paragraph() -> None:
 
 
 def test_codes_of_the_subject_come_first() -> None:
-    """The subject's comes first; without a text the shown HTML is searched; links have none."""
     html = "<style>.x{width:1234px} 5678 </style><p>Code <b>222222</b></p>"
     assert codes_of("111111 is your code", view(html=html)) == ["111111", "222222"]
     assert codes_of("Your code", view("Your code: https://example.com/?code=481516")) == []
 
 
 def test_the_preview_is_one_line() -> None:
-    """The preview is the text without line breaks, cut off; or that of the HTML."""
     assert preview_of(view("Hello\n\n  Ada\n")) == "Hello Ada"
     assert preview_of(view(html="<head><title>No</title></head><p>Hi</p><p>Bob</p>")) == "Hi Bob"
     assert len(preview_of(view("x" * 500))) == 140
@@ -59,7 +54,6 @@ def test_the_preview_is_one_line() -> None:
 
 @given(st.text(alphabet="<>[]&;!-/ ahref='\"=scriptyl1234\n"))
 def test_no_html_is_too_broken(html: str) -> None:
-    """Any HTML gives lists and a text, never an error."""
     mail = EmailMessage()
     mail.set_content(html, subtype="html")
     parsed = read(mail.as_bytes())

@@ -32,7 +32,6 @@ def full_mail() -> EmailMessage:
 
 
 def test_bodies_and_parts_are_separated() -> None:
-    """The two bodies are text; every other leaf is a part with its name, type and size."""
     view = read(full_mail().as_bytes())
     assert view.text == "Hello Ada\n"
     assert view.html is not None
@@ -49,7 +48,6 @@ def test_bodies_and_parts_are_separated() -> None:
 
 
 def test_parts_are_found_by_number() -> None:
-    """A part's number returns its decoded bytes; an attached mail is one part."""
     raw = full_mail().as_bytes()
     contents = [part_content(raw, part.number) for part in read(raw).parts]
     assert contents[:2] == [PNG, b"a,b\r\n"]
@@ -59,7 +57,6 @@ def test_parts_are_found_by_number() -> None:
 
 
 def test_the_frame_finds_embedded_images() -> None:
-    """A cid: URL becomes the part's URL, and the base element follows the doctype."""
     view = read(full_mail().as_bytes())
     number = view.parts[0].number
     assert view.framed_html().startswith('<!doctype html><base target="_blank">')
@@ -67,7 +64,6 @@ def test_the_frame_finds_embedded_images() -> None:
 
 
 def test_an_unknown_cid_stays_as_written() -> None:
-    """A cid: URL without a part is not changed."""
     html = read(b'Content-Type: text/html\r\n\r\n<HEAD x=y><img src="cid:none">').framed_html()
     assert html == '<HEAD x=y><base target="_blank"><img src="cid:none">'
 
@@ -83,7 +79,6 @@ def test_an_unknown_cid_stays_as_written() -> None:
     ],
 )
 def test_remote_images_are_detected(html: str, *, remote: bool) -> None:
-    """A mail has remote images only if its HTML loads them over HTTP."""
     assert read(f"Content-Type: text/html\r\n\r\n{html}".encode()).has_remote_images is remote
 
 
@@ -96,19 +91,16 @@ def test_remote_images_are_detected(html: str, *, remote: bool) -> None:
     ],
 )
 def test_undecodable_text_gets_replacement_characters(head: bytes, text: str) -> None:
-    """A wrong or unknown charset gives replacement characters and no error."""
     assert read(head + b"\r\n\r\n\xe4").text == text
 
 
 def test_an_invalid_type_becomes_octet_stream() -> None:
-    """An invalid content type becomes application/octet-stream, which is a valid header."""
     (part,) = read(b"Content-Type: a/b\x01c\r\n\r\nx").parts
     assert part.content_type == "application/octet-stream"
 
 
 @pytest.mark.slow
 def test_deep_nesting_is_readable() -> None:
-    """Multiparts nested too deep for the parser still give headers and one part."""
     raw = b"Subject: deep\r\n" + b"".join(
         b'Content-Type: multipart/mixed; boundary="b%d"\r\n\r\n--b%d\r\n' % (n, n)
         for n in range(1200)
@@ -119,7 +111,6 @@ def test_deep_nesting_is_readable() -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_readable(raw: bytes) -> None:
-    """Any bytes give headers, bodies and parts that can be written as JSON."""
     check_readable(raw)
 
 
@@ -146,7 +137,6 @@ _LINES = st.sampled_from(
 
 @given(st.lists(_LINES, max_size=20))
 def test_any_mime_is_readable(lines: list[bytes]) -> None:
-    """Any sequence of MIME lines gives headers, bodies and parts too."""
     check_readable(b"\r\n".join(lines))
 
 

@@ -25,7 +25,6 @@ def change(path: Path, **changes: str) -> None:
 
 
 def test_a_restart_has_the_same_keys_and_certificate(path: Path) -> None:
-    """The second start reads what the first one made; only the user may read the file."""
     first, second = keep_keys(path), keep_keys(path)
     assert (second.texts, second.certificate) == (first.texts, first.certificate)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -34,14 +33,12 @@ def test_a_restart_has_the_same_keys_and_certificate(path: Path) -> None:
 
 
 def test_the_accounts_are_those_in_the_keys(path: Path) -> None:
-    """Each account id is the one that the text of its key contains, and all differ."""
     keys = keep_keys(path)
     assert keys.accounts == {role: account_of_key(text) for role, text in keys.texts.items()}
     assert len(set(keys.accounts.values())) == 3
 
 
 def test_a_key_of_the_environment_comes_first(path: Path) -> None:
-    """The given live key is used in this run only; the file keeps its own."""
     kept = keep_keys(path)
     given = new_key_text("0123456789ab", KeyType.LIVE)
     keys = keep_keys(path, given)
@@ -61,7 +58,6 @@ def test_a_key_of_the_environment_comes_first(path: Path) -> None:
 def test_an_unusable_key_of_the_environment_is_refused(
     path: Path, spoil: Callable[[Path], str]
 ) -> None:
-    """A text that is no key, a preview key and another account's key are refused, unprinted."""
     given = spoil(path)
     with pytest.raises(KeysInvalid) as refusal:
         keep_keys(path, given)
@@ -72,7 +68,6 @@ def test_an_unusable_key_of_the_environment_is_refused(
     "content", ["", "[]", "{", '{"live": 1}', '{"live": "bx_live_typo"}', b"\xff"]
 )
 def test_a_damaged_file_is_refused(path: Path, content: str | bytes) -> None:
-    """A damaged file is an error that names the way out, and the file is left as it is."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(KeysInvalid, match="make fresh"):
         keep_keys(path)
@@ -80,7 +75,6 @@ def test_a_damaged_file_is_refused(path: Path, content: str | bytes) -> None:
 
 
 def test_a_damaged_certificate_is_refused(path: Path) -> None:
-    """A certificate that cannot be read is an error too."""
     keep_keys(path)
     change(path, certificate="-----BEGIN CERTIFICATE-----")
     with pytest.raises(KeysInvalid, match="make fresh"):
@@ -90,7 +84,6 @@ def test_a_damaged_certificate_is_refused(path: Path) -> None:
 def test_a_certificate_that_expires_soon_is_renewed(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A certificate with less than 30 days left is made anew; the keys stay."""
     monkeypatch.setattr(relay, "_VALID", dt.timedelta(days=29))
     first = keep_keys(path)
     monkeypatch.undo()
@@ -103,7 +96,6 @@ def test_a_certificate_that_expires_soon_is_renewed(
 def test_the_authorities_of_the_system_stay_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file holds what the system trusts, then our certificate; without a system's only ours."""
     system = tmp_path / "system.crt"
     system.write_text("SYSTEM\n")
     monkeypatch.setattr("local.environment._AUTHORITIES", (tmp_path / "absent", system))

@@ -19,7 +19,6 @@ _RECORD = ['"pillarbox-account=a1"']
 def test_a_new_domain(
     seconds: float, records: list[str], monkeypatch: pytest.MonkeyPatch, *, verified: bool
 ) -> None:
-    """The DNS has no proof at first, then it has; SES verifies it after the same time again."""
     added = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
     class Clock(dt.datetime):
@@ -40,7 +39,6 @@ def test_a_new_domain(
 
 
 def test_a_domain_that_is_never_verified_by_itself() -> None:
-    """A test says when its owner has published the proof, before and after SES knows it."""
     mailbox, domain = store.MailStore(), "a.unverified.example"
     assert mailbox.set_identity_status(domain, "SUCCESS") is False
     assert published(mailbox, f"a1._pillarbox.{domain}", "TXT") == []

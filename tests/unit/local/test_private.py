@@ -24,7 +24,6 @@ def mode(path: Path) -> int:
 
 @pytest.mark.usefixtures("umask")
 def test_a_new_directory_is_private(tmp_path: Path) -> None:
-    """The directory is 0700, and what is written later is 0600 and 0700."""
     state = tmp_path / "parent" / "state"
     make_private(state)
     (state / "stack.json").write_text("{}")
@@ -35,7 +34,6 @@ def test_a_new_directory_is_private(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("umask")
 def test_an_old_directory_becomes_private(tmp_path: Path) -> None:
-    """Open modes of an earlier version are corrected for the directory and all that it holds."""
     state = tmp_path / "state"
     (state / "build" / "dependencies").mkdir(parents=True)
     files = [state / "engine.log", state / "build" / "a.zip", state / "build/dependencies/x.py"]
@@ -50,7 +48,6 @@ def test_an_old_directory_becomes_private(tmp_path: Path) -> None:
 
 
 def test_what_is_elsewhere_keeps_its_mode(tmp_path: Path, umask: int) -> None:
-    """A link's target, and a file that another folder shares, keep their mode."""
     state, other = tmp_path / "state", tmp_path / "other"
     state.mkdir()
     other.mkdir()

@@ -22,7 +22,6 @@ def ask(path: str, **request: Any) -> httpx.Response:
 
 
 def test_the_document_names_this_address() -> None:
-    """/openapi.json is docs/openapi.json with the stack's own server."""
     document = ask("/openapi.json").json()
     assert document.pop("servers") == [{"url": "http://127.0.0.1:1"}]
     assert (
@@ -32,7 +31,6 @@ def test_the_document_names_this_address() -> None:
 
 
 def test_the_page_begins_with_what_a_key_may_call() -> None:
-    """/docs shows the routes of docs/openapi-keys.json but the operator's, /docs/all all."""
     assert ask("/docs/all").text == ask("/docs").text
     paths = ask("/docs/openapi.json").json()["paths"]
     assert "post" in paths["/api/v1/emails"]
@@ -42,7 +40,6 @@ def test_the_page_begins_with_what_a_key_may_call() -> None:
 
 
 def test_the_page_loads_nothing_from_other_hosts() -> None:
-    """Scripts, styles and icons of /docs come from this server; the policy allows no others."""
     page = ask("/docs")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
@@ -54,7 +51,6 @@ def test_the_page_loads_nothing_from_other_hosts() -> None:
 
 
 def test_only_a_page_of_this_origin_reads_the_key() -> None:
-    """No page of another origin can read the key, and no cache keeps it."""
     answer = ask("/docs/key.json")
     assert answer.json() == {"key": "bx_live_key"}
     assert "access-control-allow-origin" not in answer.headers
@@ -65,7 +61,6 @@ def test_only_a_page_of_this_origin_reads_the_key() -> None:
 
 @pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/docs2", "/openapi.json/x"])
 def test_other_paths_reach_the_api(path: str) -> None:
-    """The API answers every path that is not the page's."""
     assert ask(path).text == "the API"
 
 
@@ -75,7 +70,6 @@ def test_another_host_is_refused() -> None:
 
 
 def test_the_stack_says_that_it_is_ready() -> None:
-    """/healthz answers 200 itself, without the API."""
     answer = ask("/healthz")
     assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
     assert answer.headers["cache-control"] == "no-store"

@@ -59,7 +59,6 @@ REQUESTS: list[tuple[str, str, int | None, Origin]] = [
 def test_the_origin_is_chosen_by_size(
     method: str, path: str, length: int | None, origin: Origin
 ) -> None:
-    """Small requests go to the API, larger sends to the front, requests over the limits nowhere."""
     chosen, limit = ROUTE.origin(method, path, length)
     assert chosen is origin
     assert limit == (FRONT if method == "POST" and path in SENDS else LAMBDA)
@@ -67,11 +66,9 @@ def test_the_origin_is_chosen_by_size(
 
 @pytest.mark.parametrize("path", HOMES)
 def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
-    """The host name alone, and `/app` without its slash, lead to the dashboard."""
     assert ROUTE.is_home(path)
 
 
 @pytest.mark.parametrize("path", ["/app/", "/apps", "/api", "//", "/api/v1/emails"])
 def test_no_other_path_leads_there(path: str) -> None:
-    """Every other path has its own answer."""
     assert not ROUTE.is_home(path)

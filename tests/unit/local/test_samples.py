@@ -39,7 +39,6 @@ VALUES = {name: named(name) for name in values_of({"keys": {"live": ""}, "base_u
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_sample_has_what_its_function_asks_for(function: str) -> None:
-    """A function of the template finds its event, with a key or an access token put in."""
     event = json.loads(sample_event(function, VALUES))
     headers = event.get("headers", {})
     asks = "httpMethod" in event and function not in WITHOUT_KEY
@@ -58,15 +57,12 @@ def test_a_sample_has_what_its_function_asks_for(function: str) -> None:
     ],
 )
 def test_a_sample_names_what_the_stack_has(function: str, parameter: str, value: str) -> None:
-    """The id that a sample needs is in the path and in the path's parameters."""
     event = json.loads(sample_event(function, VALUES))
     assert event["pathParameters"] == {parameter: value}
     assert value in event["path"].split("/")
 
 
 def test_a_sample_asks_the_stack_for_nothing_else() -> None:
-    """A value that a sample does not name is not looked up."""
-
     def unused() -> str:
         raise AssertionError
 
@@ -75,7 +71,6 @@ def test_a_sample_asks_the_stack_for_nothing_else() -> None:
 
 
 def test_the_error_for_a_wrong_name_lists_the_functions() -> None:
-    """The names are those of the template."""
     with pytest.raises(NoSuchFunction) as refused:
         sample_event("Nothing", VALUES)
     listed = str(refused.value).removeprefix("FUNCTION is one of: ").removesuffix(".")

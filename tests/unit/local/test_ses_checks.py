@@ -48,7 +48,6 @@ def multipart(part: bytes) -> bytes:
     ],
 )
 def test_raw_messages(raw: bytes, text: str | None) -> None:
-    """A message gets the error that SES documents, or none."""
     if text is None:
         assert check_message(raw)
         return
@@ -72,7 +71,6 @@ def test_raw_messages(raw: bytes, text: str | None) -> None:
     ],
 )
 def test_address_lists(value: str, addresses: list[str]) -> None:
-    """The addresses of a list are found between names, comments and groups."""
     assert list(addresses_in(value)) == addresses
     for address in addresses:
         check_address(address)
@@ -98,7 +96,6 @@ def test_address_lists(value: str, addresses: list[str]) -> None:
     ],
 )
 def test_malformed_addresses(value: str, text: str) -> None:
-    """A malformed address gets the error that SES returns for it."""
     with pytest.raises(SesError) as refused:
         any(map(check_address, addresses_in(value)))
     assert text in refused.value.message

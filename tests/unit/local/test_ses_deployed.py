@@ -33,7 +33,6 @@ def test_the_set_publishes_what_the_template_says(event_type: str, *, published:
 
 
 def test_the_set_has_the_options_of_the_template() -> None:
-    """Reasons that it names are in force, also none; without any the account's are."""
     off: dict[str, list[str]] = {"SuppressedReasons": []}
     assert created(SuppressionOptions=off).suppression.reasons == ()
     assert created().sending_enabled

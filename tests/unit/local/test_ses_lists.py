@@ -12,5 +12,4 @@ def test_the_service_refuses_the_same_twice_as_ses() -> None:
 
 
 def test_the_service_refuses_the_same_attachments_as_ses() -> None:
-    """Neither list has a type that the other has not."""
     assert UNSUPPORTED_EXTENSIONS == UNSUPPORTED_TYPES

@@ -9,25 +9,21 @@ def allowed(limit: RateLimit, count: int, now: float, recipients: int = 1) -> in
 
 
 def test_a_second_and_a_burst_are_allowed() -> None:
-    """At 14 a second, 17 are allowed at once, and then 14 in each second."""
     limit = RateLimit(14.0)
     assert allowed(limit, 100, 0.0) == 17
     assert [allowed(limit, 100, second) for second in (1.0, 2.0, 3.0)] == [14, 14, 14]
 
 
 def test_the_sandbox_allows_one_a_second() -> None:
-    """At 1 a second, one more is allowed at first."""
     limit = RateLimit(1.0)
     assert [allowed(limit, 5, second) for second in (0.0, 0.5, 1.0, 1.5, 2.0)] == [2, 0, 1, 0, 1]
 
 
 def test_recipients_count() -> None:
-    """Emails to three recipients are allowed a third as often."""
     assert allowed(RateLimit(14.0), 100, 0.0, recipients=3) == 5
 
 
 def test_a_large_email_needs_a_second_and_leaves_a_debt() -> None:
-    """An email to 50 is allowed when a second's tokens are there, and the next ones wait."""
     limit = RateLimit(14.0)
     assert limit.allow(50, 0.0)
     assert not limit.allow(1, 2.3)
@@ -36,7 +32,6 @@ def test_a_large_email_needs_a_second_and_leaves_a_debt() -> None:
 
 
 def test_a_clock_that_goes_back_gives_nothing() -> None:
-    """No tokens come while the time does not pass."""
     limit = RateLimit(1.0)
     assert allowed(limit, 5, 10.0) == 2
     assert allowed(limit, 5, 9.0) == 0

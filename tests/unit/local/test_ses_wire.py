@@ -11,7 +11,6 @@ OWN = b"Message-ID: <0100-1@email.amazonses.com>\r\nDate: Sat, 28 Nov 2026 09:30
 
 
 def test_the_host_of_the_id_names_the_region() -> None:
-    """In us-east-1 it is `email`."""
     assert message_id("0100-1", "us-east-1") == "<0100-1@email.amazonses.com>"
     assert message_id("0100-1", "eu-west-1") == "<0100-1@eu-west-1.amazonses.com>"
 
@@ -29,11 +28,9 @@ def test_the_host_of_the_id_names_the_region() -> None:
     ],
 )
 def test_only_these_fields_are_replaced(raw: bytes, rest: bytes) -> None:
-    """The id is SES's and the date that of acceptance; every other octet stays."""
     assert as_delivered(raw, "0100-1", "us-east-1", AT) == OWN + rest
 
 
 def test_line_ends_stay_what_they_are() -> None:
-    """An email with bare line feeds gets none of another kind."""
     delivered = as_delivered(b"Date: x\nFrom: a@b.c\n\nHi", "0100-1", "us-east-1", AT)
     assert delivered == OWN.replace(b"\r\n", b"\n") + b"From: a@b.c\n\nHi"
