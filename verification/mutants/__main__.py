@@ -5,9 +5,9 @@
     .venv/bin/python -m verification.mutants layers/shared/pillarbox/application/delivery
 
 The first command writes which files of tests enter which function of the product. The second one
-changes the modules of folders or files, one change at a time, as `changes.py` says, with `--code`
-also in every way that cosmic-ray knows. The tests that enter the changed function, or one that
-names the changed constant, must fail. It prints the changes that survive.
+changes the modules of folders or files, one change at a time, as `changes.py` says. The tests that
+enter the changed function, or one that names the changed constant, must fail. It prints the changes
+that survive.
 `--sample N` tries N changes of each module, always the same ones.
 One process loads the libraries and forks for each change, since starting Python takes longer than
 the tests.
@@ -21,7 +21,6 @@ import random
 import resource
 import signal
 import socket
-import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,10 +36,6 @@ from hypothesis import Phase, settings
 from verification.mutants.changes import Change, changes, places
 from verification.mutants.touching import PRODUCT, TOUCHED
 from verification.planting import ROOT, copied_tree
-
-TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.7.0", "python")
-#: Runs in the environment of cosmic-ray, which is not installed in this one.
-CODE: Final = Path(__file__).parent / "code_changes.py"
 
 #: Seconds that the tests of a change took together when they were recorded: the fastest ones.
 _TESTS_LIMIT: Final = 15
@@ -60,7 +55,7 @@ def main() -> int:
     """Return 1 if a change survived."""
     parser = ArgumentParser(prog="python -m verification.mutants")
     parser.add_argument("paths", nargs="*", metavar="PATH", default=PRODUCT)
-    parser.add_argument("--code", action="store_true", help="with the changes of cosmic-ray")
+    parser.add_argument("--conditions", action="store_true", help="change each condition too")
     parser.add_argument("--sample", type=int, metavar="N", help="try N changes of each module")
     arguments = parser.parse_args()
     paths = (
@@ -77,7 +72,7 @@ def main() -> int:
 def _survivors(copy: Path, module: str, server: socket.socket, arguments: Any) -> int:
     path = copy / module
     source = path.read_text()
-    found = [*changes(source), *(_code_changes(source, path) if arguments.code else ())]
+    found = [*changes(source, conditions=arguments.conditions)]
     if arguments.sample is not None and arguments.sample < len(found):
         found = random.Random(module).sample(found, arguments.sample)  # noqa: S311  no secret
     survived = 0
@@ -94,21 +89,6 @@ def _survivors(copy: Path, module: str, server: socket.socket, arguments: Any) -
     path.write_text(source)
     print(f"== {module}: of {len(found)} changes {survived} survived", flush=True)
     return survived
-
-
-def _code_changes(source: str, path: Path) -> list[Change]:
-    """Return the sources that cosmic-ray makes of a module, each with one change."""
-    tool = (str(ROOT / TOOL[0]), *TOOL[1:])
-    result = subprocess.run([*tool, str(CODE), str(path)], capture_output=True, check=True)
-    names = {}
-    for node, function, constant in places(ast.parse(source)):
-        names[getattr(node, "lineno", 0)] = function, constant
-    found = []
-    for changed in json.loads(result.stdout):
-        lines = zip(source.splitlines(), changed.splitlines(), strict=False)
-        line = next((n for n, (old, new) in enumerate(lines, 1) if old != new), 0)
-        found.append(Change(changed, *names.get(line, ("", ""))))
-    return found
 
 
 # Which tests are tried
@@ -145,7 +125,7 @@ def _special_first(files: Iterable[str]) -> list[str]:
 @cache
 def _touched() -> dict[str, Any]:
     known: dict[str, Any] = json.loads(TOUCHED.read_text())
-    return known
+    return {file: one for file, one in known.items() if (ROOT / file).exists()}
 
 
 def _users(module: str, change: Change) -> set[str]:

@@ -8,6 +8,13 @@ from typing import Final
 
 from verification.mutants.conditions import changed_conditions
 
+_BOUNDS: Final[dict[type[ast.cmpop], str]] = {
+    ast.Lt: " <= ",
+    ast.LtE: " < ",
+    ast.Gt: " >= ",
+    ast.GtE: " > ",
+}
+
 type Replacement = tuple[ast.expr | ast.stmt, str]
 _NUMBERS: Final = (ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
 
@@ -21,17 +28,19 @@ class Change:
     constant: str
 
 
-def changes(source: str) -> Iterator[Change]:
+def changes(source: str, *, conditions: bool = False) -> Iterator[Change]:
     """Yield each change of a module.
 
     Each `timedelta` of numbers and each number of a `Final` is doubled and halved. A statement that
     calls something of `self` moves behind the next one that does. Each filter of a comprehension
-    lets everything pass. Each term of a DynamoDB condition changes as `conditions.py` says.
+    lets everything pass. Each term of a DynamoDB condition changes as `conditions.py` says. With
+    `conditions` bounds count or not, `and` is `or`, and what is true is false.
     """
     octets = source.encode()
     starts = [0, *accumulate(map(len, octets.splitlines(keepends=True)))]
     for node, function, constant in places(ast.parse(source)):
-        for replacements in (*_doubled(source, node), *_moved(source, node), *_unfiltered(node)):
+        found = [*_doubled(source, node), *_moved(source, node), *_unfiltered(node)]
+        for replacements in (*found, *(_conditions(source, node) if conditions else ())):
             changed = octets
             for old, new in reversed(replacements):
                 start = starts[old.lineno - 1] + old.col_offset
@@ -72,6 +81,21 @@ def _doubled(source: str, node: ast.AST) -> Iterator[list[Replacement]]:
         half = "//" if isinstance(_value(number), int) else "/"
         yield [(number, f"({text} * 2)")]
         yield [(number, f"({text} {half} 2)")]
+
+
+def _conditions(source: str, node: ast.AST) -> Iterator[list[Replacement]]:
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _BOUNDS:
+            texts = (ast.get_source_segment(source, one) for one in (left, right))
+            yield [(node, f"({_BOUNDS[type(op)].join(map(str, texts))})")]
+        case ast.BoolOp(op=op, values=values):
+            other = " or " if isinstance(op, ast.And) else " and "
+            texts = (ast.get_source_segment(source, one) for one in values)
+            yield [(node, f"({other.join(f'({text})' for text in texts)})")]
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield [(test, f"not ({ast.get_source_segment(source, test)})")]
+        case _:
+            pass
 
 
 def _unfiltered(node: ast.AST) -> Iterator[list[Replacement]]:
