@@ -10,7 +10,7 @@ from typing import Final
 from tests.loops import for_each
 
 _TESTS: Final = Path(__file__).parents[1]
-_PARTS: Final = ("contract", "integration", "ports", "relay", "unit")
+_PARTS: Final = ("browser", "contract", "e2e", "fakes", "integration", "ports", "relay", "unit")
 #: What no user and no protocol knows.
 _ALLOWED: Final = frozenset({"END_OF_TIME", "NODE", "SECOND"})
 #: They compare numbers of the code with each other, or with those of the template.

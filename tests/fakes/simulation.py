@@ -23,7 +23,6 @@ from greenlet import getcurrent, greenlet
 
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
-from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import SendThrottled
@@ -330,7 +329,7 @@ class Service:
         delivery = self._delivery()
         simulation.sleep(delay)
         while True:
-            received = queue.receive(batch, VISIBILITY)
+            received = queue.receive(batch, timedelta(seconds=90))
             if not received:  # a long poll returns at once when there is a message
                 simulation.sleep(queue.next_in())
                 continue
