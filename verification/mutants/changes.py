@@ -40,6 +40,9 @@ def changes(source: str, *, conditions: bool = False) -> Iterator[Change]:
     starts = [0, *accumulate(map(len, octets.splitlines(keepends=True)))]
     for node, function, constant in places(ast.parse(source)):
         found = [*_doubled(source, node), *_moved(source, node), *_unfiltered(node)]
+        if isinstance(node, ast.JoinedStr | ast.Constant):
+            text = ast.get_source_segment(source, node) or ""
+            found += [[(node, other)] for other in changed_conditions(text)]
         for replacements in (*found, *(_conditions(source, node) if conditions else ())):
             changed = octets
             for old, new in reversed(replacements):
@@ -47,14 +50,6 @@ def changes(source: str, *, conditions: bool = False) -> Iterator[Change]:
                 end = starts[(old.end_lineno or 0) - 1] + (old.end_col_offset or 0)
                 changed = changed[:start] + new.encode() + changed[end:]
             yield Change(changed.decode(), function, constant)
-        if isinstance(node, ast.JoinedStr | ast.Constant):
-            start = starts[node.lineno - 1] + node.col_offset
-            text = ast.get_source_segment(source, node) or ""
-            for changed_text in changed_conditions(text):
-                changed = (
-                    octets[:start] + changed_text.encode() + octets[start + len(text.encode()) :]
-                )
-                yield Change(changed.decode(), function, constant)
 
 
 def places(
