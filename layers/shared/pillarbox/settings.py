@@ -5,6 +5,7 @@ for it, such as `settings.table`. `Settings({})` has the defaults.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Final, Literal, Self, overload
 
 if TYPE_CHECKING:
@@ -34,44 +35,25 @@ class SettingError(RuntimeError):
     """A setting is missing or invalid; the text names its variable."""
 
 
+@dataclass(eq=False)
 class Setting[T]:
-    """A row of the table. As an attribute of `Settings` it reads its variable.
+    """A row of the table. As an attribute of `Settings` it reads its variable."""
 
-    Not a dataclass: making one would cost every cold start more than the rest of this module.
-    """
-
-    __slots__ = ("default", "meaning", "output", "parameter", "parse", "set_by", "variable")
-
-    def __init__(  # noqa: PLR0913  the columns of the table
-        self,
-        parse: Callable[[str], T],
-        meaning: str,
-        set_by: tuple[Place, ...],
-        *,
-        default: str | None = None,
-        output: str = "",
-        parameter: str = "",
-        variable: str = "",
-    ) -> None:
-        """Fill in the row.
-
-        Args:
-            parse: the type: turns the variable's text into a value. Its ValueError says what the
-                text must be.
-            meaning: in one line.
-            set_by: who sets the variable.
-            default: as text. A setting without a default is required.
-            output: the stack's output that has the value, for programs outside AWS.
-            parameter: the stack's parameter that has it.
-            variable: if it is not the attribute's name in capitals after the prefix.
-        """
-        self.parse = parse
-        self.meaning = meaning
-        self.set_by = set_by
-        self.default = default
-        self.output = output
-        self.parameter = parameter
-        self.variable = variable
+    #: The type: turns the variable's text into a value. Its ValueError says what the text must be.
+    parse: Callable[[str], T]
+    #: In one line.
+    meaning: str
+    #: Who sets the variable.
+    set_by: tuple[Place, ...]
+    _: KW_ONLY
+    #: As text. A setting without a default is required.
+    default: str | None = None
+    #: The stack's output that has the value, for programs outside AWS.
+    output: str = ""
+    #: The stack's parameter that has it.
+    parameter: str = ""
+    #: If it is not the attribute's name in capitals after the prefix.
+    variable: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.variable = self.variable or PREFIX + name.upper()

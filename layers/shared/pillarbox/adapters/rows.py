@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -11,14 +11,11 @@ from pillarbox.domain.timing import milliseconds, to_datetime
 _REQUIRED: Final = object()
 
 
-class Codec:
-    """How a value is stored. Not a NamedTuple, which would cost every cold start much more."""
+class Codec(NamedTuple):
+    """How a value is stored."""
 
-    __slots__ = ("read", "write")
-
-    def __init__(self, write: Callable[[Any], Any], read: Callable[[Any], Any]) -> None:
-        self.write = write
-        self.read = read
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
 
 
 class Column:
