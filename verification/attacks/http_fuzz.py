@@ -103,9 +103,11 @@ def differences_of(body: dict[str, Any], mail: dict[str, Any]) -> Iterator[str]:
     fields = message_from_bytes(mail["raw"])  # decodes encoded-words without changing spaces
     to, cc, bcc = (_addresses(body.get(name)) for name in ("to", "cc", "bcc"))
     (author,) = message["from"].addresses
+    # Without a name a starter has that of the brand, or of the account.
+    brand = (body.get("brandName") or "Test") if "starterTemplate" in body else ""
     expected: dict[str, tuple[object, object]] = {
         "from": (SENDER, author.addr_spec),
-        "fromName": (body.get("fromName") or "", _name(fields["from"])),
+        "fromName": (body.get("fromName") or brand, _name(fields["from"])),
         "to": (to, _listed(message, "to")),
         "cc": (cc, _listed(message, "cc")),
         "replyTo": (_addresses(body.get("replyTo")), _listed(message, "reply-to")),
