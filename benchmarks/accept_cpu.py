@@ -16,14 +16,22 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import IO, Final, cast
 
+import boto3
+
 from benchmarks.accepting import MAIL
 from benchmarks.cold_start import LAYER, PYTHON, first_requests, instructions, post, prepare
-from benchmarks.smtp.end_to_end import engine_with_key
+from local.engine import Engine
+from pillarbox.adapters.dynamodb import records
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.settings import Settings
+from tests.aws import create_table
+from tests.fakes import builders
+from tests.stack import free_port
 
 ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = 200
@@ -122,6 +130,33 @@ async def measure(checkouts: list[Path]) -> None:
         median = statistics.median(turn[number] / turn[0] for turn in turns)
         ratio = figures[number] / figures[0]
         print(f"| {checkout} {client} | {figures[number]:.2f} | {ratio:.2f} | {median:.2f} |")
+
+
+@asynccontextmanager
+async def engine_with_key(folder: Path) -> AsyncIterator[str]:
+    """Run the engine with tables, queues, an account and its key; yield the key's text."""
+    engine = Engine(folder, free_port(), {"AUTH": "false"})
+    await engine.start()
+    try:
+        os.environ.update(engine.aws_environment, AWS_DEFAULT_REGION="eu-west-1")
+        tables = {"table": "pillarbox", "credentials_table": "pillarbox-credentials"}
+        for table in tables.values():
+            create_table(table)
+        queues = {
+            name: boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+            for name in ("jobs_queue_url", "urgent_jobs_queue_url")
+        }
+        os.environ.update(builders.environment("functions", **tables, **queues))
+        text = builders.key_text()
+        items = {
+            "table": records.account_item(builders.account(plan=Plan.ENTERPRISE)),
+            "credentials_table": records.key_item(builders.api_key(text)),
+        }
+        for name, item in items.items():
+            boto3.client("dynamodb").put_item(TableName=tables[name], Item=item)
+        yield text
+    finally:
+        await engine.stop()
 
 
 def print_instructions() -> None:
