@@ -21,7 +21,7 @@ CHECKS := $(addprefix tests/,checks integration/templates)
 WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard lean-dashboard dashboard-tests fresh test tests quick unit places format faults overload memory dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard lean-dashboard dashboard-tests fresh test tests quick unit places format faults dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -85,14 +85,6 @@ format: setup ## format the code, and fix what ruff can fix
 faults: setup ## break each call of each path, at random and by kills: an hour
 	$(RUN)python -m verification.faults
 
-overload: setup ## send 10,000 mails to an overloaded stack; miss none: 50 minutes
-	$(RUN)python -m verification.overload
-
-memory: setup ## send 14 MB mails in a cgroup of 384 to 640 MiB: 10 minutes, root
-	$(RUN)python -m verification.memory
-	$(RUN)python -m verification.memory --limit 384
-	$(RUN)python -m verification.memory --program front --limit 640
-
 dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
 	$(RUN)python -m verification.dynamodb_local
 
@@ -121,7 +113,7 @@ check: setup ## check lint, format, types, the template and what must agree
 	  'make --silent dashboard-tests' '$(RUN)pytest -n0 $(CHECKS)' \
 	  'make --silent .venv-checkov/made && tools/check_security'
 
-attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
+attacks: setup ## try what hostile mail, requests and sources would try: an hour
 	$(RUN)python -m verification.attacks
 
 bench: setup dashboard ## measure what emails and open pages cost, rendering, MIME and waits: minutes

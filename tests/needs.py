@@ -11,8 +11,6 @@ from typing import Final, Never
 
 import pytest
 
-from verification.memory.cgroup import MissingCgroup, memory_group
-
 #: Marks a test of code that runs only on Linux.
 linux_only: Final = pytest.mark.skipif(sys.platform != "linux", reason="runs only on Linux")
 
@@ -79,15 +77,6 @@ def need_docker() -> None:
             client.connect("/var/run/docker.sock")
     except OSError:
         pytest.skip("needs a Docker socket")
-
-
-def need_cgroup() -> None:
-    """Skip the test if no cgroup can limit memory here, also under CI, which may be a container."""
-    try:
-        with memory_group(64):
-            pass
-    except MissingCgroup as error:
-        pytest.skip(f"needs a cgroup: {error}")
 
 
 def missing(reason: str) -> Never:

@@ -57,37 +57,18 @@ def run_operator(state: Path, *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
-def new_sender(state: Path, name: str, address: str) -> tuple[str, str]:
-    """Create an account that may send as much as it likes; return its id and a key."""
-
-    def operate(*arguments: str) -> dict[str, Any]:
-        done = run_operator(state, *arguments)
-        if done.returncode:
-            sys.exit(f"pillarbox {' '.join(arguments)}: {done.stderr}")
-        answer: dict[str, Any] = json.loads(done.stdout or "{}")
-        return answer
-
-    account_id: str = operate("account", "create", "--name", name, "--plan", "enterprise")["id"]
-    of_account = ("--account", account_id)
-    operate("sender", "add", *of_account, address, "--verified", "--default")
-    key: str = operate("key", "create", *of_account, "--name", "k", "--preset", "send")["key"]
-    return account_id, key
-
-
-def wrong_statistics(state: Path, patience: float = 0, account_id: str | None = None) -> int:
-    """Return how many accounts, or whether one account, has wrong statistics.
+def wrong_statistics(state: Path, patience: float = 0) -> int:
+    """Return how many accounts have wrong statistics.
 
     It runs `pillarbox stats verify`. Statistics that are wrong or behind get some seconds of
     patience to become right, because the stream may still deliver changes.
     """
-    of_account = ("--account", account_id) if account_id else ()
     deadline = time.monotonic() + patience
     while True:
-        done = run_operator(state, "stats", "verify", *of_account)
+        done = run_operator(state, "stats", "verify")
         wrong = 1  # if the stack is busy, or gone
         if done.stdout:
-            told = json.loads(done.stdout)
-            reports = [told] if account_id else told["items"]
+            reports = json.loads(done.stdout)["items"]
             wrong = sum(not report["right"] or report["behind"] > 0 for report in reports)
         if not wrong or time.monotonic() > deadline:
             return wrong

@@ -8,7 +8,7 @@ from local.template import ROOT
 from tests.loops import for_each
 
 _ATTACKS: Final = re.findall(
-    r"^\| (?!try|---)([^|]+) \|[^|]*\| ([^|]*\.py[^|]*) \|[^|]+\|[^|]+\|$",
+    r"^\| (?!try|---)([^|]+) \| ([^|]*`test_[^|]*\.py[^|]*) \|[^|]+\|[^|]+\|$",
     (ROOT / "verification/README.md").read_text(),
     re.MULTILINE,
 )

@@ -24,7 +24,6 @@ from tests.contract.client import Api
 from tests.contract.service import Service
 from tests.contract.sign_in import Browser, add_user, signed_in
 from tests.contract.test_messages import event
-from verification.attacks import addresses
 
 TOKENS_PER_MINUTE = 60
 
@@ -252,8 +251,26 @@ def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> No
 
 def test_a_forged_address_gets_no_more_codes(service: Service) -> None:
     """One network gets the codes of one, whatever it says about its address."""
-    tally = addresses.attack(service, 6)
-    assert not tally.failed, tally.report()
+    client = "X-Pillarbox-Client"
+    forgeries: list[Callable[[int], dict[str, str]]] = [
+        lambda _: {},
+        lambda number: {client: f"203.{number}.113.1"},
+        lambda _: {client: "127.0.0.1"},
+        lambda _: {client: "zzz"},
+        lambda _: {client: "127.0.0.1", "X-Pillarbox-Edge": "secret"},
+    ]
+    sources = [f"198.51.{number}.7" for number in range(len(forgeries))]
+    with service.at(wiring.utc_now().replace(second=30)):
+        # The gateway does not know the address of the last one.
+        for source, forge in zip([*sources, ""], [*forgeries, forgeries[0]], strict=True):
+            statuses = [
+                Browser()
+                .post("/codes", {"email": f"n{next(_numbers)}@shop.example"}, source, **forge(n))
+                .status
+                for n in range(6)
+            ]
+            assert statuses == [202] * 3 + [429] * 3
+    service.codes()
 
 
 def test_the_address_that_the_edge_saw_counts(service: Service) -> None:

@@ -1,41 +1,113 @@
-"""What strangers and refused requests cost: a short form of verification/attacks/anonymous.py."""
+"""What strangers cost: a key that does not exist reads itself and its account, on every door."""
 
 import json
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
-from tests.contract.operations import OPERATIONS
-from tests.contract.service import Service
-from verification.attacks.anonymous import MOST_READS, QUERIES_OF_KEY, attack, counting
-from verification.attacks.tally import Tally
+from pillarbox import wiring
+from pillarbox.domain.accounts.key import KeyType, new_key_text
+from pillarbox.domain.errors import ServiceError
+from tests.contract.bodies import otp, raw_html
+from tests.contract.client import Api
+from tests.contract.counting import counting
+from tests.contract.operations import OPERATIONS, Operation
+from tests.contract.service import SENDER, Service
+from tests.loops import for_each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_IDS = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
+_MANY = [f"a{number}@slow.example" for number in range(330_000)]
+#: What made the service read or validate a lot, with its path.
+_LARGE: dict[str, tuple[str, object]] = {
+    "many recipients": ("/emails", raw_html(to=_MANY)),
+    "many copies": ("/emails", raw_html(to=_MANY[:3], cc=_MANY, bcc=_MANY)),
+    "many in each email": ("/emails/batch", {"messages": [raw_html(to=_MANY[:3_300])] * 100}),
+    "a hundred emails": (
+        "/emails/batch",
+        {"messages": [raw_html(to=_MANY[at * 10 :][:10]) for at in range(100)]},
+    ),
+    "a hundred templates": (
+        "/emails/batch",
+        {"messages": [raw_html(templateId=str(uuid4()), html=...)] * 100},
+    ),
+}
 
 
 @pytest.fixture(scope="module")
-def tally(service: Service) -> Tally:
-    """Return the counts of all attempts."""
-    return attack(service, keys=4)
+def forged(service: Service) -> list[str]:
+    """Keys with a valid checksum that do not exist, two of an account that does."""
+    account = service.account()
+    service.suppress(account, _MANY[0])
+    return [new_key_text(one, kind) for one in (account, "0" * 12) for kind in KeyType]
 
 
-def test_no_attempt_costs_more_than_it_may(tally: Tally) -> None:
-    """Over every route and SMTP, reads and DNS queries stay at their limits.
-
-    A forged key of each type reads itself and its account, whether the account exists or not.
-    """
-    assert tally["bad inputs tried"] > 4 * len(OPERATIONS)
-    assert tally["reads at most"] == MOST_READS
-    assert not tally.failed, tally.findings
-
-
-def test_the_refusals_of_one_key_are_limited(tally: Tally) -> None:
-    """A preview key makes 20 queries a minute for messages that are refused."""
-    assert tally[QUERIES_OF_KEY] == 20
+@for_each("operation", OPERATIONS)
+def test_a_forged_key_reads_two_items(forged: list[str], operation: Operation) -> None:
+    for key in forged:
+        with counting() as cost:
+            assert operation.request(Api(key), _IDS).status == 401
+        assert sum(cost.reads) <= 2
+        assert (cost.writes, cost.queries) == ([], [])
 
 
-def test_the_attack_notices_reads_that_grow(service: Service) -> None:
-    """The count sees each item of a BatchGetItem: a batch of a valid key reads its recipients."""
-    message = {"to": [f"a{n}@customer.example" for n in range(50)], "html": "x", "subject": "x"}
+@for_each("kind", _LARGE)
+def test_a_large_body_of_a_forged_key_reads_no_more(forged: list[str], kind: str) -> None:
+    path, body = _LARGE[kind]
     with counting() as cost:
-        response = service.live().raw("POST", "/emails/batch", json.dumps({"messages": [message]}))
-    assert response.status == 200
-    assert sum(cost.reads) >= 50 + MOST_READS
+        assert Api(forged[0]).raw("POST", path, json.dumps(body)).status == 401
+    assert sum(cost.reads) <= 2
+    assert (cost.writes, cost.queries) == ([], [])
+
+
+def test_a_forged_key_reads_two_items_over_smtp(service: Service, forged: list[str]) -> None:
+    submission = wiring.services().smtp_submission
+    octets = bytearray(f"From: {SENDER}\r\n\r\nHello\r\n".encode())
+    real = service.key(service.account())
+    message = submission.prepare(real, ("ada@customer.example",), octets)
+    tries: list[Callable[[str], object]] = [
+        submission.authenticate,
+        lambda key: submission.submit(key, message),
+        lambda key: submission.submit_all(key, [message] * 20),
+    ]
+    for key in forged:
+        for attempt in tries:
+            with counting() as cost, pytest.raises(ServiceError) as refused:
+                attempt(key)
+            assert refused.value.status == 401
+            assert sum(cost.reads) <= 2
+            assert (cost.writes, cost.queries) == ([], [])
+
+
+def test_a_silent_name_server_is_asked_once_for_all_accounts(service: Service) -> None:
+    body = otp(to="x@one.slow.example")
+    queries = []
+    for _ in range(4):
+        with counting() as cost:
+            assert service.live().send(body).status == 200
+        queries += cost.queries
+    assert queries == ["one.slow.example"]
+
+
+def test_a_preview_key_asks_for_twenty_domains_without_mail_a_minute(service: Service) -> None:
+    preview, queries = service.preview(), []
+    with service.at(wiring.utc_now().replace(second=1)):
+        for number in range(30):
+            with counting() as cost:
+                refused = preview.send(otp(to=f"x@d{number}.nomx.example"))
+            assert refused.status == (400 if number < 20 else 429)
+            queries += cost.queries
+    assert len(queries) == 20
+
+
+def test_each_item_of_a_batch_is_counted(service: Service) -> None:
+    """A valid key's batch reads its recipients, so the counts above can be exceeded."""
+    message = raw_html(to=[f"a{number}@customer.example" for number in range(50)])
+    with counting() as cost:
+        body = json.dumps({"messages": [message]})
+        assert service.live().raw("POST", "/emails/batch", body).status == 200
+    assert sum(cost.reads) >= 52
     assert cost.queries == ["customer.example"]

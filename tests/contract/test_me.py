@@ -11,8 +11,8 @@ from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler
+from tests.contract.counting import counting
 from tests.contract.service import Service
-from verification.attacks.anonymous import counting
 
 NOW = datetime(2026, 11, 20, 14, 9, 45, tzinfo=UTC)
 LIMITS = Limits(per_minute=5, per_day=9, per_month=100, recipients_per_day=20)

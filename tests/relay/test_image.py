@@ -205,6 +205,11 @@ def test_image_runs_as_nobody() -> None:
     assert instructions(RUNTIME_STAGE, "STOPSIGNAL") == ["SIGTERM"]
 
 
+def test_image_gives_memory_back() -> None:
+    """Without the threshold of malloc, a second wave of large messages does not fit."""
+    assert "MALLOC_MMAP_THRESHOLD_=1048576" in instructions(RUNTIME_STAGE, "ENV")[0].split()
+
+
 @pytest.mark.parametrize(("stage", "role"), [(RELAY_STAGE, "relay"), (FRONT_STAGE, "front")])
 def test_each_program_has_its_own_health_check(stage: str, role: str) -> None:
     """The check of a program asks only that one: both listen in one network."""

@@ -38,10 +38,6 @@ class Tally(Counter[str]):
         self[wrong] += 1
         self.findings[f"{wrong}: {finding!s:.300}"] += 1
 
-    def raise_to(self, name: str, figure: int) -> None:
-        """Keep the largest of some figures."""
-        self[name] = max(self[name], figure)
-
     @property
     def failed(self) -> bool:
         """Whether anything happened that must not."""
