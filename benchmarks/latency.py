@@ -11,6 +11,7 @@ The real Delivery and the real sending rate run over a model of SQS, Lambda and 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 
 from benchmarks.mixtures import ALLOWANCE, Email, Mixture, draw
 from pillarbox.adapters.dynamodb.messages.token_bucket import SECOND, TokenBucket
@@ -339,6 +340,37 @@ def beyond_the_rate(accounts: int, rate: float = 14.0) -> tuple[float, float]:
     return service.table.writes / count, service.table.reads / count
 
 
+def below_the_rate(load: float, accounts: int, seconds: float = 100.0) -> Result:
+    """Send at a part of SES's rate, 14 a second, and compare the waits with one queue in order.
+
+    The accounts differ in size: the n-th has an n-th of the first one's email.
+    """
+    random.seed(1)
+    service, rate, at, free_at = Service(14.0), 14.0, 0.0, 0.0
+    sizes = [1 / (number + 1) for number in range(accounts)]
+    in_order: list[float] = []
+    while at < seconds:
+        (account,) = random.choices(range(accounts), sizes)
+        kind = "large" if account < 3 else "small"  # noqa: PLR2004  the three largest
+        service.accept(at, kind, account_id=f"account{account:05}")
+        leaves_at = max(at, free_at)
+        free_at = max(at - 0.9, free_at) + 1 / (0.98 * rate)  # the bucket's size and rate
+        in_order += [leaves_at - at] if kind == "large" else []
+        at += random.expovariate(load * rate)
+    report = service.run()
+    count = len(report.sent_at)
+    writes, reads = service.table.writes / count, service.table.reads / count
+    p99 = sorted(in_order)[ceil(0.99 * len(in_order)) - 1]
+    return Result(
+        f"{load:.0%} of 14 a second by {accounts} accounts; in order the largest wait"
+        f" {p99:.1f} s (p99) and {max(in_order):.1f} s at most",
+        "≤ 1.3 writes per email",
+        f"{writes:.2f} writes and {reads:.2f} reads per email; p99 of the largest"
+        f" {report.percentile('large', 0.99):.1f} s, at most {max(report.waits['large']):.1f} s",
+        writes <= 1.3,  # noqa: PLR2004  the goal
+    )
+
+
 def beside_another_system(rate: float = 14.0, others: float = 5.0) -> Result:
     """Send 300 emails while another system sends with the same SES account."""
     random.seed(1)
@@ -400,6 +432,7 @@ def few_results() -> Iterator[Result]:
     yield mixtures(range(22, 31))
     yield lone_worker(14.0)
     yield four_accounts()
+    yield below_the_rate(0.95, 20, 20.0)
     yield first_second()
     yield throttling_table(seconds=4.0)
     yield flood_of_large_emails()
@@ -429,6 +462,9 @@ def results() -> Iterator[Result]:
     yield lone_worker(14.0)
     yield units(100.0, 20)
     yield four_accounts()
+    for load, accounts in ((0.3, 200), (0.6, 200), (0.8, 200), (0.95, 1), (0.95, 4), (0.95, 1_000)):
+        yield below_the_rate(load, accounts)
+    yield below_the_rate(0.95, 200, 300.0)
     yield flood_of_large_emails()
     yield throttling_table()
     yield first_second()

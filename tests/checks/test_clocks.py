@@ -95,7 +95,6 @@ OF_A_PACKAGE: Final = {
     "adapters/answer_memory.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
-    "adapters/dynamodb/messages/account_lines.py": (1, _PACE),
     "adapters/dynamodb/messages/known_bucket.py": (2, _PACE),
     "adapters/dynamodb/messages/quota_chunks.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (12, _PACE),

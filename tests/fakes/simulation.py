@@ -339,7 +339,7 @@ class Service:
 
     def _deliver(self, queue: FairQueue, delivery: Delivery, message: Queued) -> None:
         self.simulation.sleep(self.latency.prepare)
-        wait = delivery.deliver(message.job).retry_after
+        wait = delivery.deliver(message.job, first_receipt=message.receipts == 1).retry_after
         if wait is None:
             queue.delete(message)
             self.report.receipts.append(message.receipts)

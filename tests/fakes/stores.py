@@ -536,8 +536,10 @@ class FakeSendingRate:
         self.slowed_down = self.given_back = 0
         self._tokens = tokens
 
-    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
-        del account_id
+    def acquire(
+        self, account_id: str, recipients: int, *, urgent: bool, comes_back: bool = False
+    ) -> timedelta | None:
+        del account_id, comes_back
         if self.wait is not None:
             return self.wait
         if self._tokens <= (-1 if urgent else 0):

@@ -53,7 +53,6 @@ The first table has all other records:
 | tenant of strangers | TENANT      | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
-| line for it | RATE                | <account>      |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -194,8 +193,6 @@ session: Final = _of_list("SESS")
 account_list: Final = _common("ACCTS")
 redrive: Final = _common("REDRIVES")
 sign_up: Final = _common("SIGNUPS")
-#: The emails of an account that wait for the sending rate.
-account_line: Final = _common("RATE")
 proof_key: Final = _common("POW", _ALONE)
 heartbeat: Final = _common("PULSE", _ALONE)
 #: The last probe for the heartbeat.

@@ -228,7 +228,12 @@ class Delivery:
         now = self.clock()
         if now >= job.deadline:
             return self._refuse(message, "expired", _EXPIRED)
-        wait = self.rate.acquire(job.account_id, len(message.recipients), urgent=job.urgent)
+        wait = self.rate.acquire(
+            job.account_id,
+            len(message.recipients),
+            urgent=job.urgent,
+            comes_back=not first_receipt,
+        )
         if wait is not None:
             return DeliveryResult(Outcome.WAITING, min(wait, job.deadline - now))
         refused = self._refused_recipients(message)

@@ -156,10 +156,13 @@ class SendUncertain(Exception):
 class SendingRate(Protocol):
     """The recipients per second that SES grants, shared by all workers."""
 
-    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(
+        self, account_id: str, recipients: int, *, urgent: bool, comes_back: bool = False
+    ) -> timedelta | None:
         """Take the tokens of one email; return None, or the wait before another try.
 
-        A short wait is spent here. After a returned wait no token was taken.
+        A short wait is spent here, a longer one by an email that comes back. After a returned wait
+        no token was taken.
         """
 
     def give_back(self, recipients: int) -> None:

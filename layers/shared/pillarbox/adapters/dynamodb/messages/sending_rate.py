@@ -17,9 +17,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from pillarbox.adapters.dynamodb.messages.account_lines import AccountLines
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
-from pillarbox.adapters.dynamodb.messages.shares import URGENT, Charge, Shares
+from pillarbox.adapters.dynamodb.messages.shares import Changes, Shares, lane_of
 from pillarbox.adapters.dynamodb.messages.token_bucket import (
     LONGEST_WAIT,
     SECOND,
@@ -32,13 +31,18 @@ from pillarbox.domain.errors import ServiceError, Unavailable
 
 #: How long a worker tries to take the tokens of an email: longer at ten recipients a second and
 #: more, where many get theirs meanwhile. Urgent emails wait longer too, because their workers have
-#: nothing else to do.
+#: nothing else to do. If others of their account wait already, one that comes back from its line
+#: waits less, and a new one goes to the end of that line, so that no flood keeps all workers.
 _PATIENCE: Final = 2 * SECOND
-_URGENT_PATIENCE: Final = 3 * SECOND
+_CODE_PATIENCE: Final = 3 * SECOND
+_RETURNED_PATIENCE: Final = 3 * SECOND // 2
+_NEW_PATIENCE: Final = SECOND // 4
 _FAST: Final = 10.0
 _FAST_PATIENCE: Final = 4 * SECOND
 #: The longest wait before one of these tries, until a debt is repaid.
 _LONGEST_PAUSE: Final = 3 * SECOND
+#: A longer wait is for a debt, after an email to many recipients.
+_DEBT: Final = 2 * SECOND
 #: How often a worker tries to take the tokens of one email.
 _TRIES: Final = 20
 #: Workers that wait for the same token try again at different times within this time.
@@ -55,11 +59,11 @@ _GROUP: Final = SECOND // 4
 #: tokens of a tenth of a second.
 _LEASE: Final = SECOND
 _LEASED_PART: Final = 0.1
-#: An account that is ahead of another one leaves the tokens of this time to the others, and twice
-#: as many if it is far ahead. It is longer than the tries of the others are apart, and twice it is
-#: less than the bucket.
-_YIELD: Final = round(0.3 * SECOND)
-_FAR: Final = 2
+#: An email leaves the tokens of this time to each lane that goes before it, up to three, or as many
+#: as it needs after its first one. It is longer than the tries of urgent emails are apart, and
+#: three times it is less than the bucket.
+_YIELD: Final = SECOND // 5
+_MOST_YIELDS: Final = 3
 #: How often one try begins again, because another worker changed the bucket.
 _ATTEMPTS: Final = 4
 #: A worker with so many emails begins at a random time within these seconds.
@@ -79,10 +83,18 @@ class _Waiting:
     account_id: str
     recipients: int
     urgent: bool
+    #: Whether it had to wait before.
+    comes_back: bool
     #: When its thread wakes up and tries again.
     wakes_at: int = 0
     #: Its place in the line.
     departs_at: int | None = None
+    #: Whether it waits for its lane, so that no other one of it has to.
+    leads: bool = False
+
+    @property
+    def lane(self) -> str:
+        return lane_of(self.account_id, urgent=self.urgent)
 
 
 class DynamoSendingRate:
@@ -106,7 +118,6 @@ class DynamoSendingRate:
     ) -> None:
         self._table = table
         self._bucket = KnownBucket(table, read_rate)
-        self._lines = AccountLines(table)
         self._read_rate = read_rate
         self._clock = clock
         self._pause = pause
@@ -117,9 +128,11 @@ class DynamoSendingRate:
         self._lease_size = 1
         self._lease_ends_at = 0
 
-    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(
+        self, account_id: str, recipients: int, *, urgent: bool, comes_back: bool = False
+    ) -> timedelta | None:
         """Take the tokens of one email, or return when to try again."""
-        email = _Waiting(account_id, recipients, urgent)
+        email = _Waiting(account_id, recipients, urgent, comes_back)
         self._waiting.append(email)
         try:
             return self._acquire(email)
@@ -149,24 +162,23 @@ class DynamoSendingRate:
 
     def _acquire(self, email: _Waiting) -> timedelta | None:
         spread = _URGENT_SPREAD if email.urgent else _SPREAD
-        patience = self._patience(email)
-        gives_up_at = self._now() + patience
-        ends_at = gives_up_at + _LONGEST_PAUSE
-        wait, patient = 0, True
+        wait = patience = 0
+        began_at = waits_since = self._now()
         for _ in range(_TRIES):
             with self._lock:
                 if email.departs_at is None:
-                    wait, patient = self._try(email)
+                    wait, patience = self._try(email)
             if email.departs_at is not None:
                 self._wait_until(email.departs_at)
                 return None
             now = self._now()
             # Others may take the tokens at each try, so the waits have an end: the time of a
             # worker is for several emails, and it must not end between lease and hand-over.
-            if not patient or now > gives_up_at or wait > _LONGEST_PAUSE or now + wait > ends_at:
+            ends_at = began_at + patience + _LONGEST_PAUSE
+            if now > waits_since + patience or wait > _LONGEST_PAUSE or now + wait > ends_at:
                 break
-            if wait > SECOND:  # a debt, for which everybody waits
-                gives_up_at = now + wait + patience
+            if wait > _DEBT:  # everybody waits for it
+                waits_since = now + wait
             email.wakes_at = now + max(wait, 0) + round(spread * self._spread)
             self._wait_until(email.wakes_at)
         with self._lock:
@@ -175,44 +187,55 @@ class DynamoSendingRate:
         self._wait_until(email.departs_at)
         return None
 
-    def _patience(self, email: _Waiting) -> int:
-        state = self._bucket.state
-        if email.urgent:
-            return _URGENT_PATIENCE
-        return _FAST_PATIENCE if state and state.max_rate >= _FAST * 1000 else _PATIENCE
-
-    def _try(self, email: _Waiting) -> tuple[int, bool]:
-        """Give an email its place in the line; else return its wait, and if its worker waits too.
-
-        An email of an account that is ahead of others leaves tokens to them, and its worker.
-        """
+    def _try(self, email: _Waiting) -> tuple[int, int]:
+        """Give an email its place in the line; else return its wait, and how long it tries."""
         if self._use_lease(email):
-            return 0, True
+            return 0, 0
         state = self._bucket.known_state(self._now())
         if state is None:
             email.departs_at = 0
-            return 0, True
+            return 0, 0
         state = self._start_apart(state)
         for _ in range(_ATTEMPTS):
             now = self._now()
-            if self._bucket.seen_at < min(state.empty_at, now - _FRESH):  # others waited too
+            if self._bucket.seen_at < now - _FRESH:
                 state = self._bucket.keep(self._bucket.item.read() or state, now)
-            excess = _shares(state, now).excess(email.account_id, urgent=email.urgent)
-            tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent and not excess)
-            latest = _latest(tokens, excess, now)
+            tokens, before = _needs(email, state, now)
+            latest = _latest(tokens, before, now)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
             # has to wait.
             if not tokens.urgent and state.empty_at > latest:
                 break
             try:
-                self._take(state, email, now, excess)
+                self._take(state, email, before, now)
             except Refused as refusal:
                 state = self._bucket.keep(refusal.state, now)
             else:
-                return 0, True
+                return 0, 0
             if state.empty_at > latest:
                 break
-        return state.empty_at - latest, self._enter(state, email, now)
+        if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
+            self._spread, self._spread_at = _fraction(), now
+        return state.empty_at - latest, self._patience(email, state, now)
+
+    def _patience(self, email: _Waiting, state: BucketState, now: int) -> int:
+        """Return how long an email tries; an urgent one lets its lane wait, if it is the first."""
+        is_fast = state.max_rate >= _FAST * 1000
+        if not email.urgent:
+            return _FAST_PATIENCE if is_fast else _PATIENCE
+        shares = _shares(state, now)
+        if changes := shares.wait(email.lane):
+            try:
+                state = self._bucket.item.note(email.lane, now - SECOND, changes)
+                email.leads = True
+            except Refused as refusal:
+                state = refusal.state
+            self._bucket.keep(state, now)
+        if email.leads and not shares.has_line(email.lane):
+            return _CODE_PATIENCE
+        if email.comes_back:
+            return _RETURNED_PATIENCE
+        return _NEW_PATIENCE if is_fast else -1
 
     def _start_apart(self, state: BucketState) -> BucketState:
         """Wait a moment with a full bucket and a batch.
@@ -224,29 +247,18 @@ class DynamoSendingRate:
         self._pause(_fraction() * _START)
         return self._bucket.keep(self._bucket.item.read() or state, self._now())
 
-    def _enter(self, state: BucketState, email: _Waiting, now: int) -> bool:
-        """Let the account of an email that has to wait compete; return if its worker waits too."""
-        if self._spread_at < now - _FRESH:  # all emails of this worker wake up together
-            self._spread, self._spread_at = _fraction(), now
-        shares = _shares(state, now)
-        if entering := shares.enter(email.account_id, urgent=email.urgent):
-            self._bucket.keep(self._bucket.item.enter(entering), now)
-        if email.urgent:
-            return shares.keeps_worker(email.account_id)
-        return shares.excess(email.account_id, urgent=False) < _FAR
-
-    def _take(self, state: BucketState, email: _Waiting, now: int, excess: int) -> None:
+    def _take(self, state: BucketState, email: _Waiting, before: int, now: int) -> None:
         """Take the tokens of an email, and of those that wait with it.
 
         Raises:
             Refused: there are too few tokens, or the rate changed.
         """
         rate = state.rate(now)
-        urgent = email.urgent and not excess
-        group = [email] if urgent else self._group(email, state, now, excess)
+        urgent = _needs(email, state, now)[0].urgent
+        group = [email] if urgent else self._group(email, state, now, before)
         needed = sum(one.recipients for one in group)
         tokens = Tokens(needed, rate, urgent=urgent)
-        latest = _latest(tokens, excess, now)
+        latest = _latest(tokens, before, now)
         # Tokens in advance must be there, or they would delay the emails of others. A worker with
         # a batch takes its tokens together anyway, and a bucket that is not half full has many.
         lease = Tokens(self._next_lease(rate, needed), rate)
@@ -277,7 +289,7 @@ class DynamoSendingRate:
                 one.departs_at = now if early else start + place.hold - place.reserve
             start += place.cost
 
-    def _group(self, email: _Waiting, state: BucketState, now: int, excess: int) -> list[_Waiting]:
+    def _group(self, email: _Waiting, state: BucketState, now: int, before: int) -> list[_Waiting]:
         """Return an email with the others of this worker whose tokens one write takes."""
         rate, shares = state.rate(now), _shares(state, now)
         group = [email]
@@ -291,7 +303,7 @@ class DynamoSendingRate:
                 and other.departs_at is None
                 and other.wakes_at <= now + _FRESH
                 and other.urgent == email.urgent
-                and shares.excess(other.account_id, urgent=email.urgent) <= excess
+                and shares.before(other.lane, other.recipients) <= before
             ):
                 group.append(other)
             else:
@@ -319,17 +331,9 @@ class DynamoSendingRate:
             return timedelta(seconds=1)
         tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent)
         soonest = max(now + SECOND, min(state.empty_at, now + LONGEST_WAIT))
-        before = state.next_urgent if email.urgent else state.next_ordinary
-        shares = _shares(state, now)
-        turn, accounts = None, len(shares.competing)
-        if accounts > 1:
-            # An account that had much less uses each token until it has caught up.
-            is_far_behind = shares.is_far_behind(email.account_id, tokens.cost, urgent=email.urgent)
-            cost = tokens.cost * (1 if is_far_behind else accounts)
-            line = email.account_id + (URGENT if email.urgent else "")
-            turn = self._lines.take_turn(line, cost, soonest, before)
-        if turn is None:
-            turn = self._bucket.item.take_turn(state, tokens, now)
+        joins = _shares(state, now).join(email.lane)
+        lane = email.lane if joins else ""
+        turn = self._bucket.item.take_turn(state, lane, tokens.cost, soonest, joins)
         if turn is None:  # too many wait already
             turn = now + round(LONGEST_WAIT * (2 + _fraction()) / 3)
         return timedelta(microseconds=turn - now)
@@ -343,12 +347,23 @@ class DynamoSendingRate:
         return round(self._clock().timestamp() * SECOND)
 
 
-def _latest(tokens: Tokens, excess: int, now: int) -> int:
+def _needs(email: _Waiting, state: BucketState, now: int) -> tuple[Tokens, int]:
+    """Return the tokens that an email needs, and how many lanes go before it.
+
+    A code whose account had to let others wait takes those that come like other mail.
+    """
+    shares = _shares(state, now)
+    before = shares.before(email.lane, email.recipients)
+    urgent = email.urgent and not before and not shares.has_line(email.lane)
+    return Tokens(email.recipients, state.rate(now), urgent=urgent), before
+
+
+def _latest(tokens: Tokens, before: int, now: int) -> int:
     """Return until when the bucket may be empty, if some tokens are to be taken."""
     if tokens.urgent:
         return now + tokens.reserve
-    if excess:
-        return now - excess * _YIELD
+    if before:
+        return now - max(min(before, _MOST_YIELDS) * _YIELD, tokens.cost - tokens.time(1))
     return now + max(_LINE + round(tokens.rate * _LINE_OF_A_RECIPIENT) - tokens.time(1), 0)
 
 
@@ -357,20 +372,16 @@ def _is_full(state: BucketState, now: int) -> bool:
 
 
 def _shares(state: BucketState, now: int) -> Shares:
-    token = Tokens(1, state.rate(now))
-    return Shares(state.shares, max(state.empty_at, now - token.capacity), token.cost)
+    return Shares(state.rounds, state.lines, state.present_round, now)
 
 
-def _charges(state: BucketState, group: list[_Waiting], tokens: Tokens, now: int) -> list[Charge]:
-    """Return what to charge to the accounts of some emails. The first one pays for the lease."""
+def _charges(state: BucketState, group: list[_Waiting], tokens: Tokens, now: int) -> Changes:
+    """Return what changes for the accounts of some emails. The first one pays for the lease."""
     counts: dict[str, int] = {}
     for email in group:
-        counts[email.account_id] = counts.get(email.account_id, 0) + email.recipients
-    counts[group[0].account_id] += tokens.count - sum(counts.values())
-    return _shares(state, now).charge(
-        {account_id: tokens.time(count) for account_id, count in counts.items()},
-        urgent=group[0].urgent,
-    )
+        counts[email.lane] = counts.get(email.lane, 0) + email.recipients
+    counts[group[0].lane] += tokens.count - sum(counts.values())
+    return _shares(state, now).charge(counts)
 
 
 def _fraction() -> float:

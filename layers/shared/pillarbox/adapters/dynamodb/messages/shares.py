@@ -1,194 +1,146 @@
-"""The shares of accounts in the sending rate, while several of them compete for it.
+"""Who goes first while several accounts wait for the sending rate.
 
-The item of the bucket has a time for each account that competes: how far the tokens that it took
-reach, if each of n accounts gets every n-th token. So a token moves the time of its account by n
-tokens, and all tokens move `empty_at` by one. The account whose time is the lowest is served first,
-and those that are ahead of it leave the tokens to the others for a moment. What no other account
-wants goes to the one that asks.
+The tokens go in rounds: in each one every account that waits has one recipient. The email whose
+last recipient has the lowest round goes first, so the others send 50 recipients before one email to
+50. An account's codes are a lane beside its other mail, which goes after them. Codes begin some
+rounds before the other mail of all accounts.
 
-An account competes until `empty_at` has passed its time. One that has to wait without competing yet
-enters the item two emails before the others.
-
-Urgent emails count for their account, and have a time of their own too. So an account that is ahead
-because of its ordinary mail still gets its share for its codes.
-
-All times are in microseconds.
+The item of the bucket has two numbers for each lane: the round of its next recipient, and the end
+of its line, which is when the last email that had to wait comes back. A lane waits until a moment
+after that. One that begins to wait joins the present round, which is that of the last tokens. Only
+while a lane waits do the tokens of the others count, and all is forgotten when none does.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
-#: How far an account may be ahead of another one before it leaves tokens to it: a time, or one
-#: email if that takes longer.
-_AHEAD: Final = 500_000
-#: An account that is so far ahead lets its workers serve others.
-_FAR_AHEAD: Final = 20
-#: An account that enters is before the others by this, and competes until it is behind by that.
-#: Both are in the unit of `_AHEAD`.
-_CREDIT: Final = 2
-_KEPT: Final = 4
-#: Nothing is charged beyond this, so that a flood is forgiven in minutes.
-_MOST: Final = 120_000_000
-#: The item has at most so many times, so that it costs one write unit. The others are not charged.
-_MOST_TIMES: Final = 24
-#: A code whose account's codes are ahead of their share by more does not keep its worker.
-_KEEPS_WORKER: Final = 2_000_000
-#: The time of an account's urgent emails has the account's name and this.
-URGENT: Final = "!"
-#: The time at which codes of an account had to wait has its name and this.
-_WAITING: Final = "?"
-_MARKS: Final = (URGENT, _WAITING)
+#: Codes begin so many rounds before the others.
+_EARLIER: Final = 20
+#: A lane waits for so long after the end of its line, in microseconds.
+_GRACE: Final = 3_000_000
+#: An email in a worker renews the end after this time.
+_RENEWED: Final = 1_000_000
+#: The item has at most so many lanes, so that it costs one write unit. The others do not count.
+_MOST_LANES: Final = 16
+#: The lane of an account's codes has the account's id and this as its name.
+_CODES: Final = "_u"
+#: The two attributes of a lane have its name after these.
+ROUND: Final = "share_"
+LINE: Final = "line_"
+#: The attribute of the present round.
+PRESENT: Final = "present_round"
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """A change of the time of an account or of its codes.
+class Change(NamedTuple):
+    """A change of a number in the item: to a value, or by something from where it is.
 
-    It counts from a start or, if it goes on, from where it is. `by` is None to remove it.
+    If it is not there yet, it counts from the value.
     """
 
-    name: str
-    start: int = 0
-    by: int | None = None
-    goes_on: bool = False
+    value: int
+    by: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+#: The changes of the item's attributes; None removes one.
+type Changes = dict[str, Change | None]
+
+
+def lane_of(account_id: str, *, urgent: bool) -> str:
+    """Return the lane of an account's email."""
+    return account_id + _CODES if urgent else account_id
+
+
 class Shares:
-    """The accounts at one state of the bucket.
+    """The lanes at one state of the bucket.
 
-    `token` is the time in which the bucket gets one token, and `empty_at` is not in the past by
-    more than a full bucket.
+    Args:
+        rounds: the round of each lane's next recipient.
+        lines: the end of each lane's line, in microseconds since 1970.
+        present: the present round.
+        now: the time.
     """
 
-    times: Mapping[str, int]
-    empty_at: int
-    token: int
+    def __init__(
+        self, rounds: Mapping[str, int], lines: Mapping[str, int], present: int, now: int
+    ) -> None:
+        self._rounds, self._lines, self._present, self._now = rounds, lines, present, now
+        self._waiting = {lane for lane, end in lines.items() if end + _GRACE > now}
 
-    @property
-    def _unit(self) -> int:
-        return max(_AHEAD, self.token)
+    def before(self, lane: str, recipients: int) -> int:
+        """Return how many other lanes go before an email."""
+        last, codes = self._next(lane) + recipients, lane + _CODES
+        return sum(
+            other == codes or (self._next(other) + 1 < last and lane != other + _CODES)
+            for other in self._waiting - {lane}
+        )
 
-    @property
-    def competing(self) -> dict[str, int]:
-        """The accounts that compete, with their times."""
-        return {one: time for one, time in self._recent.items() if not one.endswith(_MARKS)}
+    def beside(self, lane: str, recipients: int) -> int:
+        """Return how many lanes have recipients until an email goes, with its own."""
+        last = self._next(lane) + recipients
+        return 1 + sum(self._next(other) <= last for other in self._waiting - {lane})
 
-    @property
-    def _recent(self) -> dict[str, int]:
-        since = self.empty_at - _KEPT * self._unit
-        return {name: time for name, time in self.times.items() if time > since}
+    def has_line(self, lane: str) -> bool:
+        """Return whether emails of a lane are to come back."""
+        return self._lines.get(lane, 0) > self._now
 
-    def excess(self, account_id: str, *, urgent: bool) -> int:
-        """Return how far the emails of an account are ahead of the other accounts.
+    def wait(self, lane: str) -> Changes:
+        """Return the changes with which a lane waits for a moment; none if it does already."""
+        if self._lines.get(lane, 0) + _RENEWED >= self._now:
+            return {}
+        joins = self.join(lane)
+        return {LINE + lane: Change(self._now), **joins} if joins else {}
 
-        0 is not at all, 1 ahead and 2 far ahead. Ordinary mail is far ahead while its own account
-        has codes, or it would leave between them.
+    def join(self, lane: str) -> Changes:
+        """Return the changes with which a lane has a round; none if there is no room for it."""
+        room, changes = self._make_room({lane})
+        return {**changes, ROUND + lane: Change(self._next(lane))} if room >= 0 else {}
+
+    def charge(self, recipients: Mapping[str, int]) -> Changes:
+        """Return the changes for recipients of some lanes that get tokens."""
+        changes: Changes = {
+            LINE + lane: None
+            for lane in recipients
+            if self._lines.get(lane, self._now) + _RENEWED < self._now
+        }
+        if not self._waiting or len(self._waiting | recipients.keys()) == 1:
+            return changes | {ROUND + lane: None for lane in self._rounds}
+        room, gone = self._make_room(recipients)
+        changes |= gone
+        for lane, count in recipients.items():
+            begins, known = self._next(lane), self._rounds.get(lane)
+            if room >= 0 or known is not None:
+                goes_on = known is None or known == begins
+                changes[ROUND + lane] = Change(begins, count) if goes_on else Change(begins + count)
+        present = max(self._present, *map(self._next, recipients))
+        return changes | ({PRESENT: Change(present)} if present > self._present else {})
+
+    def _next(self, lane: str) -> int:
+        """Return the round of the next recipient of a lane.
+
+        One that begins to wait goes before those of its kind that wait.
         """
-        if not urgent and not self._recent.keys().isdisjoint(_of_codes(account_id)):
-            return 2
-        time = self._time(account_id, urgent=urgent)
-        if time is None:
-            return 0
-        ahead = time - min(self._others(account_id), default=time)
-        return (ahead >= self._unit) + (ahead >= _FAR_AHEAD * self._unit)
+        known = [self._rounds[one] for one in (lane, lane + _CODES) if one in self._rounds]
+        if lane in self._waiting:
+            return max(known, default=self._first(lane))
+        return max([self._joins(lane), *known])
 
-    def is_behind(self, account_id: str, by: int, *, urgent: bool) -> bool:
-        """Return whether emails had less than their share or another account, by a time."""
-        time = self._time(account_id, urgent=urgent)
-        return time is None or time + by <= max([self.empty_at, *self._others(account_id)])
+    def _first(self, lane: str) -> int:
+        return self._present - (_EARLIER if lane.endswith(_CODES) else 0)
 
-    def is_far_behind(self, account_id: str, cost: int, *, urgent: bool) -> bool:
-        """Return whether they are behind by what an email of this cost takes from their share.
+    def _joins(self, lane: str) -> int:
+        first = self._first(lane)
+        if lane.endswith(_CODES):
+            codes = [self._rounds.get(one, first) for one in self._waiting if one.endswith(_CODES)]
+            first = max(first, min(codes, default=first))
+        return first - 1
 
-        For more than one recipient it is twice that.
-        """
-        by = self._unit + 2 * (cost - self.token)
-        return self.is_behind(account_id, len(self.competing) * by, urgent=urgent)
-
-    def keeps_worker(self, account_id: str) -> bool:
-        """Return whether a code that has to wait keeps its worker.
-
-        It does if its account's codes had less than another account, and not much more than their
-        share: floods of codes would keep all workers beside an account that is far ahead. Of
-        several equal floods each is behind the one that was served last, by a token's charge.
-        """
-        time = self._time(account_id, urgent=True)
-        if time is None:
-            return True
-        had_little = time + self._unit <= self.empty_at + _KEEPS_WORKER
-        further = max(len(self.competing) - 2, 0)
-        lead = self._unit + 2 * further * self.token
-        return had_little and self.is_behind(account_id, lead, urgent=True)
-
-    def _others(self, account_id: str) -> list[int]:
-        return [time for other, time in self.competing.items() if other != account_id]
-
-    def _time(self, account_id: str, *, urgent: bool) -> int | None:
-        """Return how far the tokens of an account reach; None if these emails had none lately."""
-        times = self._recent
-        of_account = times.get(account_id)
-        if not urgent:
-            return of_account
-        is_full = len(times) >= _MOST_TIMES  # codes have no time of their own then
-        return times.get(account_id + URGENT, of_account if is_full else None)
-
-    def enter(self, account_id: str, *, urgent: bool) -> list[Charge]:
-        """Return the changes with which an account begins to compete; none if it does already.
-
-        An urgent email notes that its account has codes too.
-        """
-        entering = {}
-        if account_id not in self._recent:
-            entering[account_id] = self.empty_at - _CREDIT * self._unit
-        if urgent and self._recent.keys().isdisjoint(_of_codes(account_id)):
-            entering[account_id + _WAITING] = self.empty_at
-        if not entering:
-            return []
-        charges, room = self._make_room({*entering})
-        for name, start in entering.items():
-            is_new = name not in self.times  # another worker may have added it
-            room -= is_new
-            if not is_new or room >= 0:
-                charges.append(Charge(name, start, 0, goes_on=is_new))
-        return charges
-
-    def charge(self, costs: Mapping[str, int], *, urgent: bool) -> list[Charge]:
-        """Return the changes for tokens that accounts take, as the time of each's tokens."""
-        recent, competing = self._recent, self.competing
-        accounts = len({*competing, *costs})
-        names = dict(costs)
-        if urgent:
-            names |= {account_id + URGENT: cost for account_id, cost in costs.items()}
-        charges, room = self._make_room({*names})
-        for name, cost in names.items():
-            is_new = name not in self.times
-            room -= is_new
-            time = recent.get(name)
-            if (is_new and room < 0) or (time and time > self.empty_at + _MOST):
-                continue
-            goes_on = is_new or time is not None
-            start = min(competing.get(name.removesuffix(URGENT), self.empty_at), self.empty_at)
-            charges.append(Charge(name, start, cost * accounts, goes_on=goes_on))
-        return charges
-
-    def _make_room(self, names: set[str]) -> tuple[list[Charge], int]:
-        """Return what to remove before names are added, and how many may be added then.
-
-        Accounts come before the times of codes.
-        """
-        recent = self._recent
-        new = names - {*self.times}
-        gone: list[str] = []
-        if new or len(self.times) > _MOST_TIMES:
-            gone = [name for name in self.times if name not in recent and name not in names]
-        room = _MOST_TIMES - len(self.times) + len(gone)
-        missing = max(sum(not name.endswith(_MARKS) for name in new) - room, 0)
-        codes = [name for name in recent if name.endswith(_MARKS) and name not in names]
-        displaced = codes[:missing]
-        return [Charge(name) for name in (*gone, *displaced)], room + len(displaced)
-
-
-def _of_codes(account_id: str) -> list[str]:
-    return [account_id + mark for mark in _MARKS]
+    def _make_room(self, lanes: Iterable[str]) -> tuple[int, Changes]:
+        """Return how many more lanes there may be with some, and what to remove for them."""
+        known = {*self._rounds, *self._lines}
+        gone = {
+            lane
+            for lane in known - self._waiting - {*lanes}
+            if lane not in self._rounds or self._rounds[lane] <= self._joins(lane)
+        }
+        changes: Changes = {prefix + lane: None for lane in gone for prefix in (ROUND, LINE)}
+        return _MOST_LANES - len((known - gone).union(lanes)), changes

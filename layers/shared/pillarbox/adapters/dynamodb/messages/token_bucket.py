@@ -10,8 +10,8 @@ wait in the line, if the debt that it leaves is within a reserve, or as soon as 
 is how far urgent emails and those to many recipients moved `empty_at` ahead of their tokens, until
 `repaid_at`. It bounds that debt at each departure.
 
-`shares` says how much each of the accounts that compete has had (`shares.py`). Their times are in
-the same item, so they cost no write of their own.
+`rounds` and `lines` say which accounts wait and who goes first (`shares.py`). They are in the same
+item, so they cost no write of their own.
 
 A partition of the table takes 1,000 writes a second. A write takes the tokens of several emails, so
 the item serves more than 1,000 recipients a second.
@@ -20,13 +20,13 @@ All times are in microseconds since 1970. Workers compare them with their own cl
 whose clock is fast makes the others wait for as long as it is fast, and sends no more for it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import ceil
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.messages.shares import Charge
+from pillarbox.adapters.dynamodb.messages.shares import LINE, ROUND, Change, Changes
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 
 SECOND: Final = 1_000_000
@@ -52,10 +52,8 @@ _LOWEST: Final = 10  # percent
 #: Another worker may change the item between the last known state and a write.
 _TRIES: Final = 5
 _SAME_RATE: Final = "max_rate = :max_rate AND slowed_at = :slowed_at"
-#: The attribute of a time of `shares` is this and its name.
-_SHARE: Final = "share_"
 #: What a worker of the release before needs in the item, since the release may be rolled back.
-_OF_OLDER_WORKERS: Final[Mapping[str, object]] = {"taker": "", "shared_until": 0}
+_OF_OLDER_WORKERS: Final = {"next_ordinary": 0, "next_urgent": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +69,10 @@ class BucketState:
     #: When SES throttled last, and the percentage to which that lowered the rate.
     slowed_at: int = 0
     slowed_to: int = 100
-    #: When the next email that has to wait comes back, for each lane.
-    next_ordinary: int = 0
-    next_urgent: int = 0
-    #: For each account that competes, and for its codes, how far their tokens reach (`shares.py`).
-    shares: Mapping[str, int] = field(default_factory=dict)
+    #: The round in which tokens are taken, and the numbers of each lane (`shares.py`).
+    present_round: int = 0
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     def share(self, now: int) -> float:
         """Return the part of the granted rate that is used at a time."""
@@ -87,7 +84,7 @@ class BucketState:
         return self.max_rate / 1000 * _USED * self.share(now)
 
 
-_NUMBERS: Final = [one.name for one in fields(BucketState) if one.name != "shares"]
+_NUMBERS: Final = [one.name for one in fields(BucketState) if one.type is int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +177,7 @@ class TokenBucket:
         tokens: Tokens,
         now: int,
         latest: int,
-        charges: Iterable[Charge],
+        shares: Changes,
     ) -> BucketState:
         """Move `empty_at` forward by the cost of some tokens.
 
@@ -190,7 +187,7 @@ class TokenBucket:
             now: the time.
             latest: the `empty_at` up to which they may be acquired. For urgent tokens an
                 `overdraft` within the reserve is enough.
-            charges: what the accounts had.
+            shares: what changes for the accounts.
 
         Raises:
             Refused: the line is too long, or the rate changed.
@@ -204,7 +201,7 @@ class TokenBucket:
                 f"empty_at < :full AND {_SAME_RATE}",
                 values
                 | {"after": after, "overdraft": tokens.cost if tokens.urgent else after - now},
-                charges,
+                shares,
             )
         values["cost"] = tokens.cost
         changes, places = "empty_at = empty_at + :cost", "empty_at <= :latest"
@@ -223,45 +220,42 @@ class TokenBucket:
         if ":latest" in places:
             values["latest"] = latest
         return self._update(
-            f"SET {changes}", f"empty_at >= :full AND {places} AND {_SAME_RATE}", values, charges
+            f"SET {changes}", f"empty_at >= :full AND {places} AND {_SAME_RATE}", values, shares
         )
 
-    def enter(self, charges: Iterable[Charge]) -> BucketState:
-        """Note that an account competes for the rate."""
-        return self._update("SET", "attribute_exists(pk)", {}, charges)
+    def note(self, lane: str, before: int, joins: Changes) -> BucketState:
+        """Note that a lane waits.
 
-    def take_turn(self, state: BucketState, tokens: Tokens, now: int) -> int | None:
-        """Return when an email that has to wait comes back; None if it gets no turn yet.
-
-        Each one gets a turn of its own, as far after the one before as its tokens take. So the
-        emails that wait come back one after another, at the rate at which they can be sent.
+        Raises:
+            Refused: somebody noted it, at the earliest at the time `before`.
         """
-        turn: Literal["next_urgent", "next_ordinary"] = (
-            "next_urgent" if tokens.urgent else "next_ordinary"
-        )
-        soonest = max(now + _SHORTEST_WAIT, min(state.empty_at, now + LONGEST_WAIT))
-        latest = now + LONGEST_WAIT
+        name = LINE + lane
+        condition = f"attribute_not_exists({name}) OR {name} < :before"
+        return self._update("SET", condition, {"before": before}, joins)
+
+    def take_turn(
+        self, state: BucketState, lane: str, cost: int, soonest: int, joins: Changes
+    ) -> int | None:
+        """Return when an email that has to wait comes back; None if it gets no turn.
+
+        Each one of a lane gets a turn of its own, which is later than the one before by its cost.
+        """
+        name, latest = LINE + lane, soonest + LONGEST_WAIT
         for _ in range(_TRIES):
-            if getattr(state, turn) > latest:
+            end = state.lines.get(lane, 0)
+            if end > latest:
                 return None
+            if end < soonest:
+                turn = Change(soonest + cost)
+                condition = f"attribute_not_exists({name}) OR {name} < :soonest"
+            else:
+                turn, condition = Change(soonest, cost), f"{name} >= :soonest"
             try:
-                if getattr(state, turn) < soonest:
-                    self._update(
-                        f"SET {turn} = :after",
-                        f"{turn} < :soonest",
-                        {"after": soonest + tokens.cost, "soonest": soonest},
-                    )
-                    return soonest
-                state = self._update(
-                    f"SET {turn} = {turn} + :cost",
-                    f"{turn} >= :soonest AND {turn} <= :latest",
-                    {"cost": tokens.cost, "soonest": soonest, "latest": latest},
-                )
+                state = self._update("SET", condition, {"soonest": soonest}, {**joins, name: turn})
             except Refused as refusal:
                 state = refusal.state
             else:
-                after: int = getattr(state, turn)
-                return after - tokens.cost
+                return state.lines[lane] - cost
         return None
 
     def slow_down(self, state: BucketState, now: int) -> BucketState:
@@ -281,26 +275,25 @@ class TokenBucket:
         expression: str,
         condition: str,
         values: dict[str, Any],
-        charges: Iterable[Charge] = (),
+        changes: Changes | None = None,
     ) -> BucketState:
         values = {f":{name}": value for name, value in values.items()}
-        names: dict[str, str] = {}
-        sets, removed = [] if expression == "SET" else [expression.removeprefix("SET ")], []
-        for number, charge in enumerate(charges):
-            name, start, by = f"#s{number}", f":start{number}", f":by{number}"
-            names[name] = _SHARE + charge.name
-            if charge.by is None:
-                removed.append(name)
+        changes = changes or {}
+        sets = [expression.removeprefix("SET ")] if expression != "SET" else []
+        for number, (name, change) in enumerate(changes.items()):
+            if change is None:
                 continue
-            values |= {start: charge.start, by: charge.by}
-            # A share that is behind its start begins there.
-            old = f"if_not_exists({name}, {start})" if charge.goes_on else start
-            sets.append(f"{name} = {old} + {by}")
-        expression = "SET " + ", ".join(sets) + (" REMOVE " + ", ".join(removed) if removed else "")
+            value, by = f":value{number}", f":by{number}"
+            values[value] = change.value
+            if change.by:
+                values[by] = change.by
+                value = f"if_not_exists({name}, {value}) + {by}"
+            sets.append(f"{name} = {value}")
+        removed = [name for name, change in changes.items() if change is None]
+        expression = "SET " + ", ".join(sets) if sets else ""
+        expression += " REMOVE " + ", ".join(removed) if removed else ""
         try:
-            item = self._table.update(
-                self._key, expression, condition=condition, names=names, values=values
-            )
+            item = self._table.update(self._key, expression, condition=condition, values=values)
         except ConditionFailed as failure:
             if failure.item is None:
                 raise
@@ -309,9 +302,10 @@ class TokenBucket:
 
 
 def _state(item: dict[str, Any]) -> BucketState:
-    shares = {
-        name.removeprefix(_SHARE): time for name, time in item.items() if name.startswith(_SHARE)
-    }
     # An item of the release before lacks some numbers.
     numbers = {name: item[name] for name in _NUMBERS if name in item}
-    return BucketState(shares=shares, **numbers)
+    return BucketState(rounds=_lanes(item, ROUND), lines=_lanes(item, LINE), **numbers)
+
+
+def _lanes(item: dict[str, Any], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): item[name] for name in item if name.startswith(prefix)}
