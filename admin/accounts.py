@@ -9,9 +9,8 @@ from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, print_lines
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMail
+from pillarbox.domain.accounts.account import Account, Brand, Isolation, Plan, QueuedMail
 from pillarbox.domain.accounts.account_log import COMMAND
-from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.http.accounts.replies import pause_item
 from pillarbox.http.messages.replies import limit_states, timestamp

@@ -13,8 +13,7 @@ from admin.connection import connected
 from admin.local_stack import read_local_stack
 from admin.use_cases.provision_file import read_provision_file
 from admin.use_cases.provisioning import Provisioning
-from pillarbox.adapters.api_probe import HttpApiProbe
-from pillarbox.adapters.management_api import HttpManagementApi
+from pillarbox.adapters.management_api import HttpApiProbe, HttpManagementApi
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.settings import Settings
 

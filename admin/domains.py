@@ -10,8 +10,8 @@ from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, to_text
 from pillarbox.application.accounts.domains import Domain
-from pillarbox.http.accounts.domain_types import CheckedRecord
 from pillarbox.http.accounts.replies import checked_record
+from pillarbox.http.accounts.reply_types import CheckedRecord
 
 app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
 

@@ -11,8 +11,14 @@ from admin.connection import connected
 from admin.tables import Record
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.application.accounts.keys import KeyLimits
-from pillarbox.domain.accounts.agent import DEFAULT_PER_DAY, Confirmation
-from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, ApiKey, Preset
+from pillarbox.domain.accounts.key import (
+    DEFAULT_PER_DAY,
+    OPERATOR_SCOPES,
+    SCOPES,
+    ApiKey,
+    Confirmation,
+    Preset,
+)
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.http.accounts.replies import key_item, new_key
 

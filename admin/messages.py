@@ -14,7 +14,7 @@ from admin.tables import Record, print_lines
 from admin.times import HELP, parse_time
 from admin.use_cases.messages import Search
 from pillarbox.application.accounts.keys import account_of_key_id
-from pillarbox.application.history.terms import search_recipient
+from pillarbox.application.history.queries import search_recipient
 from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed

@@ -7,8 +7,7 @@ import typer
 from admin.confirm import confirm, require_yes
 from admin.connection import connected
 from admin.tables import Record
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member
+from pillarbox.domain.sign_in.session import Member, Role
 from pillarbox.http.accounts.replies import member_item
 
 dashboard = typer.Typer(no_args_is_help=True, help="The dashboard.")

@@ -24,10 +24,10 @@ from admin.use_cases.messages import MessageSearch, NoQueue
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.suppression_files import SuppressionFiles
 from admin.use_cases.workers import WorkerMaximums
-from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
+from pillarbox.adapters.management_api import HttpApiProbe
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.suppressions import SesSuppressions
@@ -35,7 +35,7 @@ from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.history.audit import Audit
-from pillarbox.application.history.search import RecordSearch
+from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
 from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.application.waiting import WaitingMail

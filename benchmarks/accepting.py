@@ -24,8 +24,8 @@ from botocore.client import BaseClient
 
 from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
 from pillarbox import consumer
-from pillarbox.adapters.ses.rate import SesAccountRate
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.adapters.ses.mailer import SesAccountRate
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation
 from pillarbox.domain.errors import ServiceError
 from pillarbox.wiring import services
 from tests.contract.client import Api, Invocation, handler

@@ -23,8 +23,7 @@ from typing import Any, Final
 
 from benchmarks.accepting import MAIL
 from pillarbox.adapters.dynamodb import records
-from pillarbox.domain.accounts.agent import ANYONE, AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import KeyType, new_key_text
+from pillarbox.domain.accounts.key import ANYONE, AgentSettings, Confirmation, KeyType, new_key_text
 from tests.fakes import builders
 
 ROOT: Final = Path(__file__).parent.parent
@@ -118,7 +117,7 @@ import json, os
 from types import SimpleNamespace
 import app
 from pillarbox.adapters.direct import client
-from pillarbox.adapters.direct.connection import Response
+from pillarbox.adapters.direct import Response
 
 answers = json.loads(os.environ["ANSWERS"])
 

@@ -40,7 +40,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.ledger_check import LedgerCheck
-from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket, HistoryQueries
 from pillarbox.domain.messages.message import (
     Event,

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final
 from unittest.mock import patch
 
-from pillarbox.adapters.dynamodb.messages import quota_chunks
+from pillarbox.adapters.dynamodb.messages import quotas as quota_chunks
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.accounts.quota import Amount, Limits, QuotaExceeded

@@ -19,7 +19,7 @@ from premailer import Premailer
 from selectolax.lexbor import LexborHTMLParser
 
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.rendering import allowlist, engine
+from pillarbox.rendering import engine, sandbox
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, RequestFuel
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
@@ -69,7 +69,7 @@ def clear_caches() -> None:
         engine._compile_starter,
         engine._starter_environment,
         engine._compile_saved,
-        allowlist._environment,
+        sandbox._environment,
     ):
         cache.cache_clear()
 
@@ -191,7 +191,7 @@ def saved() -> None:
 
 def fuel() -> None:
     """Compare the heaviest loops that can be saved, with 1,000 rows, with a plain loop."""
-    rows: list[Json] = [{}] * allowlist.MAX_ROWS
+    rows: list[Json] = [{}] * sandbox.MAX_ROWS
     for name, body in (
         ("numbers", "{{ n }}"),
         ("empty texts", "{{ e }}"),
@@ -216,7 +216,7 @@ def fuel() -> None:
 def heaviest(body: str) -> str:
     """Return the longest loop over a repeated body that can be saved."""
     longest = ""
-    for repetitions in range(1, allowlist.MAX_TAGS):
+    for repetitions in range(1, sandbox.MAX_TAGS):
         html = "{% for i in rows %}" + body * repetitions + "{% endfor %}"
         try:
             check_template("s", html)

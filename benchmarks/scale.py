@@ -46,10 +46,11 @@ from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
-from pillarbox.application.history.aggregate import Aggregation
-from pillarbox.application.history.search_index import SearchIndexing
+from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+    DynamoEndpointHealths,
+    DynamoWebhookEndpoints,
+)
+from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.ports import Claim
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import ApiKey, KeyType

@@ -30,9 +30,9 @@ from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.application.history.page import PageRequest
+from pillarbox.application.history.aggregate import SearchChanges, SearchIndexing
+from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.queries import HistoryQueries
-from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm, TagTerm, terms_of

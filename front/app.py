@@ -11,7 +11,7 @@ from front.events import FUNCTIONS, event_of, route_of
 from front.turns import Owners
 from front.uploads import BODY_LIMIT, Receive, Uploads, busy, too_large
 from front.workers import NoWorkerFree, WorkerDied
-from pillarbox.domain.client_address import is_of_edge
+from pillarbox.domain.client_origin import is_of_edge
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.http.messages.replies import common_headers, reply_error
 from pillarbox.http.requests import parse_api_key

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from front.turns import Owners
-from pillarbox.domain.client_address import network_of
+from pillarbox.domain.client_origin import network_of
 from pillarbox.domain.errors import ServiceError, Unavailable
 
 #: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), and html and text take up

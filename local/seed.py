@@ -7,9 +7,8 @@ from admin.team import sign_in_url
 from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
 from local.ses.store import MailStore
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import Account, Brand, Plan
 from pillarbox.domain.accounts.account_log import COMMAND
-from pillarbox.domain.accounts.brand import Brand
 from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -20,7 +19,7 @@ from pillarbox.domain.accounts.key import (
     digest_of_key,
 )
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.templates.draft import SourceKind, TemplateContent, TemplateVersion
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from openapi.operation import COOKIE, KEY, SESSION
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import Json
 
 #: Any request may get these, on any route: from a function, the gateway or the firewall.

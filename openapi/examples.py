@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.messages.message import MEANINGS
 
 _ID: Final = "019b7998-4c00-7000-8000-000000000001"

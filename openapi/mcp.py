@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from openapi.document import all_schemas
 from openapi.schemas import Schemas
-from pillarbox.http.mcp import changes, reading
+from pillarbox.http.mcp import reading, sending
 from pillarbox.http.mcp.tools import SCOPES
 from pillarbox.http.messages.changes import RescheduleRequest
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
@@ -176,7 +176,7 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
 #: The models of arguments that only tools have. A test compares them with the table.
 ARGUMENTS: Final[Mapping[str, type[WireModel]]] = {
     "cancel_email": reading.MessageArguments,
-    "reschedule_email": changes.RescheduleArguments,
+    "reschedule_email": sending.RescheduleArguments,
     "release_email": reading.MessageArguments,
     "get_email": reading.MessageArguments,
     "get_template": reading.TemplateArguments,

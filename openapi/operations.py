@@ -23,13 +23,13 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.http.accounts.reply_types import CallerDetail
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
 from pillarbox.http.messages.changes import RescheduleRequest, ResendRequest
-from pillarbox.http.messages.content_types import MessageContent
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.reply_types import (
     AnalyticsResult,
     BatchResult,
     HeldContent,
     ItemPage,
+    MessageContent,
     MessageDetail,
     MessageItem,
     RenderedStarterItem,

@@ -6,7 +6,7 @@ from typing import Final
 from openapi.account_operations import ACCOUNT_EXAMPLE, LOG_ITEM
 from openapi.operation import KEY_OR_SESSION, example, session_operation
 from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
-from pillarbox.domain.sign_in.role import OPERATE
+from pillarbox.domain.sign_in.session import OPERATE
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.operator.reply_types import (
     AccountPage,

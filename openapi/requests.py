@@ -9,20 +9,25 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pillarbox.application.validation import MAX_NAME
+from pillarbox.domain.accounts.account import MAX_KEEP, MIN_RECORD_DAYS
 from pillarbox.domain.accounts.alert import AlertKind
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID, OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
-from pillarbox.domain.accounts.limits import MAX_KEEP, MIN_RECORD_DAYS
 from pillarbox.domain.messages.attachment import (
     ALLOWED_TYPES,
     CONTENT_TYPE_PATTERN,
+    FILENAME_PATTERN,
     MAX_ATTACHMENTS,
 )
-from pillarbox.domain.messages.custom_headers import MAX_HEADERS, MAX_HEADERS_BYTES
-from pillarbox.domain.messages.custom_headers import NAMES as HEADER_NAMES
-from pillarbox.domain.messages.filename import FILENAME_PATTERN
-from pillarbox.domain.messages.mail import MAX_HTML, MAX_RECIPIENTS, MAX_TEXT
-from pillarbox.domain.messages.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
+from pillarbox.domain.messages.mail import (
+    MAX_HEADERS,
+    MAX_HEADERS_BYTES,
+    MAX_HTML,
+    MAX_RECIPIENTS,
+    MAX_TEXT,
+)
+from pillarbox.domain.messages.mail import NAMES as HEADER_NAMES
+from pillarbox.domain.messages.message import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.domain.templates.draft import MAX_SOURCE
 from pillarbox.domain.webhooks.aws_target import ROLE_PREFIX
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES
@@ -43,14 +48,16 @@ from pillarbox.http.accounts.wire import (
 )
 from pillarbox.http.messages.changes import RescheduleRequest, ResendRequest
 from pillarbox.http.messages.history_query import SLUG, AnalyticsQuery, MessagesQuery
-from pillarbox.http.messages.parts import UNSUBSCRIBE_URL, AttachmentModel, UnsubscribeModel
 from pillarbox.http.messages.uploads import SHA256, UploadRequest
 from pillarbox.http.messages.wire import (
     LOCALE_PATTERN,
     MAX_LOCALE,
+    UNSUBSCRIBE_URL,
+    AttachmentModel,
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
+    UnsubscribeModel,
 )
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.operator.wire import (

@@ -9,7 +9,7 @@ from openapi.errors import ERRORS, EVERYWHERE, OF_CREDENTIALS, example_of
 from openapi.operation import SESSION, Operation
 from openapi.parameters import not_found_of
 from openapi.schemas import Schemas
-from pillarbox.domain.sign_in.role import OPERATE
+from pillarbox.domain.sign_in.session import OPERATE
 from pillarbox.http.mcp.messages import rpc_code
 
 #: The headers of every response.

@@ -4,8 +4,8 @@ from functools import partial
 from typing import Final
 
 from openapi.operation import SESSION, example, managing_operation
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
-from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.http.messages.reply_types import SendResult
 from pillarbox.http.query import VersionsQuery
 from pillarbox.http.templates.reply_types import (

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pillarbox.domain.client_address import network_of
-from pillarbox.domain.client_origin import ClientOrigin
+from pillarbox.domain.client_origin import ClientOrigin, network_of
 from relay import replies
 from relay.limits import ServerLimits
 from relay.replies import Reply

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Protocol
 
-from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.client_origin import ClientOrigin

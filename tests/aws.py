@@ -28,9 +28,8 @@ from moto.dynamodb.models.table import Table
 from moto.sqs.models import SQSBackend
 
 from local import template
-from pillarbox.adapters import sdk
+from pillarbox.adapters import direct, sdk
 from pillarbox.adapters.aws import use_direct_client
-from pillarbox.adapters.direct import client
 from pillarbox.settings import Settings
 from pillarbox.wiring import services
 from tests import sdk_caches
@@ -112,7 +111,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
         mock.patch.dict(os.environ, {Settings.aws_client.variable: "botocore"}),
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
-        mock.patch.object(client, "AwsConnection", EmulatedConnection),
+        mock.patch.object(direct, "AwsConnection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         mock.patch.object(SQSBackend, "is_message_valid_based_on_retention_period", _is_kept),
         _fast_tables(),

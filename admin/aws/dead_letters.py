@@ -11,7 +11,7 @@ from uuid import UUID
 from admin.use_cases.dead_letters import RESULT, DeadLetter
 from pillarbox.adapters.aws import client_of, operator_errors
 from pillarbox.adapters.ses.events import find_message, read_provider_event, snake_case
-from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
+from pillarbox.adapters.sqs import jobs, sweep_tasks, webhook_jobs
 from pillarbox.application.delivery.ports import TenantChange, UnreadableEvent
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.accounts.alert import AlertPost
@@ -128,7 +128,7 @@ def _letter(read: Callable[[str], _Content], message: Mapping[str, Any]) -> Dead
 
 def _read_job(text: str) -> _Content:
     try:
-        job = job_format.read_job(text)
+        job = jobs.read_job(text)
     except UnreadableJob as error:
         return _Content(None, error.account_id, error.message_id, problem=str(error))
     if job.result:

@@ -23,10 +23,15 @@ from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
-from pillarbox.application.operator.checks import Finding, Verdict, check_quota
+from pillarbox.application.operator.checks import (
+    Finding,
+    ServiceChecks,
+    Verdict,
+    check_quota,
+    run_checks,
+)
 from pillarbox.application.operator.ports import ProviderAccount
 from pillarbox.application.operator.queues import QueueOperations
-from pillarbox.application.operator.service_checks import ServiceChecks, run_checks
 from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.address import domain_and_parents, domain_of

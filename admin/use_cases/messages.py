@@ -10,7 +10,7 @@ from uuid import UUID
 from admin.use_cases.ports import MessageRecords
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.application.history.search import RecordSearch
+from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.sending.changes import TIMER_WAIT
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed

@@ -15,10 +15,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from pillarbox.application.validation import normalize_domain, normalize_sender
-from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account import MAX_KEEP, Plan
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import canonical_block
-from pillarbox.domain.accounts.limits import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 _DESTINATION: Final = (

@@ -5,8 +5,7 @@ from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
-from pillarbox.http.messages.changes import read_resend, read_time
-from pillarbox.http.messages.content import message_content
+from pillarbox.http.messages.changes import message_content, read_resend, read_time
 from pillarbox.http.messages.replies import (
     Reply,
     check_shown,

@@ -11,7 +11,7 @@ from pillarbox.http.requests import read_caller, read_known, request_origin
 from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
 from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
 from pillarbox.http.sign_in.wire import read_session
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.backoff import retry_wait
-from pillarbox.application.delivery.result import DeliveryResult
+from pillarbox.application.delivery.result import DeliveryResult, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError

@@ -28,7 +28,7 @@ from pillarbox.http.templates.wire import (
     read_version,
     showing_conflicts,
 )
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

@@ -12,7 +12,7 @@ from pillarbox.http.sign_in.preview_keys import (
 )
 from pillarbox.http.sign_in.replies import challenge_offer, flow_item, preview_key_item
 from pillarbox.http.sign_in.wire import refuse_other_sites
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

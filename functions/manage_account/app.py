@@ -33,7 +33,7 @@ from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

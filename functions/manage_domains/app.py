@@ -18,7 +18,7 @@ from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, Dom
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

@@ -1,6 +1,6 @@
 """/v1/operator/…: what operators of the service see and change."""
 
-from pillarbox.application.operator.service_checks import run_checks
+from pillarbox.application.operator.checks import run_checks
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.http.app import build_app, entrypoint
@@ -23,7 +23,7 @@ from pillarbox.http.operator.wire import (
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

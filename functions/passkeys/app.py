@@ -4,13 +4,14 @@ from pillarbox.domain.sign_in.session import SessionPrincipal
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import request_origin
-from pillarbox.http.sign_in.passkey_replies import (
+from pillarbox.http.sign_in.passkeys import (
+    NewPasskey,
+    PasskeySignIn,
     new_passkey_challenge,
     passkey_challenge,
     passkey_item,
     passkey_list,
 )
-from pillarbox.http.sign_in.passkeys import NewPasskey, PasskeySignIn
 from pillarbox.http.sign_in.replies import access_item
 from pillarbox.http.sign_in.wire import (
     check_same_origin,
@@ -19,7 +20,7 @@ from pillarbox.http.sign_in.wire import (
     refuse_other_sites,
     user_agent,
 )
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

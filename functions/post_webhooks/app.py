@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.webhooks.endpoint import PostingTask, WebhookEvent
-from pillarbox.http.webhooks.formats import payload_writers
+from pillarbox.http.webhooks.payload import payload_writers
 from pillarbox.wiring import services
 
 

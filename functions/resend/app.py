@@ -11,15 +11,13 @@ from pillarbox.http.resend.replies import (
     email,
     email_id,
     email_ids,
-    reply_resend_error,
-)
-from pillarbox.http.resend.requests import (
     read_bearer_key,
     read_email_id,
     read_new_time,
     read_resend_batch,
     read_resend_email,
     refused_resource,
+    reply_resend_error,
 )
 from pillarbox.wiring import services
 
@@ -113,7 +111,7 @@ def _principal(scope: str | None) -> Principal:
 
 
 def _postmark() -> App:
-    from pillarbox.http.postmark.routes import postmark_routes  # noqa: PLC0415  one shape at a time
+    from pillarbox.http.postmark import postmark_routes  # noqa: PLC0415  one shape at a time
 
     return postmark_routes(services)
 

@@ -20,7 +20,7 @@ from pillarbox.http.sign_in.wire import (
     refuse_other_sites,
     user_agent,
 )
-from pillarbox.http.validation import read_body
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
 
 app = build_app()

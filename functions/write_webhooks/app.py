@@ -9,7 +9,6 @@ from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller, read_known, read_uuid
-from pillarbox.http.validation import read_body
 from pillarbox.http.webhooks.replies import (
     queued_event,
     replay_result,
@@ -17,6 +16,7 @@ from pillarbox.http.webhooks.replies import (
     webhook_with_secret,
 )
 from pillarbox.http.webhooks.wire import CreateWebhookRequest, read_changes, read_replay
+from pillarbox.http.wire import read_body
 from pillarbox.wiring import services, utc_now
 
 app = build_app()

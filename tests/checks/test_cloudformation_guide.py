@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from local import template
 from openapi.guides import GUIDES
-from pillarbox.http.cloudformation.properties import checked, records_of
-from pillarbox.http.cloudformation.resources import TYPES
+from pillarbox.http.cloudformation.resources import TYPES, checked, records_of
 
 _PAGE: Final = (GUIDES / "cloudformation.md").read_text(encoding="utf-8")
 _STACK: Final[dict[str, Any]] = template.load(GUIDES / "code" / "cloudformation" / "shop.yaml")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from local.template import ROOT
-from pillarbox.domain.accounts import limits
-from pillarbox.domain.messages import attachment, batch, header_text, idempotency, mail, tags
+from pillarbox.domain.accounts import account
+from pillarbox.domain.messages import attachment, batch, header_text, idempotency, mail, message
 from pillarbox.rendering import sandbox
 from tests.pasted import pages
 
@@ -130,14 +130,14 @@ def test_the_table_of_limits_has_those_of_the_code() -> None:
         "attachments": (attachment.MAX_ATTACHMENTS, *files),
         "`html`, and a rendered template": (mail.MAX_HTML // mib, sandbox.MAX_BYTES // mib),
         "subject": (header_text.MAX_SUBJECT,),
-        "tags": (tags.MAX_TAGS, tags.MAX_TAGS_BYTES),
+        "tags": (message.MAX_TAGS, message.MAX_TAGS_BYTES),
         "`Idempotency-Key`": (idempotency.MAX_IDEMPOTENCY_KEY, 24),
         "an account": (
-            limits.MAX_KEYS,
-            limits.MAX_MEMBERS,
-            limits.MAX_TEMPLATES,
-            limits.MAX_DOMAINS,
-            limits.MAX_ENDPOINTS,
+            account.MAX_KEYS,
+            account.MAX_MEMBERS,
+            account.MAX_TEMPLATES,
+            account.MAX_DOMAINS,
+            account.MAX_ENDPOINTS,
         ),
     }
     page = _text(ROOT / "docs/contract.md")

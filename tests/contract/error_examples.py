@@ -16,8 +16,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.application.templates.editing import NewTemplate
 from pillarbox.domain.accounts.account import Plan, Suspension
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import SCOPES, Preset, digest_of_key
+from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Confirmation, Preset, digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.wiring import services

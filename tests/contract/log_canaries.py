@@ -21,11 +21,10 @@ from pillarbox.adapters.code_requests import write_request
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.consumer import InvocationFailed
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import SCOPES, Preset
+from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Confirmation, Preset
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from relay.service import ThreadedService
 from tests.contract import test_preview_keys as widget
 from tests.contract.bodies import attachment, otp

@@ -23,14 +23,15 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliver
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.application.pauses import Pauses
-from pillarbox.application.templates.publication import OPERATOR, content_of
+from pillarbox.application.templates.authoring import OPERATOR, content_of
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_domain import AccountDomain
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
+    AgentSettings,
     ApiKey,
+    Confirmation,
     KeyType,
     Preset,
     account_of_key,
@@ -43,8 +44,7 @@ from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.sign_in import proof_of_work
 from pillarbox.domain.sign_in.codes import CodeRequest
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import parse_cookie
+from pillarbox.domain.sign_in.session import Role, parse_cookie
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,

@@ -8,7 +8,7 @@ from typing import Any
 from pillarbox import wiring
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import PAID_SCOPES, SCOPES
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.client import Api
 from tests.contract.service import HOOK_URL, SENDER, Service
 

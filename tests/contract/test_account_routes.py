@@ -24,8 +24,7 @@ from pillarbox.domain.accounts.key import MEMBERS_WRITE, KeyType
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import parse_access_token
+from pillarbox.domain.sign_in.session import Role, parse_access_token
 from pillarbox.wiring import services
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, ApiResponse, Invocation, handler

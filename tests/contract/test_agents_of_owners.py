@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from pillarbox import wiring
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import SCOPES, Preset
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Confirmation, Preset
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.mcp import ELICITATION, McpClient

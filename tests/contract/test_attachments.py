@@ -16,7 +16,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.domain.accounts.account import NO_LIMITS, PLAN_LIMITS, Plan
 from pillarbox.domain.accounts.key import account_of_key
-from pillarbox.domain.accounts.quota_counts import refusal_limit
+from pillarbox.domain.accounts.quota import refusal_limit
 from pillarbox.domain.ids import new_id
 from tests.contract.bodies import TO, attachment, raw_html
 from tests.contract.client import Api, ApiResponse

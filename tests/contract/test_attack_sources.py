@@ -2,7 +2,7 @@
 
 from unittest import mock
 
-from pillarbox.rendering import allowlist
+from pillarbox.rendering import sandbox
 from tests.contract.service import Service
 from verification.attacks.sources import attack
 
@@ -19,6 +19,6 @@ def test_no_source_breaks_the_service(service: Service) -> None:
 
 def test_a_constant_that_is_not_checked_is_found(service: Service) -> None:
     """Without the list of constants, those that cannot be rendered are not published either."""
-    with mock.patch.object(allowlist, "_check_constant"):
+    with mock.patch.object(sandbox, "_check_constant"):
         tally = attack(service, 0, 1, (r'"\ud800"', "1e999"))
     assert (tally["5xx"], tally["published"]) == (0, 0)

@@ -17,8 +17,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import parse_flow
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, digest_of, parse_access_token
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, Role, digest_of, parse_access_token
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service

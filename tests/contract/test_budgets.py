@@ -12,7 +12,7 @@ from openapi.operations import OPERATIONS
 from pillarbox import wiring
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, SCOPES
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.mcp import ELICITATION, McpClient

@@ -14,7 +14,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.management_api import HttpManagementApi
-from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
+from pillarbox.adapters.provisioning import ProvisionedSecrets
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset

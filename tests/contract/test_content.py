@@ -14,11 +14,17 @@ import pytest
 from botocore.exceptions import ClientError
 
 from pillarbox import wiring
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import EMAILS_CONTENT, EMAILS_READ, EMAILS_SEND, SCOPES
+from pillarbox.domain.accounts.key import (
+    EMAILS_CONTENT,
+    EMAILS_READ,
+    EMAILS_SEND,
+    SCOPES,
+    AgentSettings,
+    Confirmation,
+)
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.messages.kept import KeptContent
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service

@@ -9,7 +9,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import APP_URL, Service

@@ -14,7 +14,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.name_server import RECORDS

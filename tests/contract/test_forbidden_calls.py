@@ -17,7 +17,7 @@ from local import template
 from openapi.operation import KEY, SESSION
 from openapi.operations import OPERATIONS
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.domain.accounts.brand import NO_BRAND
+from pillarbox.domain.accounts.account import NO_BRAND
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests import iam
 from tests.fakes import builders

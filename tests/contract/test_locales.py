@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.authoring import TemplateChanges
 from pillarbox.domain.accounts.key import SCOPES
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
 from tests.contract.mcp import ELICITATION, McpClient

@@ -27,7 +27,7 @@ from pillarbox.domain.accounts.key import (
 )
 from pillarbox.domain.accounts.scope_words import SCOPE_WORDS, words_of
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse

@@ -8,8 +8,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.attributes import to_item
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation, Preset
 from pillarbox.http.mcp.tools import SCOPES
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api, Invocation, handler

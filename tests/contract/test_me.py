@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.accounts.account import NO_LIMITS, Plan
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation
 from pillarbox.domain.accounts.quota import Limits
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler

@@ -14,7 +14,7 @@ from pillarbox.application.accounts import account_list
 from pillarbox.domain.accounts.account import NO_LIMITS, Plan
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.sign_in.role import OPERATE, Role
+from pillarbox.domain.sign_in.session import OPERATE, Role
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from pillarbox.wiring import services
 from tests.contract.bodies import otp

@@ -7,8 +7,7 @@ from itertools import count
 
 from pillarbox import wiring
 from pillarbox.domain.sign_in.codes import Link, new_link
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import digest_of
+from pillarbox.domain.sign_in.session import Role, digest_of
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.passkeys import WRONG_ANSWER, add, authenticator, requiring_passkeys, sign_in

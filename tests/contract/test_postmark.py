@@ -15,8 +15,7 @@ from openapi.operations import OPERATIONS
 from openapi.responses import error_codes
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import CODES
-from pillarbox.http.postmark.replies import ERRORS
-from pillarbox.http.postmark.requests import ATTACHMENT, EMAIL, TEMPLATED
+from pillarbox.http.postmark import ATTACHMENT, EMAIL, ERRORS, TEMPLATED
 from tests.contract.bodies import TO
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service

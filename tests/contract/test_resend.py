@@ -17,8 +17,7 @@ from openapi.operations import OPERATIONS
 from openapi.responses import error_codes
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.accounts.quota import Limits
-from pillarbox.http.resend.replies import ERRORS
-from pillarbox.http.resend.requests import EMAIL_FIELDS, REFUSED
+from pillarbox.http.resend.replies import EMAIL_FIELDS, ERRORS, REFUSED
 from tests.contract.bodies import TO
 from tests.contract.client import Api
 from tests.contract.operations import in_an_hour

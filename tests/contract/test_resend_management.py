@@ -21,7 +21,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
     account_of_key,
 )
-from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects import Fields
 from pillarbox.http.resend import api_keys, domains, suppressions, webhooks
 from pillarbox.http.resend.replies import ERRORS
 from tests.contract.client import Api

@@ -14,9 +14,8 @@ import pytest
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.domain.accounts.agent import AgentSettings
-from pillarbox.domain.accounts.key import SCOPES, Preset
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Preset
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.operations import in_an_hour

@@ -11,7 +11,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import DRAFTS_READ, EMAILS_SEND, OPERATOR_SCOPES, Preset
 from pillarbox.domain.accounts.key_policy import SUSPENDED
-from pillarbox.domain.sign_in.role import OPERATE, ROLE_SCOPES, Role
+from pillarbox.domain.sign_in.session import OPERATE, ROLE_SCOPES, Role
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api

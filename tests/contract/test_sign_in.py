@@ -11,7 +11,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.domain.sign_in.codes import parse_flow
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import APP_URL, Service

@@ -14,9 +14,9 @@ from pillarbox.application.templates import render_budget
 from pillarbox.application.templates.authoring import TemplateChanges
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.templates.draft import LocaleContent, SourceKind, TemplateContent
-from pillarbox.rendering.problems import Problem
+from pillarbox.rendering.template_check import Problem
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service

@@ -21,8 +21,7 @@ from botocore.client import BaseClient
 
 from local import template
 from pillarbox import wiring
-from pillarbox.adapters import cloudformation_response, secret_store
-from pillarbox.adapters.api_probe import HttpApiProbe
+from pillarbox.adapters import provisioning, secret_store
 from pillarbox.adapters.dynamodb import keys, records, service_address
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -30,21 +29,24 @@ from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.timer import Timer
-from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
-from pillarbox.adapters.management_api import DeployedApi
-from pillarbox.adapters.provisioned_secrets import ProvisionedSecrets
+from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+    DynamoEndpointHealths,
+    DynamoWebhookEndpoints,
+)
+from pillarbox.adapters.management_api import DeployedApi, HttpApiProbe
+from pillarbox.adapters.provisioning import ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.history.ports import RebuildMark, SearchEntry
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key import (
     MEMBERS_WRITE,
     OPERATOR_SCOPES,
     SCOPES,
+    AgentSettings,
+    Confirmation,
     Preset,
     account_of_key,
 )
@@ -56,8 +58,7 @@ from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.messages.search import terms_of
 from pillarbox.domain.messages.statistics import Granularity, index_entry
-from pillarbox.domain.sign_in.role import OPERATE, Role
-from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.session import OPERATE, SERVICE_ACCOUNT_ID, Role
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import EndpointHealth
 from tests import iam
@@ -521,7 +522,7 @@ def _edit(service: Service) -> None:
     draft = {"subject": "S", "kind": "html", "source": large["html"] + "y"}
     body = json.dumps({"name": "A", "category": "b"} | draft)
     assert api.raw("PUT", f"{path}/draft", body, {"If-Match": "1"}).status == 200
-    with mock.patch("pillarbox.application.templates.publication.MAX_VERSIONS", 1):
+    with mock.patch("pillarbox.application.templates.authoring.MAX_VERSIONS", 1):
         assert api.raw("POST", f"{path}/publish", None, {"If-Match": "2"}).status == 200
     test = json.dumps({"to": "ada@shop.example", "variables": {"a": "z" * 240_000}})
     assert api.raw("POST", f"{path}/test", test).status == 200
@@ -867,7 +868,7 @@ def _provide(service: Service, recorded: Calls) -> None:
         mock.patch.dict(vars(services), provisioned_secrets=ProvisionedSecrets("stack/")),
         mock.patch.object(HttpApiProbe, "request", InProcessProbe().request),
         mock.patch.object(
-            cloudformation_response,
+            provisioning,
             "put_response",
             lambda _, body: answers.append(json.loads(body)),
         ),

@@ -7,7 +7,7 @@ from typing import Any, Final, get_protocol_members
 from unittest import mock
 
 from local import template
-from pillarbox.http.mcp.calls import UseCases
+from pillarbox.http.mcp.tools import UseCases
 from pillarbox.settings import PREFIX, Settings, all_settings
 from pillarbox.wiring import Wiring
 from tests.aws import aws, running_aws
@@ -31,7 +31,7 @@ _DEFAULTS: Final = {row.variable: row.default for row in all_settings() if row.d
 #: Every function has it, so that each of those that serve requests can ask for it when a key has
 #: `sources`. Their roles say which may read the secret (test_template_roles.py).
 _EDGE_SECRET: Final = {Settings.edge_secret_id.variable}
-#: What a use case makes only when it needs it: key_notice.py, and posting to AWS.
+#: What a use case makes only when it needs it: keys.py, and posting to AWS.
 _MADE_LATER: Final = {
     "account_deletion": "kept_contents",
     "api_keys": "send_mail",

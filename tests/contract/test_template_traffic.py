@@ -10,7 +10,7 @@ import pytest
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.operations import in_an_hour

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.domain.accounts.key import PRESET_SCOPES, WEBHOOKS_READ, WEBHOOKS_WRITE, Preset
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, EndpointHealth, WebhookEvent
 from tests.contract.bodies import otp

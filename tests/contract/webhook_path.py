@@ -15,8 +15,10 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+    DynamoEndpointHealths,
+    DynamoWebhookEndpoints,
+)
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.alert import AlertSettings

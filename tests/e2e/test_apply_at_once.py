@@ -14,8 +14,7 @@ import pytest
 from admin.aws.provisioning import LocalFiles, ValueStores
 from admin.use_cases.provision_file import read_provision_file
 from admin.use_cases.provisioning import Provisioning
-from pillarbox.adapters.api_probe import HttpApiProbe
-from pillarbox.adapters.management_api import HttpManagementApi
+from pillarbox.adapters.management_api import HttpApiProbe, HttpManagementApi
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.ids import new_token
 from tests.stack import operate

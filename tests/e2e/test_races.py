@@ -16,11 +16,9 @@ import pytest
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.messages.quota_chunks import Chunk
-from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+from pillarbox.adapters.dynamodb.messages.quotas import Chunk, DynamoQuotas
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult

@@ -25,11 +25,12 @@ from pillarbox.domain.accounts.quota import (
     WINDOWS,
     Amount,
     Limits,
+    QuotaCounts,
     Window,
     first_full,
+    refusals_name,
     window_name,
 )
-from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusals_name
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import Withdrawn

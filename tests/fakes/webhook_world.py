@@ -31,7 +31,7 @@ from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Event, Message, SendRoute
 from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
-from pillarbox.http.webhooks.formats import payload_writers
+from pillarbox.http.webhooks.payload import payload_writers
 from tests.fakes import alerts, builders, stores, webhooks
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 

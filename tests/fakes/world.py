@@ -12,11 +12,11 @@ from itertools import count
 from typing import Any, Literal
 
 from pillarbox.application.authentication import SeenKeys
+from pillarbox.application.delivery.build_message import keeping
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.deliver_due import DueDelivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.delivery.holds import Holds
-from pillarbox.application.delivery.keep import keeping
 from pillarbox.application.delivery.ports import EventRecord, ProviderEvent, TaggedMessage
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchSend

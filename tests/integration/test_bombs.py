@@ -28,14 +28,14 @@ from local import template
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.child_process import run_in_child
 from pillarbox.adapters.ses.mailer import SesMailer
-from pillarbox.adapters.sqs.job_format import read_payload, write_payload
+from pillarbox.adapters.sqs.jobs import read_payload, write_payload
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.http.messages.wire import SendEmailRequest
-from pillarbox.http.validation import validate
+from pillarbox.http.wire import validate
 from pillarbox.rendering.template_check import check_template
 from tests.fakes import builders
 from tests.fakes.stores import FakeJobs

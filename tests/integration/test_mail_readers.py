@@ -17,7 +17,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.smtp_message import read_message
+from pillarbox.application.sending.smtp import read_message
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import Mail

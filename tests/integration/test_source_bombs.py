@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from pillarbox.application.templates.rendered_source import render_source
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.rendering import compiling

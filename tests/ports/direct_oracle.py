@@ -25,9 +25,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.model import Shape
 from botocore.retries.standard import ExponentialBackoff
 
+from pillarbox.adapters import direct
 from pillarbox.adapters.aws import WITH_RETRIES, CallLimits, make_client, use_direct_client
-from pillarbox.adapters.direct import client as direct
-from pillarbox.adapters.direct.client import OPERATIONS, DirectClient
+from pillarbox.adapters.direct import OPERATIONS, DirectClient
 from pillarbox.adapters.sdk import sdk_session
 
 REGION: Final = "eu-west-1"

@@ -8,11 +8,10 @@ from pillarbox.adapters.dynamodb import records
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs

@@ -15,13 +15,11 @@ from botocore import endpoint
 from botocore.awsrequest import AWSPreparedRequest
 from moto.core.botocore_stubber import BotocoreStubber
 
-from pillarbox.adapters.dynamodb import inserts
 from pillarbox.adapters.dynamodb import table as table_module
-from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.table import NEW, Table
+from pillarbox.adapters.dynamodb.table import NEW, Table, put_with_list_entry
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import Unavailable
 from tests.claims import acquire_or_replay
@@ -80,7 +78,7 @@ def wire(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
         wire.requests.append(json.loads(body_of(request)))
         return wire.answers.pop(0)() if wire.answers else process(stubber, request)
 
-    for module in (table_module, inserts):
+    for module in (table_module, table_module):
         monkeypatch.setattr(module, "sleep", wire.waits.append)
     with (
         mock.patch.object(BotocoreStubber, "process_request", planted),

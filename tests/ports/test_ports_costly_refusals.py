@@ -8,8 +8,13 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.accounts.quota import Limits, QuotaExceeded
-from pillarbox.domain.accounts.quota_counts import REFUSALS, QuotaCounts, refusals_name
+from pillarbox.domain.accounts.quota import (
+    REFUSALS,
+    Limits,
+    QuotaCounts,
+    QuotaExceeded,
+    refusals_name,
+)
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, messages
 from tests.ports.implementations import Ports
 from tests.refusals import refusal

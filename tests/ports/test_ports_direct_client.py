@@ -14,10 +14,10 @@ from botocore.exceptions import BotoCoreError
 from botocore.retries.quota import RetryQuota
 from botocore.retries.standard import ThrottledRetryableChecker, TransientRetryableChecker
 
+from pillarbox.adapters import direct
+from pillarbox.adapters import direct as sigv4
 from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES, CallLimits
-from pillarbox.adapters.direct import client as direct
-from pillarbox.adapters.direct import signature as sigv4
-from pillarbox.adapters.direct.signature import AccessKey, Signer
+from pillarbox.adapters.direct import AccessKey, Signer
 from tests.examples import DEEP
 from tests.loops import for_each
 from tests.ports.direct_oracle import (

@@ -15,10 +15,9 @@ import botocore.session
 import pytest
 from botocore.exceptions import BotoCoreError
 
+from pillarbox.adapters import direct
 from pillarbox.adapters.aws import WITHOUT_RETRIES, make_client, use_direct_client
-from pillarbox.adapters.direct import connection
-from pillarbox.adapters.direct.client import DirectClient
-from pillarbox.adapters.direct.connection import Endpoint
+from pillarbox.adapters.direct import DirectClient, Endpoint
 from pillarbox.adapters.sdk import sdk_session
 from tests.integration.webhooks.receivers import Authority
 from tests.loops import for_each
@@ -112,7 +111,7 @@ def test_a_certificate_is_verified_as_botocore_does(
     variables = {trusted: str(authority.path)} if trusted else {}
     server = Server(authority.issue(name))
     url = {"AWS_ENDPOINT_URL": f"https://localhost:{server.port}"}
-    connection._tls.cache_clear()
+    direct._tls.cache_clear()
     results: list[str | None] = []
     try:
         with both_clients(url | variables, "dynamodb", WITHOUT_RETRIES) as both:
@@ -124,7 +123,7 @@ def test_a_certificate_is_verified_as_botocore_does(
                     results.append(type(failure).__name__)
     finally:
         server.close()
-        connection._tls.cache_clear()
+        direct._tls.cache_clear()
     assert results == [error, error]
     assert len(server.requests) == (0 if error else 2)
 

@@ -11,8 +11,7 @@ from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
-from pillarbox.domain.accounts.account import Account, Plan
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Account, Brand, Plan
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.suppression import hashed_mailbox

@@ -10,9 +10,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.s3_uploads import S3Uploads
-from pillarbox.adapters.sqs.job_format import read_payload, write_payload
-from pillarbox.adapters.sqs.jobs import SqsJobs
+from pillarbox.adapters.s3 import S3Uploads
+from pillarbox.adapters.sqs.jobs import SqsJobs, read_payload, write_payload
 from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id

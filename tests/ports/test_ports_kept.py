@@ -7,8 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pillarbox.adapters.s3_kept import S3KeptContents
-from pillarbox.adapters.s3_spool import S3Spool
+from pillarbox.adapters.s3 import S3KeptContents, S3Spool
 from pillarbox.domain.messages.kept import KeptContent
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT

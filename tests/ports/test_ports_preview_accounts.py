@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.account import Account, Plan, Suspension
 from pillarbox.domain.accounts.key import PREVIEW_SCOPES, ApiKey, KeyType

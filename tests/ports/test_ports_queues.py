@@ -4,8 +4,7 @@ import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
-from pillarbox.adapters.sqs.queues import SqsQueues
+from pillarbox.adapters.sqs.queues import SqsDeadLetters, SqsQueues
 from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 

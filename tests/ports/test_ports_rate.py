@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.ses.rate import SesAccountRate
+from pillarbox.adapters.ses.mailer import SesAccountRate
 from pillarbox.application.delivery.ports import SendingRate
 from tests.aws import Aws
 from tests.contract.ses_domains import aws_response

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
 from tests.aws import Aws

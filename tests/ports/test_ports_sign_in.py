@@ -17,9 +17,9 @@ from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.sign_in.codes import FlowToken, Link, new_flow
 from pillarbox.domain.sign_in.passkey import Passkey
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
-from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     Member,
+    Role,
     SignInMethod,
     User,
     new_access,

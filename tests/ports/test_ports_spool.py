@@ -6,7 +6,7 @@ from uuid import UUID
 import boto3
 import pytest
 
-from pillarbox.adapters.s3_spool import S3Spool
+from pillarbox.adapters.s3 import S3Spool
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
 from tests.aws import Aws

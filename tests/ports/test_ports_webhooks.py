@@ -21,7 +21,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWebhookDeliveries,
 )
 from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue, read_task, write_task
 from pillarbox.application.webhooks.ports import (
     DueTimes,

@@ -5,7 +5,7 @@ from base64 import b64encode
 
 import pytest
 
-from pillarbox.application.sending import smtp_message
+from pillarbox.application.sending import smtp
 from pillarbox.mime import parameters, parse
 from relay import framing
 from tests.fakes.builders import SENDER
@@ -53,7 +53,7 @@ def test_a_message_that_is_only_a_header() -> None:
 
 
 def keep_bcc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smtp_message, "_REMOVED", frozenset({b"return-path"}))
+    monkeypatch.setattr(smtp, "_REMOVED", frozenset({b"return-path"}))
 
 
 def keep_stuffed_dots(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from relay.service import ThreadedService

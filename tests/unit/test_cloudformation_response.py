@@ -7,8 +7,8 @@ from urllib.request import Request
 
 import pytest
 
-from pillarbox.adapters import cloudformation_response
-from pillarbox.adapters.cloudformation_response import put_response
+from pillarbox.adapters import provisioning
+from pillarbox.adapters.provisioning import put_response
 from pillarbox.domain.errors import Unavailable
 
 _URL = "https://cloudformation-custom-resource-response.s3.eu-west-1.amazonaws.com/x?Signature=y"
@@ -23,7 +23,7 @@ def puts(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
         made.append(request)
         return nullcontext()
 
-    monkeypatch.setattr(cloudformation_response, "urlopen", urlopen)
+    monkeypatch.setattr(provisioning, "urlopen", urlopen)
     return made
 
 
@@ -64,8 +64,8 @@ def test_a_failing_put_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
         tries.append(request)
         raise URLError("reset")
 
-    monkeypatch.setattr(cloudformation_response, "urlopen", failing)
-    monkeypatch.setattr(cloudformation_response, "sleep", waits.append)
+    monkeypatch.setattr(provisioning, "urlopen", failing)
+    monkeypatch.setattr(provisioning, "sleep", waits.append)
     with pytest.raises(Unavailable):
         put_response(_URL, b"{}")
     assert len(tries) == 3

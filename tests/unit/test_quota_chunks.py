@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.quotas import ACCOUNT, PARTITION, START, UNLIMITED, QuotaItem, process, run
-from pillarbox.adapters.dynamodb.messages import quota_chunks, quotas
+from pillarbox.adapters.dynamodb.messages import quotas
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.domain.accounts.quota import (
     NOTHING,
@@ -32,7 +32,7 @@ from tests.fakes.builders import messages
 @contextmanager
 def chunks_of(spare: int) -> Iterator[None]:
     """Let the processes count this many messages in advance from now on."""
-    with patch.object(quota_chunks.Chunk, "spare", lambda _: messages(spare)):
+    with patch.object(quotas.Chunk, "spare", lambda _: messages(spare)):
         yield
 
 
@@ -57,12 +57,12 @@ def test_a_thousand_messages_a_second_do_not_throttle_the_item() -> None:
     assert len(done.accepted) == 2
     assert done.item.throttled == 0
     assert done.most_units <= PARTITION
-    assert done.mean_units < quota_chunks.CHUNKED_RATE
+    assert done.mean_units < quotas.CHUNKED_RATE
 
 
 def test_one_by_one_the_item_would_be_throttled() -> None:
     """The same messages, each counted by itself, exceed what the partition takes."""
-    with patch.object(quota_chunks, "CHUNKED_RATE", inf):
+    with patch.object(quotas, "CHUNKED_RATE", inf):
         assert run(1_000, 2).item.throttled > 0
 
 
@@ -76,13 +76,13 @@ def test_a_slow_account_counts_each_message_by_itself() -> None:
 @pytest.mark.parametrize(("rate", "spare"), [(0, 0), (299, 0), (300, 1), (1_000, 3), (3_000, 10)])
 def test_a_chunk_grows_with_the_rate(rate: float, spare: int) -> None:
     """A chunk has a spare message for each 300 a second, so about 300 updates remain."""
-    assert quota_chunks.Chunk(START, UNLIMITED, rate=rate, room=None).spare().messages == spare
+    assert quotas.Chunk(START, UNLIMITED, rate=rate, room=None).spare().messages == spare
 
 
 @pytest.mark.parametrize(("room", "spare"), [(0, 0), (999, 0), (1_000, 1), (3_000, 3), (9**9, 10)])
 def test_a_chunk_ends_before_the_room(room: int, spare: int) -> None:
     """A chunk is at most a thousandth of the room that is left, so the last messages fit."""
-    assert quota_chunks.Chunk(START, UNLIMITED, rate=3_000, room=room).spare().messages == spare
+    assert quotas.Chunk(START, UNLIMITED, rate=3_000, room=room).spare().messages == spare
 
 
 @pytest.mark.slow
@@ -365,8 +365,8 @@ def test_no_schedule_exceeds_a_quota(
     fleet = Fleet()
     fleet.now = START + timedelta(days=16, seconds=start)  # a month ends within these two days
     with (
-        patch.object(quota_chunks, "CHUNKED_RATE", 1),
-        patch.object(quota_chunks, "_SHARE", 3),
+        patch.object(quotas, "CHUNKED_RATE", 1),
+        patch.object(quotas, "_SHARE", 3),
         patch.object(quotas, "_MAX_ATTRIBUTES", 6),
     ):
         for action, number, amount, wait, fault, other in steps:
@@ -395,7 +395,7 @@ def test_no_schedule_exceeds_a_quota(
 def test_chunks_form_in_the_schedules() -> None:
     """The settings of the test above do lead to chunks, so it shows something about them."""
     fleet = Fleet()
-    with patch.object(quota_chunks, "CHUNKED_RATE", 1), patch.object(quota_chunks, "_SHARE", 3):
+    with patch.object(quotas, "CHUNKED_RATE", 1), patch.object(quotas, "_SHARE", 3):
         for _ in range(40):
             fleet.now += timedelta(seconds=0.1)
             fleet.reserve(1, messages(1), limit_of(1_000))

@@ -21,7 +21,7 @@ from pillarbox.domain.webhooks.events import (
     webhook_test,
 )
 from pillarbox.domain.webhooks.signature import new_secret, signed_headers
-from pillarbox.http.webhooks.formats import payload_writers
+from pillarbox.http.webhooks.payload import payload_writers
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 
 SDK: Final[Any] = resend

@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from random import Random
 from typing import Any, Final
 
-from pillarbox.application.sending.smtp_message import read_message
+from pillarbox.application.sending.smtp import read_message
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.errors import ServiceError
 from pillarbox.rendering.text import text_from_html

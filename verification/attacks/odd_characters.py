@@ -19,23 +19,23 @@ from uuid import UUID
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.sqs.job_format import read_payload, write_payload
+from pillarbox.adapters.sqs.jobs import read_payload, write_payload
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.messages.custom_headers import NAMES
+from pillarbox.domain.messages.mail import NAMES
 from pillarbox.http.batch_body import read_batch
 from pillarbox.http.bodies import read_send
-from pillarbox.http.mcp.calls import ToolCall
 from pillarbox.http.mcp.sending import TOOLS
+from pillarbox.http.mcp.tools import ToolCall
 from pillarbox.http.messages.replies import batch_result, send_result
-from pillarbox.http.postmark.requests import (
+from pillarbox.http.postmark import (
     EMAIL,
     TEMPLATED,
     read_postmark_batch,
     read_postmark_email,
 )
-from pillarbox.http.resend.requests import read_resend_batch, read_resend_email
+from pillarbox.http.resend.replies import read_resend_batch, read_resend_email
 from tests.fakes.builders import ACCOUNT, SENDER, account, template
 from tests.fakes.world import World
 from verification.attacks.sendable import faults_in

@@ -14,8 +14,7 @@ from typing import Final
 from local.ses.checks import check_message
 from local.ses.errors import SesError
 from local.ses.headers import decoded
-from pillarbox.domain.messages.attachment import ALLOWED_TYPES
-from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
+from pillarbox.domain.messages.attachment import ALLOWED_TYPES, UNSUPPORTED_EXTENSIONS
 
 _TEXT: Final = frozenset({"text/plain", "text/html"})
 #: Other names of allowed types that the messages of programs have here.

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Final
 
 from pillarbox.domain.accounts.key import SCOPES
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.mcp import McpClient

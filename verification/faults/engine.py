@@ -20,7 +20,7 @@ from pillarbox.adapters import child_process
 from pillarbox.adapters.dynamodb import table
 from pillarbox.adapters.dynamodb.messages import sending_rate
 from pillarbox.adapters.sqs import event_queue
-from pillarbox.adapters.sqs.queue_ages import Metric, reports
+from pillarbox.adapters.sqs.event_queue import Metric, reports
 from pillarbox.settings import Settings
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders

@@ -20,8 +20,7 @@ from unittest import mock
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.httpsession import URLLib3Session
 
-from pillarbox.adapters.direct.client import DirectClient
-from pillarbox.adapters.direct.connection import AwsConnection
+from pillarbox.adapters.direct import AwsConnection, DirectClient
 from verification.faults.processes import Process
 from verification.faults.report import RunResult
 from verification.faults.runs import PATHS, Path, faults_on_path, path_by_path

@@ -25,8 +25,8 @@ from random import Random
 from typing import Any, Final
 from unittest.mock import patch
 
-from pillarbox.adapters.s3_spool import S3Spool
-from pillarbox.adapters.sqs.job_format import RESULT_VERSION, read_job
+from pillarbox.adapters.s3 import S3Spool
+from pillarbox.adapters.sqs.jobs import RESULT_VERSION, read_job
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import UnreadableJob

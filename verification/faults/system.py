@@ -32,7 +32,7 @@ from local.ses.store import MailStore
 from local.ses.suppression import SuppressedDestination
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.adapters.sqs.queue_ages import Metric
+from pillarbox.adapters.sqs.event_queue import Metric
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.accounts.quota import WINDOWS, Window
 from pillarbox.domain.ids import new_id, new_token

@@ -28,11 +28,10 @@ from botocore.endpoint import Endpoint
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
 from botocore.retries.quota import RetryQuota
 
+from pillarbox.adapters import direct
 from pillarbox.adapters.aws import WITH_RETRIES
-from pillarbox.adapters.direct import client as direct
-from pillarbox.adapters.direct.client import DirectClient
-from pillarbox.adapters.direct.connection import AwsConnection, Response
-from pillarbox.adapters.direct.connection import Endpoint as DirectEndpoint
+from pillarbox.adapters.direct import AwsConnection, DirectClient, Response
+from pillarbox.adapters.direct import Endpoint as DirectEndpoint
 
 type When = Literal["before", "after"]
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from greenlet import getcurrent, greenlet
 
 from admin.use_cases.erasure import AccountErasure, RecipientErasure
-from pillarbox.application.delivery.sweep_waiting import WaitingSweep
+from pillarbox.application.delivery.sweep import WaitingSweep
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job

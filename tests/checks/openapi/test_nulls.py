@@ -5,8 +5,7 @@ from typing import Any
 
 from openapi.operations import OPERATIONS
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, fields_of, model
+from pillarbox.http.wire import WireModel, fields_of, model, validate
 from tests.loops import for_each
 
 

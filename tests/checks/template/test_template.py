@@ -12,8 +12,8 @@ from local import template
 from openapi.generate import DIALECT_ROUTES
 from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.adapters.sqs.event_queue import RECEIPTS, VISIBILITY
-from pillarbox.application.delivery.backoff import retry_wait
 from pillarbox.application.delivery.deliver import EVENT_WAIT
+from pillarbox.application.delivery.result import retry_wait
 from pillarbox.application.webhooks import drain
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME

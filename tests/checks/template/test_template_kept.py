@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from local import template
-from pillarbox.adapters.s3_spool import KEPT
+from pillarbox.adapters.s3 import KEPT
 from pillarbox.domain.messages.kept import CLASSES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.schedule import MAX_AHEAD

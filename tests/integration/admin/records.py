@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
-from pillarbox.application.templates.publication import content_of
+from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+from pillarbox.application.templates.authoring import content_of
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.templates.draft import SourceKind, TemplateDraft, TemplateVersion

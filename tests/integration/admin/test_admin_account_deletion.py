@@ -19,7 +19,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
 )
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.application.waiting import wake_job
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.quota import Amount, Limits

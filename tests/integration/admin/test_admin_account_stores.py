@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
+from pillarbox.adapters.dynamodb.templates import DynamoTemplates
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Plan, Suspension
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry, SettingValue

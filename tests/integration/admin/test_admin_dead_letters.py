@@ -9,11 +9,11 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.sqs import job_format, sweep_tasks, webhook_jobs
+from pillarbox.adapters.sqs import jobs, sweep_tasks, webhook_jobs
 from pillarbox.application.delivery.ports import (
     SeenEvent,
     SweepStep,
@@ -78,7 +78,7 @@ def test_a_dead_job_is_shown_without_what_it_says(
         mail=mail(subject=SECRET, to=(f"{SECRET}@example.com",), body=BODY, reply_to=(SECRET,)),
     )
     assert queued.mail is not None
-    text = job_format.write_job(queued, payload=job_format.write_payload(queued.mail))
+    text = jobs.write_job(queued, payload=jobs.write_payload(queued.mail))
     assert SECRET in text
     put(dead["jobs"], text)
     (shown,) = show(run, "jobs")
@@ -114,7 +114,7 @@ def sweep_task(account_id: str) -> str:
 def test_other_dead_letters_are_shown_too(run: Operator, dead: dict[str, str]) -> None:
     stored = message()
     endpoint = str(uuid4())
-    put(dead["jobs"], job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
+    put(dead["jobs"], jobs.write_job(job(stored, mail=None), spool_key="spool/1"))
     put(dead["sweep"], sweep_task(ACCOUNT))
     event = {
         "eventType": "Rendering Failure",
@@ -182,7 +182,7 @@ def test_a_queue_without_dead_letters_is_named(run: Operator) -> None:
 
 def put_job(table: Table, dead: dict[str, str], stored: Message, text: str | None = None) -> None:
     table.put(message_item(stored))
-    put(dead["jobs"], text or job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
+    put(dead["jobs"], text or jobs.write_job(job(stored, mail=None), spool_key="spool/1"))
 
 
 def status_of(table: Table, stored: Message) -> tuple[str, str | None]:
@@ -225,7 +225,7 @@ def test_a_job_without_a_record_leaves_a_tombstone(
 ) -> None:
     """A stalled acceptor commits nothing whose job is gone."""
     stored = message()
-    put(dead["jobs"], job_format.write_job(job(stored, mail=None), spool_key="spool/1"))
+    put(dead["jobs"], jobs.write_job(job(stored, mail=None), spool_key="spool/1"))
     drop(run, "jobs")
     with pytest.raises(Withdrawn):
         DynamoMessages(table).commit(stored)
@@ -244,7 +244,7 @@ def test_a_job_whose_email_ses_may_have_is_kept(
         stored = replace(stored, provider_message_id="ses-1")
     else:
         result = HandOverResult(attempt=1, events=(Event(kind=EventKind.SENT, at=NOW),))
-        text = job_format.write_result(job(stored, mail=None), result)
+        text = jobs.write_result(job(stored, mail=None), result)
     put_job(table, dead, stored, text)
     (shown,) = show(run, "jobs")
     assert run.refused("queue", "drop", "jobs", shown["id"], "--yes") == (1, "validation_failed")

@@ -14,11 +14,11 @@ from admin.aws.table_protection import DynamoTableProtection
 from admin.use_cases.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
-from pillarbox.adapters.api_probe import HttpApiProbe
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.management_api import HttpApiProbe
 from pillarbox.adapters.ses.account import SesAccount
-from pillarbox.adapters.sqs.queue_ages import SqsQueueAges
+from pillarbox.adapters.sqs.event_queue import SqsQueueAges
 from pillarbox.application.operator.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs

@@ -27,8 +27,7 @@ from pillarbox.adapters.dynamodb.restored import unmarked
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.templates.drafts import DynamoTemplateDrafts
-from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
+from pillarbox.adapters.dynamodb.templates import DynamoTemplateDrafts, DynamoTemplates
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.domain.accounts.account import Suspension
@@ -39,8 +38,7 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.queue_log import Redrive
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member, User
+from pillarbox.domain.sign_in.session import Member, Role, User
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from pillarbox.settings import Settings
 from tests.aws import create_table

@@ -6,11 +6,11 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.dynamodb.templates.drafts import (
+from pillarbox.adapters.dynamodb.templates import (
     DynamoTemplateDrafts,
+    DynamoTemplates,
     DynamoTemplateVersions,
 )
-from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.application.templates.ports import DeleteResult
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT
 from tests.integration.admin.records import LATER, add, draft, id_of, template, version_of

@@ -11,7 +11,7 @@ import typer
 
 from admin import apply as command
 from admin.aws.provisioning import ValueStores
-from pillarbox.adapters.api_probe import HttpApiProbe
+from pillarbox.adapters.management_api import HttpApiProbe
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import REGION, emulated_aws
 

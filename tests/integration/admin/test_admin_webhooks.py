@@ -8,7 +8,7 @@ import pytest
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,

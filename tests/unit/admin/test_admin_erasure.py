@@ -20,7 +20,7 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
 )
-from pillarbox.application.history.page import PageRequest
+from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import Unavailable

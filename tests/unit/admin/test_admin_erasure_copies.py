@@ -10,7 +10,7 @@ import pytest
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item
-from pillarbox.application.delivery.sweep_records import RecordRetention
+from pillarbox.application.delivery.sweep import RecordRetention
 from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import EventKind, Lease, Message, Status

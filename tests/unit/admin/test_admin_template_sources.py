@@ -6,7 +6,7 @@ import pytest
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.authoring import TemplateSource
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.errors import Json
 from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.starters import SLUGS, find_starter

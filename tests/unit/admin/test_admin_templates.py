@@ -7,12 +7,11 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb.records import template_item
-from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
-from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
-from pillarbox.application.templates.publication import content_of
+from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource, content_of
 from pillarbox.domain.templates.draft import LocaleContent, SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.rendering.problems import Problem
+from pillarbox.rendering.template_check import Problem
 from tests.fakes.builders import NOW
 from tests.refusals import faults, refusal
 from tests.unit.admin.use_cases import UseCases
@@ -111,7 +110,7 @@ def test_a_reference_has_a_name(account_id: str, use_cases: UseCases) -> None:
 def test_the_last_versions_of_a_template_are_kept(
     use_cases: UseCases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pillarbox.application.templates.publication.MAX_VERSIONS", 3)
+    monkeypatch.setattr("pillarbox.application.templates.authoring.MAX_VERSIONS", 3)
     account_id, versions = use_cases.create_account(), use_cases.templates.versions
     first, other = (use_cases.templates.create(account_id, SOURCE) for _ in range(2))
     template_id = UUID(first.template_id)

@@ -10,8 +10,7 @@ from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
-from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.accounts.brand import NO_BRAND, Brand
+from pillarbox.domain.accounts.account import NO_BRAND, Brand, Plan
 from pillarbox.domain.accounts.key import SCOPES, KeyType, Preset
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError

@@ -10,13 +10,13 @@ from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+from pillarbox.adapters.dynamodb.service_address import DynamoSharedTenant
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
-from pillarbox.adapters.dynamodb.templates.drafts import (
+from pillarbox.adapters.dynamodb.templates import (
     DynamoTemplateDrafts,
+    DynamoTemplates,
     DynamoTemplateVersions,
 )
-from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation, digest_of_key
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders

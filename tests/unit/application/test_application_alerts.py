@@ -8,11 +8,10 @@ from unittest import mock
 
 import pytest
 
-from pillarbox.application.alerts.chat import ChatPosts, chat_body
 from pillarbox.application.alerts.choices import AlertChoices
 from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
 from pillarbox.application.alerts.raising import Alerts
-from pillarbox.application.alerts.telling import AlertTelling
+from pillarbox.application.alerts.telling import AlertTelling, ChatPosts, chat_body
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import AccountAction

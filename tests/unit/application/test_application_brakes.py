@@ -11,7 +11,7 @@ import pytest
 
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import CodeRequest
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.sign_in.strangers import network_party
 from tests.unit.application.test_application_mail_to_strangers import Strangers
 from tests.unit.application.test_application_preview_keys import World as Widget

@@ -13,8 +13,7 @@ from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
-from pillarbox.domain.messages.recipient_counts import RecipientCounts
-from pillarbox.domain.messages.statistics import index_entry
+from pillarbox.domain.messages.statistics import RecipientCounts, index_entry
 from pillarbox.domain.wilson import lower_bound
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT

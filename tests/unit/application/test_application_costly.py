@@ -10,7 +10,7 @@ import pytest
 
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
-from pillarbox.domain.accounts.quota_counts import refusals_name
+from pillarbox.domain.accounts.quota import refusals_name
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.messages.mail import SendRequest
 from tests.fakes.builders import ACCOUNT, DIGEST, request

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.messages.custom_headers import NAMES, HeaderError, is_ours, normal_headers
+from pillarbox.domain.messages.mail import NAMES, HeaderError, is_ours, normal_headers
 from pillarbox.http.messages.wire import SendEmailRequest
-from pillarbox.http.validation import validate
+from pillarbox.http.wire import validate
 from tests.fakes.world import World
 from tests.loops import for_each
 from tests.unit.application.test_application_smtp import FROM, sent_bytes

@@ -6,14 +6,13 @@ from typing import Any, Literal, NoReturn
 
 import pytest
 
-from pillarbox.application.delivery.backoff import backoff
 from pillarbox.application.delivery.ports import (
     SeenEvent,
     SendRejected,
     SendThrottled,
     SendUncertain,
 )
-from pillarbox.application.delivery.result import DeliveryResult, Outcome
+from pillarbox.application.delivery.result import DeliveryResult, Outcome, backoff
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed

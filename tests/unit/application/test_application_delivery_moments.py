@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery.backoff import retry_wait
 from pillarbox.application.delivery.ports import SendUncertain
-from pillarbox.application.delivery.result import DeliveryResult, Outcome
+from pillarbox.application.delivery.result import DeliveryResult, Outcome, retry_wait
 from pillarbox.domain.messages.mail import HandOverResult
 from pillarbox.domain.messages.message import EventKind
 from tests.fakes import builders

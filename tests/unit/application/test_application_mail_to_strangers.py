@@ -10,9 +10,9 @@ import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
-from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.delivery.ports import ProviderEvent
@@ -28,11 +28,11 @@ from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.preview_key import parse_report
-from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
     Member,
     MemberPrincipal,
+    Role,
     SessionPrincipal,
     new_session,
     new_user,

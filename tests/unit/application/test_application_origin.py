@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import message_item, message_of
-from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.application.sending.smtp import SmtpMessage
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import RawBody

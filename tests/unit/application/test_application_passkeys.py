@@ -15,17 +15,22 @@ from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-from pillarbox.adapters.passkey_verifier import WebAuthnVerifier
+from pillarbox.adapters.passkeys import WebAuthnVerifier
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.sign_in.passkeys import UserPasskeys
 from pillarbox.application.sign_in.session_start import IssuedSession, SessionStart
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.sign_in import passkey as rules
-from pillarbox.domain.sign_in.passkey import NewPasskeyAnswer, Passkey, PasskeyAnswer, site_of
-from pillarbox.domain.sign_in.passkey_notice import PasskeyNotice
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.passkey import (
+    NewPasskeyAnswer,
+    Passkey,
+    PasskeyAnswer,
+    PasskeyNotice,
+    site_of,
+)
 from pillarbox.domain.sign_in.session import (
     Member,
+    Role,
     SessionPrincipal,
     SignInMethod,
     User,
@@ -34,7 +39,7 @@ from pillarbox.domain.sign_in.session import (
     parse_cookie,
     user_digest,
 )
-from pillarbox.http.sign_in.passkey_replies import new_passkey_challenge, passkey_challenge
+from pillarbox.http.sign_in.passkeys import new_passkey_challenge, passkey_challenge
 from tests.fakes.authenticator import (
     CAN_BE_SYNCED,
     PRESENT,

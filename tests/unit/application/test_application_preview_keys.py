@@ -10,14 +10,14 @@ from disposable_email_domains import blocklist
 from pillarbox.adapters.disposable_domains import is_disposable
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
-from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
 from pillarbox.adapters.public_suffixes import registrable_domain
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.key import digest_of_key
-from pillarbox.domain.accounts.quota_counts import QuotaCounts
+from pillarbox.domain.accounts.quota import QuotaCounts
 from pillarbox.domain.address import fold_address
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import PreviewRecipients, is_unused

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pillarbox.application.delivery.sweep_records import RecordRetention
+from pillarbox.application.delivery.sweep import RecordRetention
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.erasure import erase_copy

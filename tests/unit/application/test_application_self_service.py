@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.sending.self_service import as_test
+from pillarbox.application.sending.recipients import as_test
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Mail, StarterBody
 from pillarbox.rendering.starters import SLUGS, get_starter

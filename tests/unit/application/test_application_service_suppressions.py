@@ -4,7 +4,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.domain.accounts.suppression import is_hashed
 from pillarbox.domain.errors import ServiceError

@@ -8,8 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
 from pillarbox.domain.accounts.quota import Amount, Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message

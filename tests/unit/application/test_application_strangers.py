@@ -8,10 +8,9 @@ import pytest
 
 from pillarbox.application.authentication import Authentication, RecentKeys, SeenKeys
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
 from pillarbox.domain.accounts.key import EMAILS_READ, digest_of_key
-from pillarbox.domain.accounts.quota_counts import refusals_name
+from pillarbox.domain.accounts.quota import refusals_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import SendRequest
 from tests.fakes import builders

@@ -9,8 +9,7 @@ import pytest
 
 from pillarbox.application.delivery.plan_sweep import SweepPlan
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
-from pillarbox.application.delivery.sweep import Sweep, SweepReport
-from pillarbox.application.delivery.sweep_waiting import WaitingSweep
+from pillarbox.application.delivery.sweep import Sweep, SweepReport, WaitingSweep
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.accounts.account import Account

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pillarbox.application.templates.traffic import TemplateTraffic
-from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Account, Brand
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import NOW, account
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.breaker import volume
-from pillarbox.application.breaker.volume import VolumeWatch
+from pillarbox.application.breaker import breaker
+from pillarbox.application.breaker.breaker import VolumeWatch
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.statistics import IndexEntry, index_entry
 from tests.fakes.builders import ACCOUNT
@@ -61,7 +61,7 @@ def test_a_warning_that_failed_is_raised_again() -> None:
 
 def test_only_the_newest_messages_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process keeps the ids of some batches, not of a whole hour."""
-    monkeypatch.setattr(volume, "_MAX_MESSAGES", 50)
+    monkeypatch.setattr(breaker, "_MAX_MESSAGES", 50)
     world = Reputation()
     entries = sent(world, 90)
     watched = watch(world)

@@ -11,10 +11,9 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.delivery.result import Outcome
-from pillarbox.application.delivery.sweep_waiting import WaitingSweep
+from pillarbox.application.delivery.sweep import WaitingSweep
 from pillarbox.domain.accounts.account import Suspension
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation, digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from pillarbox.application.authentication import Authentication
-from pillarbox.application.sending.smtp_message import read_message
+from pillarbox.application.sending.smtp import read_message
 from pillarbox.application.validation import check_text, normalize_address
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
 from pillarbox.domain.errors import Json
-from pillarbox.domain.messages import filename, header_text
+from pillarbox.domain.messages import attachment, header_text
 from pillarbox.http.messages.wire import SendEmailRequest
-from pillarbox.http.validation import validate
+from pillarbox.http.wire import validate
 from pillarbox.rendering.starters import get_starter
 from relay import replies
 from relay.commands import CommandRejected, parse_rcpt
@@ -65,7 +65,7 @@ def test_a_text_that_shows_nothing() -> None:
 def test_a_misleading_file_name() -> None:
     """A misleading file name has one text over HTTP and SMTP."""
     smtp = over_smtp(f"{FROM}Content-Type: image/png; name=CON")
-    assert over_http(attachments=[FILE]) == smtp == filename.UNSAFE_NAME
+    assert over_http(attachments=[FILE]) == smtp == attachment.UNSAFE_NAME
 
 
 def test_a_sender_that_is_not_verified() -> None:

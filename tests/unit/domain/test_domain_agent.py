@@ -6,7 +6,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.application.accounts.agents import agent_settings
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key_policy import Principal
 from tests.fakes import builders
 from tests.refusals import faults, refusal

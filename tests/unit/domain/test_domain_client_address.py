@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.domain.client_address import block_of, is_of_edge, network_of
+from pillarbox.domain.client_origin import block_of, is_of_edge, network_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.domain.messages.filename import (
+from pillarbox.domain.messages.attachment import (
     UNSUPPORTED_EXTENSIONS,
     is_safe_filename,
     unsupported_extension,

@@ -10,8 +10,7 @@ import pytest
 
 from pillarbox.application import sending
 from pillarbox.domain.accounts.account import PREVIEW_LIMITS
-from pillarbox.domain.accounts.agent import AgentSettings
-from pillarbox.domain.accounts.key import KeyType
+from pillarbox.domain.accounts.key import AgentSettings, KeyType
 from pillarbox.domain.accounts.key_policy import (
     POLICIES,
     PREVIEW_SUSPENDED,

@@ -4,8 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.domain.accounts.quota import Limits, QuotaExceeded, window_name
-from pillarbox.domain.accounts.quota_counts import QuotaCounts, refusal_limit, refusals_name
+from pillarbox.domain.accounts.quota import (
+    Limits,
+    QuotaCounts,
+    QuotaExceeded,
+    refusal_limit,
+    refusals_name,
+    window_name,
+)
 from tests.fakes.builders import NOW, UNLIMITED
 from tests.refusals import refusal
 

@@ -17,10 +17,11 @@ from pillarbox.domain.messages.statistics import (
     combine_rollups,
     creation_time,
     index_entry,
+    percentile,
     reached,
     roll_up_entries,
+    span_number,
 )
-from pillarbox.domain.messages.waits import percentile, span_number
 from pillarbox.domain.timing import milliseconds, to_datetime
 from tests.fakes import builders
 from tests.fakes.builders import event

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.messages.header_text import is_header_safe, is_visible
-from pillarbox.domain.messages.tags import TagError, Tags, check_tags
+from pillarbox.domain.messages.message import TagError, Tags, check_tags
 
 MAX_TAGS_BYTES = 256
 

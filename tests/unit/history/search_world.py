@@ -10,9 +10,8 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.message_log import read_change, read_search_change
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.application.history.aggregate import Aggregation
-from pillarbox.application.history.page import Page, PageRequest
-from pillarbox.application.history.search_index import SearchIndexing
+from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
+from pillarbox.application.history.pagination import Page, PageRequest
 from pillarbox.domain.messages.erasure import erase_recipient
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm

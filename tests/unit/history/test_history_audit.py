@@ -16,9 +16,9 @@ from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item, message_of
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.application.delivery.sweep_records import RecordRetention
+from pillarbox.application.delivery.sweep import RecordRetention
 from pillarbox.application.history.audit import Audit
-from pillarbox.application.history.page import PageRequest
+from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.messages.message import Event, EventKind, Status

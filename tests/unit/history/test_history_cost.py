@@ -8,7 +8,7 @@ import pytest
 from benchmarks.history import ACCOUNT, DAYS, NOW, SUBSETS, Cost, cost, page_requests, spread
 from benchmarks.history import account_with as make_account_with
 from benchmarks.search import read_costs
-from pillarbox.application.history.page import SortBy
+from pillarbox.application.history.pagination import SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.messages.statistics import Subset
 from pillarbox.domain.timing import milliseconds

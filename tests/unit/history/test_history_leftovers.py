@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
 from tests.unit.history.world import World

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.accounts.account import first_sharding

@@ -8,8 +8,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
-from pillarbox.application.history.page import Page, PageRequest, SortBy
-from pillarbox.application.history.pagination import Pagination
+from pillarbox.application.history.pagination import Page, PageRequest, Pagination, SortBy
 from pillarbox.application.history.queries import Bucket, HistoryQueries, MessageCounts
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds

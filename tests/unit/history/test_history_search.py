@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application.history.page import PageRequest, SortBy
-from pillarbox.application.history.search import RecordSearch
-from pillarbox.application.history.search_index import index_again
+from pillarbox.application.history.aggregate import index_again
+from pillarbox.application.history.pagination import PageRequest, SortBy
+from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Status
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm

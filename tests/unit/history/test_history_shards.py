@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.accounts.account import first_sharding
 from pillarbox.domain.ids import shard_of

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, Status

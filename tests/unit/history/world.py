@@ -18,21 +18,19 @@ from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item
-from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.history.audit import Audit
-from pillarbox.application.history.page import Page, PageRequest, SortBy
+from pillarbox.application.history.pagination import Page, PageRequest, SortBy
 from pillarbox.application.history.queries import (
     Analytics,
     Bucket,
     HistoryQueries,
     MessageCounts,
 )
-from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, Status
 from pillarbox.domain.messages.schedule import Schedule
-from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind
-from pillarbox.domain.messages.waits import span_number
+from pillarbox.domain.messages.statistics import Granularity, Subset, SubsetKind, span_number
 from pillarbox.domain.templates.shape import OTHER_SHAPE
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import ACCOUNT, account, message

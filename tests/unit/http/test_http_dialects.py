@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.http.dialects.fields import Fields
-from pillarbox.http.dialects.replies import describe
+from pillarbox.http.dialects import Fields, describe
 from tests.loops import for_each
 
 _FIELDS = Fields(

@@ -11,17 +11,16 @@ from pillarbox.http import hints
 from pillarbox.http.batch_body import read_batch
 from pillarbox.http.bodies import read_send
 from pillarbox.http.messages.history_query import MessagesQuery
-from pillarbox.http.messages.parts import AttachmentModel
 from pillarbox.http.messages.wire import (
+    AttachmentModel,
     RenderStarterRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.requests import read_api_key
-from pillarbox.http.validation import validate
 from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
-from pillarbox.http.wire import WireModel, fields_of
+from pillarbox.http.wire import WireModel, fields_of, validate
 from pillarbox.rendering.starters import SLUGS, get_starter
 from tests.refusals import refusal
 

@@ -12,8 +12,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
-from pillarbox.http.validation import validate
-from pillarbox.http.wire import fields_of
+from pillarbox.http.wire import fields_of, validate
 from tests.refusals import fault, refusal
 
 MAX_HTML = 2 * 1024 * 1024

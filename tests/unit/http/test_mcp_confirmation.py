@@ -12,8 +12,7 @@ import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.authentication import Authentication
-from pillarbox.domain.accounts.agent import AgentSettings
-from pillarbox.domain.accounts.key import digest_of_key
+from pillarbox.domain.accounts.key import AgentSettings, digest_of_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.http.batch_body import parse_batch
 from pillarbox.http.bodies import parse_send

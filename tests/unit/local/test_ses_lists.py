@@ -1,7 +1,7 @@
 """The lists of SES's guide that the stand-in judges by, and those of the service."""
 
 from local.ses.lists import SINGLE_FIELDS, SINGLE_RECIPIENT_FIELDS, UNSUPPORTED_TYPES
-from pillarbox.domain.messages.filename import UNSUPPORTED_EXTENSIONS
+from pillarbox.domain.messages.attachment import UNSUPPORTED_EXTENSIONS
 from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
 
 

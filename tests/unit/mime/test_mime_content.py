@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.content import MimePart, check_charset, check_encoding, first_octets
+from pillarbox.mime.parse import MimePart, check_charset, check_encoding, first_octets
 from tests.refusals import faults
 
 #: Modules that are no character sets, or only ones of Windows itself.

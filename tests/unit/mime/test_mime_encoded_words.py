@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.mime.encoded_words import decode_words, is_clear, readings
-from pillarbox.mime.mailbox import addresses_in, every_reading, read_mailbox, read_text
+from pillarbox.mime.fields import addresses_in, every_reading, read_mailbox, read_text
 
 
 @pytest.mark.parametrize(

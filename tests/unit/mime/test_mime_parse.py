@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.content import decoded_size, first_octets
-from pillarbox.mime.mailbox import addresses_in, read_commented_mailbox, read_mailbox
-from pillarbox.mime.parse import parse
+from pillarbox.mime.fields import addresses_in, read_commented_mailbox, read_mailbox
+from pillarbox.mime.parse import decoded_size, first_octets, parse
 from tests.refusals import fault, faults
 
 MAX_DEPTH = 10

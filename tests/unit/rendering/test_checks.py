@@ -4,8 +4,7 @@ import pytest
 
 from pillarbox.application.templates.rendered_source import check_file
 from pillarbox.domain.templates.draft import SourceKind
-from pillarbox.rendering.checks import check_result
-from pillarbox.rendering.suggestions import suggest
+from pillarbox.rendering.checks import check_result, suggest
 
 _OK = '<html><body><div style="display:none">Soon</div>\n{}</body></html>'
 

@@ -6,9 +6,8 @@ import pytest
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
-from pillarbox.rendering.compiling import compile_source
+from pillarbox.rendering.compiling import compile_source, mask
 from pillarbox.rendering.engine import render_saved
-from pillarbox.rendering.masking import mask
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import text_from_html
 

@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 
 from pillarbox.application.templates.rendered_source import render_source
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.templates.draft import Source, SourceKind
-from pillarbox.rendering import allowlist, checks, compiling, engine
+from pillarbox.rendering import checks, compiling, engine, sandbox
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.template_check import check_template
@@ -64,7 +64,7 @@ def test_what_breaks_the_engine_is_a_fault_of_the_source(
         raise OverflowError("secret")
 
     for module, name in (
-        *((allowlist, "_parse"), (engine, "render_bounded"), (checks, "pieces_of")),
+        *((sandbox, "_parse"), (engine, "render_bounded"), (checks, "pieces_of")),
         (checks, "text_from_html"),
     ):
         caplog.clear()
@@ -80,7 +80,7 @@ def test_what_breaks_the_engine_is_a_fault_of_the_source(
 @pytest.mark.parametrize(
     ("module", "name", "work"),
     [
-        (allowlist, "_parse", lambda source: check_template("s", source)),
+        (sandbox, "_parse", lambda source: check_template("s", source)),
         (compiling, "mask", lambda source: compile_source(SourceKind.HTML, source)),
         (engine, "render_bounded", lambda source: render_saved(source, {})),
     ],
@@ -106,6 +106,6 @@ def test_what_the_machine_lacks_is_no_fault_of_the_source(
     def absent(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(allowlist, "_parse", absent)
+    monkeypatch.setattr(sandbox, "_parse", absent)
     with pytest.raises(error):
         check_template("s", "<p>x</p>")

@@ -3,9 +3,9 @@
 import pytest
 
 from pillarbox.application.templates.rendered_source import render_source
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.templates.draft import Source, SourceKind
-from pillarbox.rendering.problems import Severity
+from pillarbox.rendering.template_check import Severity
 from tests.unit.rendering.test_saved import BROKEN, NOT_ALLOWED
 
 _MJML = (

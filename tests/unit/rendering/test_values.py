@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.domain.templates.template import StarterTemplate
 from pillarbox.rendering.starters import all_starters, get_starter

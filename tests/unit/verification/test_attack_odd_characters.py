@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.domain.messages import custom_headers
+from pillarbox.domain.messages import mail
 from verification.attacks.odd_characters import CHARACTERS, LETTERS, attack
 
 pytestmark = pytest.mark.slow
@@ -19,6 +19,6 @@ def test_what_has_an_odd_character_is_sent_or_refused() -> None:
 
 def test_a_name_that_cannot_be_written_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the case of names were ignored beyond ASCII, a long s would be accepted and not built."""
-    monkeypatch.setattr(custom_headers, "_NAME", custom_headers._NAME.replace("(?ai)", "(?i)"))
+    monkeypatch.setattr(mail, "_NAME", mail._NAME.replace("(?ai)", "(?i)"))
     tally = attack(LETTERS[2:3])
     assert tally["crashes"] > 0

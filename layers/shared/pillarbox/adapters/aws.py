@@ -86,7 +86,7 @@ def make_client(
     # Each takes a cold start's time, and most functions need one of them.
     with _MAKING:
         if service in _DIRECT and isinstance(limits, CallLimits) and not others:
-            from pillarbox.adapters.direct.client import find_client  # noqa: PLC0415  see above
+            from pillarbox.adapters.direct import find_client  # noqa: PLC0415  see above
 
             if client := find_client(service, limits):
                 return client

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.aws import make_client, service_errors
-from pillarbox.domain.client_address import is_of_edge
+from pillarbox.domain.client_origin import is_of_edge
 from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:

@@ -81,7 +81,7 @@ class KeyCheck:
             return True
         if origin is None:
             return False
-        from pillarbox.domain.client_address import is_within  # noqa: PLC0415  few keys need it
+        from pillarbox.domain.client_origin import is_within  # noqa: PLC0415  few keys need it
 
         return is_within(origin.client(self._is_of_edge), key.sources)
 

@@ -13,8 +13,7 @@ from uuid import UUID
 
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
-from pillarbox.domain.accounts.quota import NOTHING, Amount, Limits, QuotaState
-from pillarbox.domain.accounts.quota_counts import QuotaCounts
+from pillarbox.domain.accounts.quota import NOTHING, Amount, Limits, QuotaCounts, QuotaState
 from pillarbox.domain.ids import derived_id
 
 if TYPE_CHECKING:

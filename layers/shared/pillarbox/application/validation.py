@@ -104,7 +104,7 @@ def parse_sender(text: str) -> tuple[str | None, str]:
     """
     if not text.rstrip().endswith(">"):
         return None, parse_address(text, to_a_label)
-    from pillarbox.mime.mailbox import read_mailbox  # noqa: PLC0415  most senders have no name
+    from pillarbox.mime.fields import read_mailbox  # noqa: PLC0415  most senders have no name
 
     if mailbox := read_mailbox(text.encode()):
         name, address = mailbox.name, mailbox.address

@@ -8,7 +8,7 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
 from pillarbox.http.body_hash import batch_hash
 from pillarbox.http.messages.wire import SendBatchRequest
-from pillarbox.http.validation import validate
+from pillarbox.http.wire import validate
 
 
 def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchRequest]:

@@ -10,7 +10,7 @@ from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.templates.template import RenderValues
 from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json
-from pillarbox.http.validation import validate
+from pillarbox.http.wire import validate
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
-from pillarbox.http.validation import MAX_NAME, validate
 from pillarbox.http.wire import (
+    MAX_NAME,
     Schema,
     WireModel,
     after,
@@ -18,6 +18,7 @@ from pillarbox.http.wire import (
     moment,
     optional,
     text,
+    validate,
     whole_number,
     with_default,
 )

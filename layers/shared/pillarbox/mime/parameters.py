@@ -7,8 +7,7 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.charsets import decode, is_like_ascii
-from pillarbox.mime.encoded_words import is_clear, readings
+from pillarbox.mime.encoded_words import decode, is_clear, is_like_ascii, readings
 from pillarbox.mime.fields import bad_message
 
 _TOKEN: Final = rb"[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+"

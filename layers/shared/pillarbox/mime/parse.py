@@ -8,25 +8,185 @@ by line.
 The parser is strict where two mail programs could see different messages. It
 refuses everything ambiguous, such as two types of one part or a header line that
 is not a field. So the recipient sees the message that was checked here.
+
+To check it, the content is never decoded as a whole, except quoted-printable to measure it.
 """
 
+import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
-from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.messages.header_fields import PART_FIELDS
-from pillarbox.mime.content import (
-    IDENTITY,
-    MimePart,
-    check_charset,
-    check_encoding,
-    read_encoding,
-)
+from pillarbox.mime.encoded_words import is_charset
 from pillarbox.mime.fields import Field, bad_message, check_repeats, read_header
-from pillarbox.mime.form import is_form
 from pillarbox.mime.parameters import StructuredValue, read_disposition, read_type
+
+#: The content is as it stands. A multipart has no other encoding (RFC 2045 section 6.4).
+IDENTITY: Final = frozenset({b"7bit", b"8bit", b"binary"})
+#: Also as programs write them: "7-bit", "quoted-printable;" and "8bit (a comment)". One that
+#: searches for the name of an encoding must not find another in the comment.
+_WRITTEN: Final = re.compile(
+    rb"(7-?bit|8-?bit|binary|quoted-printable|base64)"
+    rb"[ \t]*(?:;|\((?!.*(?:base64|quoted))[ ,./0-9:a-z_-]*\))?"
+)
+#: In bytes, of a name that an error repeats.
+_MAX_SHOWN: Final = 40
+
+#: How many decoded octets identify a program or a picture.
+_FIRST: Final = 12
+_NOT_BASE64: Final = re.compile(rb"[^A-Za-z0-9+/=\r\n\t ]")
+_BASE64_END: Final = re.compile(rb"=[\r\n\t ]*+(?:=[\r\n\t ]*+)?")
+_BASE64_DIGIT: Final = re.compile(rb"[A-Za-z0-9+/]")
+#: One octet of quoted-printable, behind any soft line breaks and stray equal signs.
+_QP_OCTET: Final = re.compile(
+    rb"(?:=+(?==)|=[ \t]*+\r\n|=(?![0-9A-Fa-f]{2}))*+(=[0-9A-Fa-f]{2}|.)", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MimePart:
+    """A part without parts: the body, one of its alternatives, or a file."""
+
+    content_type: str
+    disposition: str
+    #: What mail programs may read as its name. Usually they all read the same one, if any.
+    filenames: tuple[str, ...]
+    encoding: bytes
+    start: int
+    end: int
+    #: Of a text, as it is written; empty if none is named.
+    charset: bytes = b""
+    #: Whether it belongs to the form of the message, as a signature does, and is no file.
+    is_form: bool = False
+
+
+def read_encoding(value: bytes) -> bytes:
+    """Return the encoding that a field names, in lower case.
+
+    Raises:
+        ValidationFailed: `bad_mime`.
+    """
+    match = _WRITTEN.fullmatch(value.lower())
+    if match is None:
+        raise bad_message("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
+    return match[1].replace(b"-bit", b"bit")
+
+
+def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
+    """Raise if mail programs could decode a part differently.
+
+    RFC 2045 section 6.8 lets them skip characters that are not base64, or report an error, and
+    some stop at the first padding. So only white space may be among base64, and padding at its end.
+
+    Raises:
+        ValidationFailed: `bad_mime`.
+    """
+    if part.encoding != b"base64":
+        return
+    start, end = part.start, part.end
+    padding = octets.find(b"=", start, end)
+    blanks = sum(octets.count(blank, start, end) for blank in (b"\r", b"\n", b"\t", b" "))
+    if (
+        _NOT_BASE64.search(octets, start, end)
+        or (padding >= 0 and not _BASE64_END.fullmatch(octets, padding, end))
+        or (end - start - blanks) % 4
+    ):
+        raise bad_message("", "a part is not valid base64", "bad_mime")
+
+
+def check_charset(charset: bytes) -> None:
+    """Raise if a text has a character set that nothing can decode; SES refuses such an email.
+
+    Raises:
+        ValidationFailed: `bad_mime`.
+    """
+    name = charset.decode("latin-1").lower()
+    if is_charset(name):
+        return
+    shown = cut(name, _MAX_SHOWN)
+    raise bad_message("Content-Type", f"charset {shown} is not the name of one", "bad_mime")
+
+
+def decoded_size(octets: bytes | bytearray, part: MimePart) -> int:
+    """Return how many octets a part has after decoding.
+
+    In base64, count everything except line ends as data, so the size is never too
+    small.
+    """
+    if part.encoding == b"base64":
+        digits = part.end - part.start
+        digits -= octets.count(b"\r", part.start, part.end)
+        digits -= octets.count(b"\n", part.start, part.end)
+        tail = bytes(memoryview(octets)[max(part.start, part.end - 8) : part.end])
+        return max((digits - tail.count(b"=")) * 3 // 4, 0)
+    if part.encoding == b"quoted-printable":
+        return len(binascii.a2b_qp(memoryview(octets)[part.start : part.end]))
+    return part.end - part.start
+
+
+def decoded(octets: bytes, part: MimePart) -> bytes:
+    """Return the content of a part."""
+    content = octets[part.start : part.end]
+    if part.encoding == b"base64":
+        return binascii.a2b_base64(content)
+    return binascii.a2b_qp(content) if part.encoding == b"quoted-printable" else content
+
+
+def first_octets(octets: bytes | bytearray, part: MimePart, count: int = _FIRST) -> bytes:
+    """Return the first decoded octets, even behind many line breaks and blanks."""
+    if part.encoding == b"base64":
+        found = islice(_BASE64_DIGIT.finditer(octets, part.start, part.end), -(-count * 4 // 3))
+        digits = b"".join(match[0] for match in found)
+        complete = digits[: len(digits) - (len(digits) % 4 == 1)]
+        return binascii.a2b_base64(complete + b"=" * (-len(complete) % 4))
+    if part.encoding == b"quoted-printable":
+        head, position = b"", part.start
+        while len(head) < count and (match := _QP_OCTET.match(octets, position, part.end)):
+            head += binascii.a2b_qp(match[1])
+            position = match.end()
+        return head
+    return bytes(memoryview(octets)[part.start : min(part.end, part.start + count)])
+
+
+#: What a report says to programs, and the message that it is about (RFC 6522, RFC 6533).
+_REPORTED: Final = re.compile(
+    r"message/(?:global-)?(?:delivery-status|disposition-notification)"
+    r"|text/rfc822-headers|message/global-headers|message/rfc822|message/global"
+)
+#: RFC 3156 section 5 and RFC 8551 section 3.5, with the name that older programs write.
+_SIGNATURE: Final = re.compile(r"application/(?:pgp|(?:x-)?pkcs7)-signature")
+#: RFC 3156 section 4.
+_ENCRYPTED: Final = {1: "application/pgp-encrypted", 2: "application/octet-stream"}
+_ARMOR: Final = b"-----BEGIN PGP MESSAGE-----"
+#: What has another extension could be opened as a file.
+_NAME: Final = re.compile(r"[^.]*|.*\.(?:p7s|asc|sig|pgp|eml|txt)", re.IGNORECASE | re.ASCII)
+
+
+def is_form(
+    octets: bytes | bytearray, part: MimePart, container: StructuredValue, number: int
+) -> bool:
+    """Return whether a part is no file, by its place: its number, from 1, in a multipart."""
+    kind = part.content_type
+    match container.value:
+        case "multipart/report":
+            found = number > 1 and _REPORTED.fullmatch(kind) is not None
+        case "multipart/signed":
+            protocol = container.text(b"protocol").decode("latin-1").lower()
+            found = (number, kind) == (2, protocol) and _SIGNATURE.fullmatch(kind) is not None
+        case "multipart/encrypted":
+            found = kind == _ENCRYPTED.get(number) and (
+                number == 1 or first_octets(octets, part, 64).lstrip().startswith(_ARMOR)
+            )
+        case "multipart/alternative":
+            found = kind == "text/x-amp-html" and part.disposition != "attachment"
+        case _:
+            found = False
+    return found and all(map(_NAME.fullmatch, part.filenames))
+
 
 #: RFC 5321 section 6.3: more Received fields than these mean a loop.
 MAX_RECEIVED: Final = 100

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.charsets import decode
-from pillarbox.mime.content import decoded, decoded_size
-from pillarbox.mime.parse import parse
+from pillarbox.mime.encoded_words import decode
+from pillarbox.mime.parse import decoded, decoded_size, parse
 
 #: In octets: a longer part is not shown. Both parts as JSON must fit into a response of 6 MB.
 MAX_SHOWN: Final = 512 * 1024

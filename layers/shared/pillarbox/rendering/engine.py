@@ -13,10 +13,17 @@ from typing import Final
 from jinja2 import Template, UndefinedError
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.rendering.allowlist import FUEL, SavedProgram, compile_saved
 from pillarbox.rendering.fuel import Fuel, RequestFuel
 from pillarbox.rendering.palette import palette
-from pillarbox.rendering.sandbox import MAX_BYTES, MailEnvironment, RenderTooLarge, render_bounded
+from pillarbox.rendering.sandbox import (
+    FUEL,
+    MAX_BYTES,
+    MailEnvironment,
+    RenderTooLarge,
+    SavedProgram,
+    compile_saved,
+    render_bounded,
+)
 from pillarbox.rendering.source_errors import as_source_errors
 from pillarbox.rendering.starters import STARTERS, get_starter
 from pillarbox.rendering.values import (

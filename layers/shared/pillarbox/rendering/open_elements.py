@@ -6,30 +6,152 @@ elements that are opened again after their parent ends. Here both are bounded, a
 takes constant time, apart from ending what was opened.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Final, Protocol
 
-from pillarbox.rendering.html_elements import (
-    BLOCKS,
-    CELLS,
-    FOREIGN,
-    FORMATTING,
-    HEADINGS,
-    IMPLIED,
-    INLINE_VOID,
-    MARKERS,
-    NOT_FOREIGN,
-    OF_TABLES,
-    OUTER,
-    POINTS,
-    ROWS,
-    RUBY,
-    SPECIAL,
-    VOID,
-)
 from pillarbox.rendering.markup import attributes_of
-from pillarbox.rendering.visibility import SHOWN, Element, Visibility, combined
+
+BLOCKS: Final = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "div"),
+        *("dl", "fieldset", "figcaption", "figure", "footer", "header", "hgroup", "listing"),
+        *("main", "menu", "nav", "ol", "p", "pre", "search", "section", "summary", "ul"),
+    }
+)
+HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+FORMATTING: Final = frozenset(
+    {
+        *("a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong"),
+        *("tt", "u"),
+    }
+)
+INLINE_VOID: Final = frozenset({"area", "br", "embed", "image", "img", "input", "keygen", "wbr"})
+VOID: Final = INLINE_VOID | {
+    *("base", "basefont", "bgsound", "hr", "link", "meta", "param", "source", "track"),
+}
+#: They begin and end where they must, so their tags say nothing.
+OUTER: Final = frozenset({"body", "frame", "frameset", "head", "html"})
+CELLS: Final = frozenset({"caption", "td", "th"})
+ROWS: Final = frozenset({"tbody", "tfoot", "thead", "tr"})
+OF_TABLES: Final = CELLS | ROWS | {"col", "colgroup"}
+OBJECTS: Final = frozenset({"applet", "marquee", "object"})
+RUBY: Final = frozenset({"rb", "rp", "rt", "rtc"})
+FOREIGN: Final = frozenset({"math", "svg"})
+#: Elements of SVG and MathML that contain HTML.
+POINTS: Final = frozenset({"desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext"})
+#: Elements of HTML that end SVG and MathML (13.2.6.5).
+NOT_FOREIGN: Final = HEADINGS | {
+    *("b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em"),
+    *("embed", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p"),
+    *("pre", "ruby", "s", "small", "span", "strike", "strong", "sub", "sup", "table", "tt", "u"),
+    *("ul", "var"),
+}
+#: Elements that are invisible, or useless without their appearance.
+NEVER_SHOWN: Final = FOREIGN | {
+    *("audio", "canvas", "object", "select", "template", "video"),
+}
+SPECIAL: Final = (BLOCKS - {"dialog"} | HEADINGS | CELLS | ROWS | OBJECTS) | {
+    *("button", "dd", "dt", "form", "li", "noscript", "select", "table", "template"),
+}
+IMPLIED: Final = RUBY | {"dd", "dt", "li", "optgroup", "option", "p"}
+SCOPES: Final = CELLS | OBJECTS | {"select", "table", "template"}
+MARKERS: Final = CELLS | OBJECTS | {"template"}
+GROUPS: Final = {
+    "#special": SPECIAL,
+    "#scope": SCOPES,
+    #: What stops the search for an item that a new one ends.
+    "#item": SPECIAL - {"address", "div", "p"},
+    "#foreign": FOREIGN,
+    "#point": POINTS,
+}
+#: The tag and the groups of an element.
+KINDS: Final = {
+    tag: (tag, *(name for name, members in GROUPS.items() if tag in members))
+    for tag in SPECIAL | FOREIGN | POINTS
+}
+
+
+#: How much of an element is shown. Only invisible elements may contain shown ones.
+NOT_DISPLAYED, INVISIBLE, SHOWN = range(3)
+#: Tags without any of these do not hide what they begin.
+_HIDING: Final = ("none", "hid", "visib", "data-text", "&")
+_DECLARATION: Final = re.compile(r"(?:^|;)\s*(display|visibility)\s*:\s*([a-z-]+)\s*(!?)")
+
+
+class Element:
+    """An open element."""
+
+    #: Its place among the open elements; 0 if it is not open.
+    index = 0
+    #: Its place among all elements.
+    number = 0
+    shown = SHOWN
+    #: How much of its text is shown. Text between cells is shown before the table.
+    inside = SHOWN
+    #: What the formatting elements that ended in it said about being shown.
+    around: tuple[int, ...] = ()
+    #: Whether the writer knows it; None if it did, so it is not begun again.
+    is_begun: bool | None = False
+    #: What the writer needs at its end.
+    note: object = None
+
+    def __init__(self, tag: str, source: str, own: int | None) -> None:
+        self.tag = tag
+        self.source = source
+        self.kinds = KINDS.get(tag) or (tag,)
+        #: What the element itself says about being shown.
+        self.own = own
+
+
+def combined(above: int, own: int | None) -> int:
+    """Return how much of an element is shown that says something in a parent that is shown so."""
+    return above if own is None or above == NOT_DISPLAYED else own
+
+
+class Visibility:
+    """Reads tags, each text of attributes only once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, int | None] = {}
+
+    def of(self, tag: str, source: str) -> int | None:
+        """Return what a tag says about its element: not displayed, invisible, shown or nothing."""
+        if tag in NEVER_SHOWN:
+            return NOT_DISPLAYED
+        if tag in {"datalist", "dialog"}:
+            return _visibility(tag, source)
+        if not source:
+            return None
+        if source not in self._read:
+            lowered = source.lower()
+            may_hide = any(word in lowered for word in _HIDING)
+            self._read[source] = _visibility(tag, source) if may_hide else None
+        return self._read[source]
+
+
+def _visibility(tag: str, source: str) -> int | None:
+    attributes = attributes_of(source)
+    found = _DECLARATION.findall(attributes.get("style", "").lower())
+    # The last one counts, among the important ones if there are any.
+    declared = {name: value for name, value, _ in sorted(found, key=itemgetter(2))}
+    is_closed = (
+        "hidden" in attributes
+        or tag == "datalist"
+        or (tag == "dialog" and "open" not in attributes)
+    )
+    if (
+        declared.get("display", "none" if is_closed else "") == "none"
+        or attributes.get("aria-hidden", "").lower() == "true"
+        or attributes.get("data-text", "").lower() == "skip"
+    ):
+        return NOT_DISPLAYED
+    return {"hidden": INVISIBLE, "collapse": INVISIBLE, "visible": SHOWN}.get(
+        declared.get("visibility", "")
+    )
+
 
 #: Deeper elements are left out. Their content is not.
 _MAX_DEPTH: Final = 512

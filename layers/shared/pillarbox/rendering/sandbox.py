@@ -1,12 +1,32 @@
-"""The Jinja2 sandbox for templates, and the size limit of a rendered email."""
+"""The Jinja2 sandbox for templates: what they may use, and how large an email may be.
 
-from collections.abc import Mapping
-from typing import Any, Final, override
+Accounts write these templates, and one worker renders them for all accounts. So
+the check refuses everything that is not known to be harmless. It works on
+Jinja2's syntax tree. An allowed template only reads JSON values by paths, and it
+cannot reach any Python object. Its loops and filters burn fuel.
+"""
 
-from jinja2 import StrictUndefined, Template, Undefined
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NoReturn, override
+
+from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, nodes, pass_context
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.templates.template import subject_references
+from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
+from pillarbox.rendering.saved import (
+    LIST_STEP,
+    MAX_CONSTANT,
+    TemplateFault,
+    TemplateReference,
+    TemplateVariables,
+)
+from pillarbox.rendering.source_errors import as_source_errors
 
 #: The size of an email's HTML in UTF-8. Mail programs cut off much shorter ones.
 MAX_BYTES: Final = 1024 * 1024
@@ -84,3 +104,364 @@ def check_output(value: Json | Undefined) -> Json | Undefined:
         message = "the template needs a value that is null"
         raise ValidationFailed(FieldError("variables", message, "missing_variable"))
     return value
+
+
+#: Characters of a body. Gmail shows only the first 102 KB of an email.
+MAX_LENGTH: Final = 512 * 1024
+MAX_TAGS: Final = 500
+#: Tokens of a body: names, signs, white space in tags, comments. They take the time of compiling.
+MAX_TOKENS: Final = 15_000
+#: Entries of a list that a `for` repeats over.
+MAX_ROWS: Final = 1000
+#: Levels of nested `if`, steps of a path, and consecutive filters. Jinja2 turns them into
+#: Python code, and Python allows at most 100 levels of indentation.
+MAX_DEPTH: Final = 16
+#: How many characters a template's author may expect a filter to read in each row. Longer
+#: values burn more fuel, and their email may be refused.
+TYPICAL_LENGTH: Final = 100
+
+#: Every smaller whole number is exact in JSON too (RFC 8259 section 6).
+_NUMBERS: Final = 2**53
+_CONTROLS: Final = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_OPEN_TAG: Final = re.compile(r"\{[{%][^}]*+")
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+#: Names that have a meaning in Jinja2.
+_RESERVED: Final = frozenset({"caller", "kwargs", "loop", "self", "super", "varargs"})
+_TEXT_FILTERS: Final = frozenset({"capitalize", "lower", "trim", "upper"})
+#: A filter that is put around the list of each `for`, and the value that has the fuel. A
+#: template cannot contain these names.
+_ROWS: Final = "<rows>"
+FUEL: Final = "<fuel>"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedProgram:
+    """A compiled body. `fuel` is what its parts outside the loops burn."""
+
+    template: Template
+    fuel: int
+    tokens: int
+
+
+@as_source_errors
+def check(subject: str, html: str, text: str | None = None) -> TemplateVariables:
+    """Check a template; see `rendering.template_check`."""
+    checker = _Checker()
+    for field, value in (("subject", subject), ("text", text or "")):
+        for reference in _plain_references(field, value):
+            checker.add_reference(tuple(reference.split(".")), line=None, required=True)
+    _check_tokens(html)
+    tree = _parse(html)
+    checker.check_body(tree.body, depth=0)
+    _check_loops(tree)
+    return TemplateVariables(
+        tuple(checker.names), tuple(checker.required), tuple(checker.references.values())
+    )
+
+
+def _plain_references(field: str, text: str) -> tuple[str, ...]:
+    """Return the references of a text that has no other tags."""
+    references = subject_references(text)
+    if len(references) != text.count("{{") or "{%" in text or "{#" in text:
+        what = "A subject" if field == "subject" else "A text part"
+        message = f"{what} can contain only plain references such as {{{{ name }}}}."
+        raise ValidationFailed(FieldError(field, message, "not_allowed"))
+    return references
+
+
+def compile_saved(html: str) -> SavedProgram:
+    """Check a body and compile it. Its tokens and fuel were checked when it was saved.
+
+    Raises:
+        ValidationFailed: on `html`.
+    """
+    tree = _parse(html)
+    _Checker().check_body(tree.body, depth=0)
+    size = _size(tree.body)
+    for loop in tree.find_all(nodes.For):
+        size -= _size(loop.body)
+        cost = nodes.Const(_row_fuel(loop))
+        loop.iter = nodes.Filter(loop.iter, _ROWS, [cost], [], None, None, lineno=loop.lineno)
+    tokens = sum(1 for _ in _environment().lex(html))
+    return SavedProgram(_environment().from_string(tree), size * NODE, tokens)
+
+
+class _Checker:
+    """Walks a template's tree, refuses what is not allowed, and collects the variables."""
+
+    def __init__(self) -> None:
+        #: Dictionaries, because they keep the order.
+        self.names: dict[str, None] = {}
+        self.required: dict[str, None] = {}
+        self.references: dict[str, TemplateReference] = {}
+        #: Within a `for`: its variable, and the path of the entries of its list.
+        self._entry: tuple[str, tuple[str, ...]] | None = None
+
+    def add_reference(
+        self,
+        path: tuple[str, ...],
+        *,
+        line: int | None,
+        required: bool,
+        default: Json = None,
+        is_list: bool = False,
+    ) -> None:
+        self.names[path[0].removesuffix(LIST_STEP)] = None
+        text = ".".join(path)
+        if required:
+            self.required[text] = None
+        known = self.references.get(text)
+        self.references[text] = TemplateReference(
+            path=text,
+            line=known.line if known and known.line else line,
+            required=required or (known is not None and known.required),
+            default=known.default if known and known.default is not None else default,
+            is_list=is_list or (known is not None and known.is_list),
+        )
+
+    def check_body(self, statements: Sequence[nodes.Node], depth: int) -> None:
+        for statement in statements:
+            if depth > MAX_DEPTH:
+                _refuse(statement, f"Tags can be nested at most {MAX_DEPTH} levels deep.")
+            match statement:
+                case nodes.Output():
+                    for piece in statement.nodes:
+                        self._check_output(piece)
+                case nodes.If():
+                    self._check_condition(statement.test, depth)
+                    for branch in (statement.body, statement.elif_, statement.else_):
+                        self.check_body(branch, depth + 1)
+                case nodes.For():
+                    self._check_loop(statement, depth)
+                case _:
+                    _refuse(statement, "Only {{ }}, if and for can be used.")
+
+    def _check_output(self, node: nodes.Node) -> None:
+        if isinstance(node, nodes.TemplateData):
+            return
+        filters = 0
+        while isinstance(node, nodes.Filter) and node.name in _TEXT_FILTERS and node.node:
+            filters += 1
+            if filters > MAX_DEPTH:
+                _refuse(node, f"At most {MAX_DEPTH} filters can follow one another.")
+            if node.args or node.kwargs or node.dyn_args or node.dyn_kwargs:
+                _refuse(node, f"The filter {node.name} takes no argument.")
+            node = node.node
+        self._check_value(node)
+        if isinstance(node, nodes.Filter) and _is_nothing(node.args[0]):
+            node.args[0] = nodes.Const("")
+
+    def _check_value(self, node: nodes.Node, *, is_list: bool = False) -> None:
+        """Check a path with or without a default."""
+        required, default, line = True, None, node.lineno
+        if isinstance(node, nodes.Filter) and node.name == "default" and node.node:
+            if len(node.args) != 1 or node.kwargs or node.dyn_args or node.dyn_kwargs:
+                _refuse(node, "The filter default takes one argument.")
+            _check_constant(node.args[0])
+            required = False
+            default = node.args[0].value if isinstance(node.args[0], nodes.Const) else None
+            node = node.node
+        self.add_reference(
+            self._read_path(node), line=line, required=required, default=default, is_list=is_list
+        )
+
+    def _read_path(self, node: nodes.Node) -> tuple[str, ...]:
+        steps: list[str] = []
+        while isinstance(node, nodes.Getattr) and len(steps) < MAX_DEPTH:
+            steps.append(node.attr)
+            node = node.node
+        if not isinstance(node, nodes.Name):
+            if isinstance(node, nodes.Filter):
+                _refuse(node, f"The filter {node.name} cannot be used here.")
+            _refuse(node, "Only paths such as {{ order.total }} can be used.")
+        steps.append(node.name)
+        for step in steps:
+            if not _NAME.fullmatch(step) or step in _RESERVED:
+                _refuse(node, f"{step} cannot be used as a name.")
+        steps.reverse()
+        if self._entry and steps[0] == self._entry[0]:
+            return (*self._entry[1], *steps[1:])
+        return tuple(steps)
+
+    def _check_condition(self, node: nodes.Node, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            _refuse(node, f"Conditions can be nested at most {MAX_DEPTH} levels deep.")
+        match node:
+            case nodes.And() | nodes.Or():
+                self._check_condition(node.left, depth + 1)
+                self._check_condition(node.right, depth + 1)
+            case nodes.Not():
+                self._check_condition(node.node, depth + 1)
+            case nodes.Compare(ops=[nodes.Operand(op="eq" | "ne") as operand]):
+                self._check_value(node.expr)
+                _check_constant(operand.expr)
+            case nodes.Compare():
+                _refuse(node, "Values can be compared only with == and !=.")
+            case _:
+                self._check_value(node)
+
+    def _check_loop(self, loop: nodes.For, depth: int) -> None:
+        if self._entry:
+            _refuse(loop, "A for cannot be nested in another for.")
+        if loop.test or loop.recursive or not isinstance(loop.target, nodes.Name):
+            _refuse(loop, "Only {% for entry in list %} can be used.")
+        entry = self._read_path(loop.target)
+        self._check_value(loop.iter, is_list=True)
+        source = loop.iter.node if isinstance(loop.iter, nodes.Filter) else loop.iter
+        assert source is not None  # noqa: S101  _check_value refuses a filter without a path
+        *parents, last = self._read_path(source)
+        self._entry = (entry[0], (*parents, last + LIST_STEP))
+        self.check_body(loop.body, depth + 1)
+        self._entry = None
+        self.check_body(loop.else_, depth + 1)
+
+
+def _parse(html: str) -> nodes.Template:
+    if len(html) > MAX_LENGTH or html.count("{{") + html.count("{%") > MAX_TAGS:
+        message = f"A template can have at most {MAX_LENGTH} characters and {MAX_TAGS} tags."
+        raise ValidationFailed(FieldError("html", message, "too_large"))
+    try:
+        return _environment().parse(html)
+    except TemplateSyntaxError as error:
+        message = error.message or "The syntax is wrong."
+        raise TemplateFault(error.lineno, message, "template_syntax") from error
+    # A number with thousands of digits, or thousands of nested brackets.
+    except (ValueError, RecursionError) as error:
+        longest = max(_OPEN_TAG.finditer(html), key=lambda tag: len(tag[0]))
+        line = html.count("\n", 0, longest.start()) + 1
+        raise TemplateFault(line, "A tag is too long.", "template_syntax") from error
+
+
+def _check_tokens(html: str) -> None:
+    try:
+        for count, (line, _, _) in enumerate(_environment().lex(html)):
+            if count == MAX_TOKENS:
+                message = f"the tags up to here have more than {MAX_TOKENS} tokens."
+                raise TemplateFault(line, message, "too_large")
+    except TemplateSyntaxError:
+        return  # parsing reports it
+
+
+def _check_loops(tree: nodes.Template) -> None:
+    """Refuse loops that could not repeat over `MAX_ROWS` entries of usual length."""
+    fuel = _size(tree.body) * NODE
+    for loop in tree.find_all(nodes.For):
+        filters = sum(1 for part in loop.body for _ in part.find_all(nodes.Filter))
+        fuel += MAX_ROWS * (_row_fuel(loop) + filters * TYPICAL_LENGTH)
+        if fuel > MAX_FUEL:
+            message = (
+                "the for loops up to here do too much in each row. They could"
+                f" not repeat over {MAX_ROWS} entries. Use fewer tags and filters in them."
+            )
+            raise TemplateFault(loop.lineno, message, "too_complex")
+
+
+def _row_fuel(loop: nodes.For) -> int:
+    """Return the fuel for a row, as if it took every branch and its filters read nothing."""
+    return (1 + _size(loop.body)) * NODE
+
+
+def _size(statements: Sequence[nodes.Node]) -> int:
+    """Count the nodes of statements. To show a value takes the time of two more."""
+    size = 0
+    for statement in statements:
+        for node in (statement, *statement.find_all(nodes.Node)):
+            size += 1
+            if isinstance(node, nodes.Output):
+                size += sum(2 for shown in node.nodes if not isinstance(shown, nodes.TemplateData))
+    return size
+
+
+def _check_constant(node: nodes.Node) -> None:
+    match node:
+        case nodes.List(items=[]):
+            return
+        case nodes.Const(value=None | bool()):
+            return
+        case nodes.Const(value=int() | float() as number) if abs(number) < _NUMBERS:
+            return
+        case nodes.Const(value=str() as text) if len(text) <= MAX_CONSTANT:
+            # JSON writes an emoji as two escapes, of which Jinja2 reads each alone.
+            node.value = _joined_surrogates(text)
+            if node.value is not None and not _CONTROLS.search(node.value):
+                return
+    message = (
+        f"Only a text of up to {MAX_CONSTANT} characters without control characters, a number"
+        " below 2^53, true, false or [] is allowed."
+    )
+    _refuse(node, message)
+
+
+def _is_nothing(constant: nodes.Node) -> bool:
+    return isinstance(constant, nodes.List) or constant == nodes.Const(None)
+
+
+def _joined_surrogates(text: str) -> str | None:
+    """Return a text with each pair of surrogates as the character that it means.
+
+    None if one is alone.
+    """
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        return None
+
+
+def _refuse(node: nodes.Node, message: str) -> NoReturn:
+    # Jinja2 gives some statements no line, but their contents have one.
+    inner = (one.lineno for one in node.find_all(nodes.Node) if one.lineno)
+    raise TemplateFault(node.lineno or next(inner, 1), message, "not_allowed")
+
+
+@cache
+def _environment() -> MailEnvironment:
+    environment = MailEnvironment()
+    environment.filters.update(
+        {
+            "capitalize": _text_filter(str.capitalize),
+            "default": _value_or_default,
+            "lower": _text_filter(str.lower),
+            "trim": _text_filter(str.strip),
+            "upper": _text_filter(str.upper),
+            _ROWS: _check_rows,
+        }
+    )
+    return environment
+
+
+def _text_filter(change: Callable[[str], str]) -> Callable[[Context, Json | Undefined], str]:
+    """Return a filter that burns fuel for each character of its value."""
+
+    @pass_context
+    def apply(context: Context, value: Json | Undefined) -> str:
+        shown = check_output(value)
+        fuel: Fuel = context.parent[FUEL]
+        if isinstance(shown, str):
+            fuel.burn(len(shown))
+            return change(shown)
+        if isinstance(shown, int):
+            # Writing a number takes time quadratic in its digits, of which JSON allows 4,300.
+            fuel.burn(shown.bit_length())
+        return change(str(shown))
+
+    return apply
+
+
+def _value_or_default(value: Json | Undefined, default: Json) -> Json:
+    return default if value is None or isinstance(value, Undefined) else value
+
+
+@pass_context
+def _check_rows(context: Context, value: Json | Undefined, row_fuel: int) -> list[Json] | Undefined:
+    """Return the list that a `for` repeats over, or an undefined value, which Jinja2 reports.
+
+    Burn the fuel for all rows in advance.
+    """
+    if isinstance(value, Undefined):
+        return value
+    if isinstance(value, list) and len(value) <= MAX_ROWS:
+        fuel: Fuel = context.parent[FUEL]
+        fuel.burn(len(value) * row_fuel)
+        return value
+    message = f"a for of the template needs a list of at most {MAX_ROWS} entries"
+    raise ValidationFailed(FieldError("variables", message, "invalid_type"))

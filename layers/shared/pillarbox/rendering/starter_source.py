@@ -4,7 +4,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.templates.template import StarterTemplate, fill_subject
 from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.values import brand_values

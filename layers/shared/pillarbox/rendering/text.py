@@ -8,8 +8,7 @@ from urllib.parse import unquote
 
 from pillarbox.domain.character_references import unescape
 from pillarbox.rendering.markup import attributes_of, tags, url_of
-from pillarbox.rendering.open_elements import Moves, OpenElements
-from pillarbox.rendering.visibility import Element
+from pillarbox.rendering.open_elements import Element, Moves, OpenElements
 
 #: Block elements, and the line ends before and after each. Two make an empty line.
 _GAPS: Final = {

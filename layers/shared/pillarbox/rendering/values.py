@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from pillarbox.domain.accounts.brand import Brand
+from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.template import (
     MISSING_VALUE,

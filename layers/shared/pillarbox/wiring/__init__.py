@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
-from pillarbox.wiring.accounts import AccountWiring
-from pillarbox.wiring.callers import CallerWiring
+from pillarbox.wiring.accounts import AccountWiring, CallerWiring
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.delivery import DeliveryWiring
 from pillarbox.wiring.operator import OperationWiring

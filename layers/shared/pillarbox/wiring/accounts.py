@@ -1,25 +1,31 @@
-"""Accounts with their keys, domains, senders and suppressions."""
+"""Accounts with their keys, domains, senders and suppressions, and who calls."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pillarbox.application.authentication import Authentication, KeyCheck
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.service_mail import ServiceMailWiring
+from pillarbox.wiring.sending import ServiceMailWiring
+from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pillarbox.application.accounts.account_domains import AccountDomains, MemberSenders
     from pillarbox.application.accounts.account_list import AccountList
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domain_links import DomainLinks
-    from pillarbox.application.accounts.domains import DomainCheck
-    from pillarbox.application.accounts.key_notice import KeyNotices
-    from pillarbox.application.accounts.keys import Keys
+    from pillarbox.application.accounts.domains import AccountDomains, DomainCheck, MemberSenders
+    from pillarbox.application.accounts.keys import KeyNotices, Keys
     from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.accounts.usage import AccountUsage
+    from pillarbox.application.caller import CallerLookup
+    from pillarbox.application.sign_in.authentication import (
+        CallerAuthentication,
+        OperatorAuthentication,
+        SessionAuthentication,
+    )
 
 
 class AccountWiring(ServiceMailWiring):
@@ -61,7 +67,7 @@ class AccountWiring(ServiceMailWiring):
 
     @cached_property
     def key_notices(self) -> "KeyNotices":
-        from pillarbox.application.accounts.key_notice import KeyNotices
+        from pillarbox.application.accounts.keys import KeyNotices
 
         return KeyNotices(self.owners_of, lambda: self.send_mail)
 
@@ -119,8 +125,7 @@ class AccountWiring(ServiceMailWiring):
         from pillarbox.adapters.aws import in_parallel, service_errors
         from pillarbox.adapters.public_suffixes import registrable_domain
         from pillarbox.adapters.ses.domains import SesDomains
-        from pillarbox.application.accounts.account_domains import AccountDomains
-        from pillarbox.application.accounts.domains import DomainCheck
+        from pillarbox.application.accounts.domains import AccountDomains, DomainCheck
 
         return AccountDomains(
             records=self.account_domain_store,
@@ -160,6 +165,59 @@ class AccountWiring(ServiceMailWiring):
 
     @cached_property
     def member_senders(self) -> "MemberSenders":
-        from pillarbox.application.accounts.account_domains import MemberSenders
+        from pillarbox.application.accounts.domains import MemberSenders
 
         return MemberSenders(self.senders, self.account_domains, self.change_log)
+
+
+class CallerWiring(Stores):
+    """Makes each use case of this area once."""
+
+    @cached_property
+    def authentication(self) -> Authentication:
+        """Authenticate the caller of a route that takes keys only."""
+        return Authentication(self.directory, self.key_check)
+
+    @cached_property
+    def key_check(self) -> KeyCheck:
+        """Decide whether a key that was read works."""
+        return KeyCheck(utc_now, self.is_of_edge)
+
+    @cached_property
+    def caller_authentication(self) -> "CallerAuthentication":
+        """Authenticate the caller of a route that takes keys and sessions."""
+        from pillarbox.application.sign_in.authentication import CallerAuthentication
+
+        return CallerAuthentication(
+            self.authentication, self.session_authentication, self.directory, self.change_log
+        )
+
+    @cached_property
+    def session_authentication(self) -> "SessionAuthentication":
+        """Authenticate the caller of a route that takes sessions only."""
+        from pillarbox.application.sign_in.authentication import SessionAuthentication
+
+        return SessionAuthentication(self.session_store, utc_now)
+
+    @cached_property
+    def operator_authentication(self) -> "OperatorAuthentication":
+        """Authenticate the caller of a route that only operators may use."""
+        from pillarbox.application.sign_in.authentication import OperatorAuthentication
+
+        return OperatorAuthentication(
+            self.session_authentication,
+            self.user_store,
+            self.authentication,
+            self.change_log,
+        )
+
+    @cached_property
+    def caller_lookup(self) -> "CallerLookup":
+        from pillarbox.application.caller import CallerLookup
+
+        return CallerLookup(
+            directory=self.directory,
+            key_uses=self.key_uses,
+            clock=utc_now,
+            check=self.key_check,
+        )

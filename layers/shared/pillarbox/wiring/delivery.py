@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.history import HistoryWiring
+from pillarbox.wiring.operator import HistoryWiring
 
 if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
@@ -28,13 +28,11 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def delivery(self) -> "Delivery":
         from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
-        from pillarbox.adapters.ses.mailer import SesMailer
-        from pillarbox.adapters.ses.rate import SesAccountRate
+        from pillarbox.adapters.ses.mailer import SesAccountRate, SesMailer
         from pillarbox.adapters.sqs.event_queue import SqsEventQueue
-        from pillarbox.application.delivery.build_message import build_raw
+        from pillarbox.application.delivery.build_message import build_raw, keeping
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.application.delivery.holds import Holds
-        from pillarbox.application.delivery.keep import keeping
         from pillarbox.domain.ids import new_token
 
         def keep(message: "Message", raw: bytes) -> None:
@@ -117,7 +115,7 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":
-        from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
+        from pillarbox.adapters.sqs.queues import SqsDeadLetters
         from pillarbox.application.delivery.poison_jobs import PoisonJobs
 
         return PoisonJobs(
@@ -128,7 +126,7 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def feedback(self) -> "Feedback":
-        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
         from pillarbox.adapters.ses.events import find_message, read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
 
@@ -192,9 +190,7 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.accounts.sender_domains import SenderDomains
         from pillarbox.application.accounts.usage import AccountUsage
         from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
-        from pillarbox.application.delivery.sweep import Sweep
-        from pillarbox.application.delivery.sweep_records import RecordRetention
-        from pillarbox.application.delivery.sweep_waiting import WaitingSweep
+        from pillarbox.application.delivery.sweep import RecordRetention, Sweep, WaitingSweep
 
         raise_alert = self.alerts.raise_alert
         quotas = QuotaLook(AccountUsage(self.directory, utc_now).of, raise_alert)

@@ -7,13 +7,16 @@ from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.stores import Stores
 
 if TYPE_CHECKING:
-    from pillarbox.adapters.s3_uploads import S3Uploads
+    from collections.abc import Iterable
+
+    from pillarbox.adapters.s3 import S3Uploads
     from pillarbox.application.authentication import SeenKeys
     from pillarbox.application.kept import ContentReading
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.ports import SendingPorts
     from pillarbox.application.sending.send_again import SendAgain
+    from pillarbox.application.sending.service_mail import ServiceMail
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.sending.uploads import UploadStart
@@ -97,7 +100,7 @@ class SendingWiring(Stores):
 
     @cached_property
     def uploads(self) -> "S3Uploads":
-        from pillarbox.adapters.s3_uploads import S3Uploads
+        from pillarbox.adapters.s3 import S3Uploads
 
         return S3Uploads(self.settings.spool_bucket)
 
@@ -125,4 +128,36 @@ class SendingWiring(Stores):
 
         return SmtpSubmission(
             self.sending_ports, self.seen_keys, self.settings.smtp_paid_plans_only
+        )
+
+
+class ServiceMailWiring(Stores):
+    """Makes what accepts these emails once for each queue: few roles may write to both."""
+
+    def owners_of(self, account_id: str) -> "Iterable[str]":
+        """Return the addresses of an account's owners."""
+        from pillarbox.domain.sign_in.session import Role
+
+        members = self.member_store.of_account(account_id)
+        return [one.address for one in members if one.role is Role.OWNER and not one.pending]
+
+    @cached_property
+    def send_mail(self) -> "ServiceMail":
+        """Accept emails that can wait, such as invitations and notices."""
+        return self._service_mail(self.settings.jobs_queue_url, "")
+
+    @cached_property
+    def send_urgent_mail(self) -> "ServiceMail":
+        """Accept emails that somebody waits for, such as codes."""
+        return self._service_mail("", self.settings.urgent_jobs_queue_url)
+
+    def _service_mail(self, queue_url: str, urgent_queue_url: str) -> "ServiceMail":
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sending.service_mail import ServiceMail
+
+        return ServiceMail(
+            jobs=SqsJobs(queue_url, urgent_queue_url, bucket=""),
+            messages=self.message_store,
+            sender=self.settings.preview_sender,
+            clock=utc_now,
         )

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.service_mail import ServiceMailWiring
+from pillarbox.wiring.sending import ServiceMailWiring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import Team
     from pillarbox.domain.sign_in.codes import CodeRequest
-    from pillarbox.domain.sign_in.passkey_notice import PasskeyNotice
+    from pillarbox.domain.sign_in.passkey import PasskeyNotice
     from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
@@ -32,7 +32,7 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def sign_in(self) -> "SignIn":
-        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
         from pillarbox.application.sign_in.sign_in import SignIn
 
         return SignIn(
@@ -63,8 +63,7 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def passkeys(self) -> "UserPasskeys":
-        from pillarbox.adapters.passkey_notices import LambdaPasskeyNotices
-        from pillarbox.adapters.passkey_verifier import WebAuthnVerifier
+        from pillarbox.adapters.passkeys import LambdaPasskeyNotices, WebAuthnVerifier
         from pillarbox.application.sign_in.passkeys import UserPasskeys
 
         return UserPasskeys(
@@ -147,13 +146,13 @@ class SignInWiring(ServiceMailWiring):
     @cached_property
     def read_passkey_notice(self) -> "Callable[[Mapping[str, Any]], PasskeyNotice]":
         """Read the event with which an email about a passkey was requested."""
-        from pillarbox.adapters.passkey_notices import read_notice
+        from pillarbox.adapters.passkeys import read_notice
 
         return read_notice
 
     @cached_property
     def code_mail(self) -> "CodeMail":
-        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
         from pillarbox.application.sign_in.code_mail import CodeMail
 
         return CodeMail(
@@ -185,7 +184,7 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.adapters.disposable_domains import is_disposable
         from pillarbox.adapters.dynamodb import keys
         from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
-        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
         from pillarbox.adapters.public_suffixes import registrable_domain
         from pillarbox.application.sign_in.preview_keys import PreviewKeys
 
@@ -220,7 +219,7 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def account_members(self) -> "AccountMembers":
-        from pillarbox.adapters.dynamodb.sign_in.preview_accounts import DynamoPreviewAccounts
+        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
         from pillarbox.application.sign_in.members import AccountMembers
 
         return AccountMembers(

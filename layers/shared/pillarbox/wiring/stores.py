@@ -25,17 +25,15 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
     from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
     from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
-    from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+    from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
     from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-    from pillarbox.adapters.dynamodb.messages.seen_events import DynamoSeenEvents
     from pillarbox.adapters.dynamodb.messages.waiting import (
         DynamoWaitingContents,
         DynamoWakeTimes,
     )
     from pillarbox.adapters.dynamodb.name_leases import DynamoNameLeases
-    from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
-    from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+    from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress, DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
     from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
@@ -44,10 +42,11 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
     from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
     from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
-    from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
-    from pillarbox.adapters.dynamodb.webhooks.health import DynamoEndpointHealths
-    from pillarbox.adapters.s3_kept import S3KeptContents
-    from pillarbox.adapters.s3_spool import S3Spool
+    from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+        DynamoEndpointHealths,
+        DynamoWebhookEndpoints,
+    )
+    from pillarbox.adapters.s3 import S3KeptContents, S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.ses.account import SesAccount
     from pillarbox.adapters.ses.suppressions import SesSuppressions
@@ -97,7 +96,7 @@ class Stores:
     alert_times: "DynamoAlertTimes" = _store("accounts.alerts", "table")
     delivery_store: "DynamoWebhookDeliveries" = _store("webhooks.deliveries", "table")
     due_times: "DynamoDueTimes" = _store("webhooks.due_times", "table")
-    endpoint_healths: "DynamoEndpointHealths" = _store("webhooks.health", "table")
+    endpoint_healths: "DynamoEndpointHealths" = _store("webhooks.endpoints", "table")
     endpoint_store: "DynamoWebhookEndpoints" = _store("webhooks.endpoints", "credentials", "table")
     flow_store: "DynamoFlows" = _store("sign_in.codes", "credentials")
     heartbeat: "DynamoHeartbeat" = _store("messages.heartbeat", "table")
@@ -113,7 +112,7 @@ class Stores:
     quota_store: "DynamoQuotas" = _store("messages.quotas", "table")
     rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks", "table")
     search_index: "DynamoSearchIndex" = _store("history.search_index", "table")
-    seen_events: "DynamoSeenEvents" = _store("messages.seen_events", "table")
+    seen_events: "DynamoSeenEvents" = _store("messages.heartbeat", "table")
     session_store: "DynamoSessions" = _store("sign_in.sessions", "credentials", "table")
     sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")
     sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups", "credentials", "table")
@@ -170,7 +169,7 @@ class Stores:
 
     @cached_property
     def shared_tenant(self) -> "DynamoSharedTenant":
-        from pillarbox.adapters.dynamodb.shared_tenant import DynamoSharedTenant
+        from pillarbox.adapters.dynamodb.service_address import DynamoSharedTenant
 
         return DynamoSharedTenant(self.table)
 
@@ -217,13 +216,13 @@ class Stores:
 
     @cached_property
     def spool(self) -> "S3Spool":
-        from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.adapters.s3 import S3Spool
 
         return S3Spool(self.settings.spool_bucket)
 
     @cached_property
     def kept_contents(self) -> "S3KeptContents":
-        from pillarbox.adapters.s3_kept import S3KeptContents
+        from pillarbox.adapters.s3 import S3KeptContents
 
         return S3KeptContents(self.settings.spool_bucket)
 

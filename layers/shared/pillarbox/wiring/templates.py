@@ -4,7 +4,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.history import HistoryWiring
+from pillarbox.wiring.operator import HistoryWiring
 from pillarbox.wiring.sending import SendingWiring
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.traffic import TemplateTraffic
     from pillarbox.application.templates.trial import TemplateTrial
-    from pillarbox.domain.accounts.account import Account
-    from pillarbox.domain.accounts.brand import Brand
+    from pillarbox.domain.accounts.account import Account, Brand
     from pillarbox.domain.errors import Json
     from pillarbox.domain.templates.draft import Source, SourceKind
 
@@ -29,11 +28,11 @@ class TemplateWiring(SendingWiring, HistoryWiring):
 
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":
-        from pillarbox.adapters.dynamodb.templates.drafts import (
+        from pillarbox.adapters.dynamodb.templates import (
             DynamoTemplateDrafts,
+            DynamoTemplates,
             DynamoTemplateVersions,
         )
-        from pillarbox.adapters.dynamodb.templates.templates import DynamoTemplates
         from pillarbox.application.templates.authoring import TemplateAuthoring
 
         def waits_for(account_id: str, template_id: str) -> bool:
@@ -66,7 +65,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
 
     @cached_property
     def render_budget(self) -> "RenderBudget":
-        from pillarbox.adapters.dynamodb.templates.renderings import DynamoRenderings
+        from pillarbox.adapters.dynamodb.templates import DynamoRenderings
         from pillarbox.application.templates.render_budget import RenderBudget
 
         return RenderBudget(renderings=DynamoRenderings(self.table), clock=utc_now)
@@ -103,7 +102,11 @@ class TemplateWiring(SendingWiring, HistoryWiring):
 def compile_in_child(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":
     """Compile a source in a process of its own, with bounds."""
     from pillarbox.adapters.child_process import run_in_child
-    from pillarbox.application.templates.compiling import PROCESSOR_SECONDS, SECONDS, compile_apart
+    from pillarbox.application.templates.rendered_source import (
+        PROCESSOR_SECONDS,
+        SECONDS,
+        compile_apart,
+    )
 
     run = partial(run_in_child, seconds=SECONDS, processor_seconds=PROCESSOR_SECONDS)
     return compile_apart(kind, source, run=run)

@@ -4,15 +4,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.service_mail import ServiceMailWiring
+from pillarbox.wiring.sending import ServiceMailWiring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
-    from pillarbox.application.alerts.chat import ChatPosts
     from pillarbox.application.alerts.choices import AlertChoices
-    from pillarbox.application.alerts.telling import AlertTelling
+    from pillarbox.application.alerts.telling import AlertTelling, ChatPosts
     from pillarbox.application.waiting import DueMail
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
@@ -150,7 +149,7 @@ class WebhookWiring(ServiceMailWiring):
 
     @cached_property
     def chat_posts(self) -> "ChatPosts":
-        from pillarbox.application.alerts.chat import ChatPosts
+        from pillarbox.application.alerts.telling import ChatPosts
 
         return ChatPosts(
             records=self.alert_store,

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_text, to_ttl
-from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import Store
 
 
 class DynamoNameLeases(Store):

@@ -5,7 +5,7 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import Store
 from pillarbox.adapters.rows import Row
 from pillarbox.domain.queue_log import Redrive
 

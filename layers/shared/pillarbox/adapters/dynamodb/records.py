@@ -21,16 +21,15 @@ from pillarbox.adapters.rows import (
     one_of,
 )
 from pillarbox.domain.accounts.account import (
+    MAX_KEEP,
     Account,
+    Brand,
     Isolation,
     Plan,
     QueuedMail,
     Suspension,
 )
-from pillarbox.domain.accounts.agent import AgentSettings, Confirmation
-from pillarbox.domain.accounts.brand import Brand
-from pillarbox.domain.accounts.key import ApiKey, KeyType, Preset
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.key import AgentSettings, ApiKey, Confirmation, KeyType, Preset
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import (

@@ -1,11 +1,11 @@
-"""The address of the service: one item, which `pillarbox deploy` writes."""
+"""What `pillarbox deploy` stores: the service's address, and the tenant of strangers."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Store, Table
 from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -56,3 +56,19 @@ class DynamoServiceAddress:
     def store(self, url: str) -> None:
         """Store the address, in place of another one."""
         self._table.put(keys.service_address() | {"url": to_attribute(url)})
+
+
+class DynamoSharedTenant(Store):
+    """Implements `accounts.ports.SharedTenant`."""
+
+    def stored(self) -> str | None:
+        """Read one item."""
+        item = self._table.get(keys.shared_tenant())
+        return item["name"] if item else None
+
+    def store(self, name: str | None) -> None:
+        """Put the item, or delete it."""
+        if name is None:
+            self._table.delete(keys.shared_tenant())
+        else:
+            self._table.put(keys.shared_tenant() | {"name": to_attribute(name)})

@@ -1,4 +1,7 @@
-"""The table: the few calls that all stores use."""
+"""The table: the few calls that all stores use.
+
+BatchWriteItem takes no condition. A transaction costs two write units an item.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -398,3 +401,76 @@ def _is_busy(error: ClientError) -> bool:
     """Return whether only transactions or load of others stopped a write or a transaction."""
     reasons = {*_cancellation_reasons(error)} - {_NO_REASON}
     return code_of(error) == "TransactionConflictException" or (bool(reasons) and reasons <= _BUSY)
+
+
+class Store:
+    """A store of records in one table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+
+_DUPLICATE: Final = "DuplicateItem"
+#: The errors of a statement that a later try may not meet.
+_PASSING: Final = frozenset(
+    {
+        *("InternalServerError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"),
+        *("ThrottlingError", "TransactionConflict"),
+    }
+)
+
+
+def put_all_new(table: Table, items: Sequence[Item]) -> list[Item]:
+    """Put items, each if no item has its key, in any order; return those that were not put.
+
+    After an error some may be written. A repetition changes nothing.
+    """
+    batches = [*batched(items, _WRITE_BATCH, strict=False)]
+    return [
+        item for batch in in_parallel(lambda each: _insert(table, each), batches) for item in batch
+    ]
+
+
+def _insert(table: Table, items: Sequence[Item]) -> list[Item]:
+    existing: list[Item] = []
+    for wait in (*_WAITS, 0):
+        statements: Any = [_insertion(table, item) for item in items]
+        with service_errors(_NAME):
+            results = table.client.batch_execute_statement(Statements=statements)["Responses"]
+        codes = [result.get("Error", {}).get("Code") for result in results]
+        answers = list(zip(items, codes, strict=True))
+        existing += [item for item, code in answers if code == _DUPLICATE]
+        items = [item for item, code in answers if code not in {None, _DUPLICATE}]
+        if not items:
+            return existing
+        if wrong := {code for code in codes if code} - _PASSING - {_DUPLICATE}:
+            # Others may be written: what reads a group after an error knows which.
+            raise Unavailable(_NAME, f"The {_NAME} refused an item.", aws_error=min(wrong))
+        sleep(uniform(0, wait))  # noqa: S311  not a secret
+    raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
+
+
+def _insertion(table: Table, item: Item) -> dict[str, Any]:
+    """Return the PartiQL statement that puts an item, or fails if its key exists."""
+    names = ", ".join(f"'{name}': ?" for name in item)
+    return {
+        "Statement": f'INSERT INTO "{table.name}" VALUE {{{names}}}',
+        "Parameters": list(item.values()),
+    }
+
+
+def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
+    """Put a new record and its list entry in one transaction: both or neither.
+
+    Raises:
+        Unavailable: one of them exists, which happens only after a lost response, or if two
+            random ids are equal.
+    """
+    if not table.try_transact(
+        table.to_put(record, condition=NEW), table.to_put(entry, condition=NEW)
+    ):
+        raise Unavailable(
+            "data store",
+            "The data store was busy with the same record. Try again.",
+            aws_error="ConditionalCheckFailed",
+        )

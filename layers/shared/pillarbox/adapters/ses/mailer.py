@@ -1,4 +1,4 @@
-"""Hand emails to SES (API v2)."""
+"""Hand emails to SES, and read the rate at which it takes them (API v2)."""
 
 import re
 import time
@@ -195,3 +195,28 @@ def _failure(error: ClientError, tenant: str | None) -> Exception:
     if tenant and not _ABOUT_THE_MAIL.match(reason):
         return SendThrottled(code)
     return SendRejected(snake_case(code), reason)
+
+
+class SesAccountRate:
+    """Reads the account's rate. SES counts recipients.
+
+    Args:
+        share: the percentage of it that this stack uses; other stacks use the rest.
+    """
+
+    _ses: "SESV2Client" = client_of("sesv2")
+
+    def __init__(self, share: int = 100) -> None:
+        self._share = share
+
+    def read(self) -> float | None:
+        """Return the stack's share of the recipients per second that GetAccount reports.
+
+        None if it reports none.
+        """
+        try:
+            quota = self._ses.get_account().get("SendQuota", {})
+        except (ClientError, BotoCoreError):
+            return None
+        rate = quota.get("MaxSendRate", 0.0)
+        return rate * self._share / 100 if rate > 0 else None

@@ -1,14 +1,13 @@
-"""What the queue of the provider's events and its dead-letter queue still hold."""
+"""What the queue of the provider's events and its dead letters hold, and how old they are."""
 
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from pillarbox.adapters.aws import client_of, service_errors
+from pillarbox.adapters.aws import client_of, operator_errors, service_errors
 from pillarbox.adapters.ses.events import may_concern
 from pillarbox.adapters.sqs.batches import SqsQueue
-from pillarbox.adapters.sqs.queue_ages import reports
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 if TYPE_CHECKING:
@@ -17,6 +16,57 @@ if TYPE_CHECKING:
 
     from pillarbox.application.ports import Clock
     from pillarbox.domain.messages.message import Message
+
+type Metric = Literal[
+    "ApproximateAgeOfOldestMessage",
+    "ApproximateNumberOfMessagesVisible",
+    "NumberOfMessagesReceived",
+]
+
+#: SQS reports every minute, with a delay of a few minutes.
+_RECENT: Final = timedelta(minutes=15)
+_MINUTE: Final = 60
+#: The metrics that count what happened; the others say what is.
+_COUNTED: Final = frozenset({"NumberOfMessagesReceived"})
+
+
+class SqsQueueAges:
+    """Implements `operation.ports.QueueAges`."""
+
+    _cloudwatch: "CloudWatchClient" = client_of("cloudwatch")
+
+    def __init__(self, clock: "Clock") -> None:
+        self._clock = clock
+
+    def oldest_message_age(self, queue_url: str) -> float | None:
+        """Return the newest value of a queue's ApproximateAgeOfOldestMessage in seconds."""
+        metric: Metric = "ApproximateAgeOfOldestMessage"
+        now = self._clock()
+        with operator_errors("monitoring service"):
+            ages = reports(self._cloudwatch, queue_url, metric, now - _RECENT, now)
+        return ages[max(ages)] if ages else None
+
+
+def reports(
+    cloudwatch: "CloudWatchClient",
+    queue_url: str,
+    metric: Metric,
+    since: datetime,
+    until: datetime,
+) -> dict[datetime, float]:
+    """Return the reports of a time range by their minutes: the sum of a count, else the largest."""
+    statistic: Literal["Sum", "Maximum"] = "Sum" if metric in _COUNTED else "Maximum"
+    response = cloudwatch.get_metric_statistics(
+        Namespace="AWS/SQS",
+        MetricName=metric,
+        Dimensions=[{"Name": "QueueName", "Value": queue_url.rpartition("/")[2]}],
+        StartTime=since,
+        EndTime=until,
+        Period=_MINUTE,
+        Statistics=[statistic],
+    )
+    return {point["Timestamp"]: point[statistic] for point in response["Datapoints"]}
+
 
 #: Together these are all messages of a queue (SQS, GetQueueAttributes).
 _COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from pillarbox.adapters.aws import client_of, operator_errors
+from pillarbox.adapters.aws import client_of, operator_errors, service_errors
+from pillarbox.adapters.sqs.batches import SqsQueue
 from pillarbox.application.operator.ports import QueueStatus
 
 if TYPE_CHECKING:
@@ -75,3 +76,12 @@ class SqsQueues:
                 return
             at_most -= len(messages)
             yield from messages
+
+
+class SqsDeadLetters(SqsQueue):
+    """Implements `delivery.ports.DeadLetters`."""
+
+    def put(self, text: str) -> None:
+        """Put a job into the queue to which SQS moves jobs that fail too often."""
+        with service_errors(_NAME):
+            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)

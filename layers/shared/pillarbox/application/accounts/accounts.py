@@ -9,16 +9,19 @@ from pillarbox.application.accounts.ports import AccountChanges, AccountRecords,
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text, normalize_address
 from pillarbox.domain.accounts.account import (
+    MAX_COMPANY_ADDRESS,
+    MAX_FROM_NAME,
+    MAX_LOGO_URL,
     NO_LIMITS,
     SHARD_COUNTS,
     Account,
+    Brand,
     Plan,
     QueuedMail,
     Suspension,
     first_sharding,
 )
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction, LogEntry, differences
-from pillarbox.domain.accounts.brand import MAX_COMPANY_ADDRESS, MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import FieldError, ValidationFailed

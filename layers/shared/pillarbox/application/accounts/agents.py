@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pillarbox.application.validation import MAX_LIMIT, normalize_address, normalize_domain
-from pillarbox.domain.accounts.agent import (
+from pillarbox.domain.accounts.key import (
     ANYONE,
     DEFAULT_PER_DAY,
     MAX_ENTRIES,

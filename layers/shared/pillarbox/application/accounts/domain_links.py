@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.accounts.account_domains import (
+from pillarbox.application.accounts.domains import (
     AccountDomains,
     CheckedDomain,
     domain_not_found,
@@ -13,13 +13,13 @@ from pillarbox.application.accounts.account_domains import (
 from pillarbox.application.accounts.ports import AccountDomainRecords
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
-from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.accounts.domain_link import (
+from pillarbox.domain.accounts.account_domain import (
     LINK_TIME,
     DomainLink,
     new_domain_link,
     parse_domain_link,
 )
+from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.session import digest_of

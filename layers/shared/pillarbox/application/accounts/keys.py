@@ -1,4 +1,4 @@
-"""Issue, list, find and revoke API keys (contract section 5)."""
+"""Issue, list, find and revoke API keys (contract section 5); tell owners of those that manage."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,17 @@ from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, Invitations, KeyRecords
 from pillarbox.application.authentication import invalid_api_key
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, SendMail
 from pillarbox.application.validation import check_text
-from pillarbox.domain.accounts.account import Account, Plan
+from pillarbox.domain.accounts.account import (
+    MAX_ADDED_MANAGEMENT_KEYS,
+    MAX_KEYS,
+    MAX_REVOKED_KEYS,
+    Account,
+    Plan,
+    limit_exceeded,
+)
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction
-from pillarbox.domain.accounts.agent import AgentSettings
 from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
@@ -25,6 +31,7 @@ from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
     SCOPES,
+    AgentSettings,
     ApiKey,
     KeyType,
     Preset,
@@ -36,16 +43,11 @@ from pillarbox.domain.accounts.key import (
 )
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.key_terms import KeyTerms
-from pillarbox.domain.accounts.limits import (
-    MAX_ADDED_MANAGEMENT_KEYS,
-    MAX_KEYS,
-    MAX_REVOKED_KEYS,
-    limit_exceeded,
-)
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member, MemberPrincipal
+from pillarbox.domain.sign_in.session import Member, MemberPrincipal, Role
+from pillarbox.rendering.notice import notice_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,3 +372,55 @@ def key_tree(records: KeyRecords, account_id: str, key_id: str) -> frozenset[str
     while new := {key.key_id for key in keys if key.created_by in found} - found:
         found |= new
     return frozenset(found)
+
+
+_ADVICE: Final = (
+    "If you did not expect this, revoke the key in the dashboard. The keys that it created stop"
+    " with it. The log of the account shows what it changed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyNotices:
+    """Writes to the owners of an account and to its contact."""
+
+    #: Returns the addresses of an account's owners.
+    owners_of: Callable[[str], Iterable[str]]
+    send_mail: Callable[[], SendMail]
+
+    def send(self, account: Account, key: ApiKey) -> None:
+        """Accept an email about a new key to each of them.
+
+        Raises:
+            ServiceError: `service_unavailable`; the call may be repeated.
+        """
+        addresses = [*self.owners_of(account.account_id), *filter(None, [account.contact])]
+        if not addresses:
+            return
+        title = "A new key manages your account"
+        paragraphs: list[Json] = [*_text(key)]
+        values: dict[str, Json] = {
+            "title": title,
+            "paragraphs": paragraphs,
+            "about": f"Key: {key.key_id}",
+            "url": "",
+            "account": account.name,
+            "account_id": account.account_id,
+        }
+        send_mail = self.send_mail()
+        for address in {mailbox_key(one): one for one in addresses}.values():
+            send_mail(address, title, notice_source(), values)
+
+
+def _text(key: ApiKey) -> tuple[str, ...]:
+    from pillarbox.domain.accounts.scope_words import words_of  # noqa: PLC0415  few keys manage
+
+    may = "; ".join(words_of(key.scopes & (MANAGEMENT_SCOPES | OPERATOR_SCOPES)))
+    until = f" until {key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else ""
+    places = f", from {', '.join(key.sources)}" if key.sources else ""
+    creator = "The operator of the service" if key.created_by == COMMAND else key.created_by
+    return (
+        f"{creator} is creating the API key \u201c{key.name}\u201d.",
+        f"A program with it may do this{until}{places}: {may}.",
+        _ADVICE,
+    )

@@ -9,11 +9,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from pillarbox.application.pauses import PauseRecords
-from pillarbox.domain.accounts.account import NO_LIMITS, Account, Isolation, Plan, Suspension
-from pillarbox.domain.accounts.account_domain import AccountDomain, DomainIdentity
+from pillarbox.domain.accounts.account import (
+    NO_BRAND,
+    NO_LIMITS,
+    Account,
+    Brand,
+    Isolation,
+    Plan,
+    Suspension,
+)
+from pillarbox.domain.accounts.account_domain import AccountDomain, DomainIdentity, DomainLink
 from pillarbox.domain.accounts.account_log import LogEntry
-from pillarbox.domain.accounts.brand import NO_BRAND, Brand
-from pillarbox.domain.accounts.domain_link import DomainLink
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.alerts.chat import ChatPosts
 from pillarbox.application.alerts.ports import AlertRecords
+from pillarbox.application.alerts.telling import ChatPosts
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.slow_requests import SlowRequests

@@ -1,8 +1,10 @@
-"""Build the message that the provider gets, from an accepted email."""
+"""Build the message that SES gets, and keep its content after the hand-over."""
 
+from collections.abc import Callable
 from email.utils import format_datetime
 
 from pillarbox.application.render import render, to_text
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
 from pillarbox.mime.build import OutgoingMail, build
@@ -40,3 +42,19 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             attachments=mail.attachments,
         )
     )
+
+
+def keeping(write: Callable[[Message, bytes], None]) -> Callable[[Message, bytes], str | None]:
+    """Return what keeps a message that needs it, and returns why that failed, for the log."""
+
+    def keep(message: Message, raw: bytes) -> str | None:
+        if not message.keep or message.unkept or message.is_erased:
+            return None
+        try:
+            write(message, raw)
+        except Exception as error:  # noqa: BLE001  the message is sent all the same; the caller logs it
+            said = error.aws_error if isinstance(error, Unavailable) else None
+            return said or type(error).__name__
+        return None
+
+    return keep

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.backoff import FIRST_BACKOFF, FIRST_WAIT, backoff
 from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import (
     EventHeartbeat,
@@ -23,7 +22,13 @@ from pillarbox.application.delivery.ports import (
     SendThrottled,
     SendUncertain,
 )
-from pillarbox.application.delivery.result import DeliveryResult, Outcome
+from pillarbox.application.delivery.result import (
+    FIRST_BACKOFF,
+    FIRST_WAIT,
+    DeliveryResult,
+    Outcome,
+    backoff,
+)
 from pillarbox.application.ports import (
     BuildDied,
     Clock,

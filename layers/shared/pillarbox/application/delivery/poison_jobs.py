@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.backoff import VISIBILITY
 from pillarbox.application.delivery.deliver import RECORD_WAIT, RETRY_SOON
 from pillarbox.application.delivery.ports import DeadLetters
-from pillarbox.application.delivery.result import DeliveryResult, Outcome
+from pillarbox.application.delivery.result import VISIBILITY, DeliveryResult, Outcome
 from pillarbox.application.ports import Clock, Messages, UnreadableJob
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message

@@ -7,26 +7,172 @@ There is no index for this, because every message would pay for it. Message ids 
 so one pass reads the messages of a few short time ranges and nothing else. Each account is a task
 of its own, and a task that runs out of time continues in a further one, so no pass is too large.
 Claims need no sweep: if the owner of one died, the next request takes it over, or it expires.
+
+An entry of the ledger stays: it has no address, subject or tag, and figures are made of it. The
+search index, which has addresses and tags, follows its records through the table's stream. Lists
+end at the account's `records_from`, which is set before anything is deleted.
+
+A copy that went to other addresses repeats subject, tags and content. An erasure finds it by the
+email that it repeats, so it loses them before that one's record is deleted.
+
+Nothing is late here unless a write took effect much too late, or the timer stood still for weeks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
+from uuid import UUID
 
 from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
+from pillarbox.application.delivery.holds import HOLD_TIME
 from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
-from pillarbox.application.delivery.sweep_records import RecordRetention
-from pillarbox.application.delivery.sweep_waiting import WaitingSweep
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.message_log import MessageLog, ScanPage
 from pillarbox.application.ports import Clock, Messages
+from pillarbox.application.waiting import wake_job
+from pillarbox.application.waiting_ports import WaitingContents, WakeQueue
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.ids import created_at
+from pillarbox.domain.messages.erasure import erase_copy
+from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.message import MEANINGS, STALL_TIME, Event, EventKind, Message
+from pillarbox.domain.messages.search import mailboxes_of
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
+from pillarbox.domain.timing import milliseconds
+
+
+class OldRecords(Protocol):
+    """The records of an account from the oldest one on. Each method may be repeated."""
+
+    def oldest(self, account_id: str, until: int, cursor: str | None) -> ScanPage[Message]:
+        """Return the next of the messages created before a time, in milliseconds."""
+
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
+        """Return the existing ones among some messages."""
+
+    def rewrite_copy(self, message: Message) -> None:
+        """Store what `erase_copy` changed in a message, if its record is there."""
+
+    def delete(self, account_id: str, message_ids: Sequence[UUID]) -> None:
+        """Delete records, if they are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRetention:
+    """Deletes the records that an account does not want any more."""
+
+    records: OldRecords
+    #: `SearchIndex.copies`, which lacks one that was made in the last seconds.
+    copies: Callable[[str, int], Iterable[tuple[UUID, UUID]]]
+    #: Stores from when on an account has all its records. The time never falls.
+    set_records_from: Callable[[str, datetime], None]
+    #: Deletes the kept content of a message, if it is there.
+    remove_kept: Callable[[KeptContent], None]
+
+    def delete_page(self, account: Account, now: datetime, cursor: str | None) -> str | None:
+        """Delete one page of an account's old records; return the cursor of the next page.
+
+        Whole days of UTC end together. An email that is still pending stays.
+
+        Raises:
+            ServiceError: `service_unavailable`; it can be repeated.
+        """
+        if not account.record_days:
+            return None
+        day = now - timedelta(days=account.record_days)
+        until = day.replace(hour=0, minute=0, second=0, microsecond=0)
+        if account.records_from is None or account.records_from < until:
+            self.set_records_from(account.account_id, until)
+        page = self.records.oldest(account.account_id, milliseconds(until), cursor)
+        old = [message for message in page.items if not message.pending]
+        if old:
+            self._erase_copies(account, old)
+        for message in old:
+            self._remove_kept(message)
+        self.records.delete(account.account_id, [message.message_id for message in old])
+        return page.next
+
+    def _erase_copies(self, account: Account, old: Sequence[Message]) -> None:
+        """Erase what repeats the old emails to others, and the copies of that.
+
+        A copy that has all their recipients stays as it is: an erasure finds it by them. But a copy
+        that is deleted may name others than its recipients, so all its own copies are erased.
+        """
+        account_id, lost = account.account_id, {message.message_id: message for message in old}
+        # The oldest first, because a copy may have copies.
+        pairs = self.copies(account_id, account.shards)
+        for original_id, copy_id in sorted(pairs, key=lambda pair: pair[1].int):
+            original = lost.get(original_id)
+            if original is None or copy_id in lost:
+                continue
+            copy = next(iter(self.records.get_all(account_id, [copy_id])), None)
+            if copy is None or (
+                original.origin.resend_of is None and mailboxes_of(copy) >= mailboxes_of(original)
+            ):
+                continue
+            lost[copy_id] = copy
+            if (erased := erase_copy(copy)) is not copy:
+                self._remove_kept(copy)
+                self.records.rewrite_copy(erased)
+
+    def _remove_kept(self, message: Message) -> None:
+        if message.keep:
+            self.remove_kept(KeptContent.of(message))
+
+
+#: After this time a job of a message has come and, as it is still pending, may be lost.
+_LATE: Final = RECORD_WAIT * 2
+#: A message is held for four hours at most while its sender is paused. After this time a person
+#: should look.
+_OVERDUE: Final = HOLD_TIME + timedelta(hours=1)
+#: Long before this time no worker reads the content of a finished message any more.
+_SETTLED: Final = RECORD_WAIT * 4
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPage:
+    """How many messages of a page are overdue, and the cursor of the next page."""
+
+    overdue: int
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingSweep:
+    """Goes through the contents that wait."""
+
+    contents: WaitingContents
+    messages: Messages
+    queue: WakeQueue
+
+    def sweep(self, account_id: str, now: datetime, cursor: str | None) -> WaitingPage:
+        """Do one page of an account's contents.
+
+        Raises:
+            ServiceError: `service_unavailable`; it can be repeated.
+        """
+        page = self.contents.of_account(account_id, cursor)
+        ids = [content.message_id for content in page.items]
+        messages = self.messages.get_all(account_id, ids) if ids else {}
+        late, overdue = [], 0
+        for content in page.items:
+            message = messages.get(content.message_id)
+            schedule = message.schedule if message and message.pending else None
+            if message is None or schedule is None:
+                if now - content.put_at > (_SETTLED if message else STALL_TIME):
+                    self.contents.remove(account_id, content.message_id, content.template_id)
+            elif message.lease is not None and now < event_due(message.lease):
+                continue  # the job of its hand-over comes again
+            elif now - schedule.due_at > _LATE:
+                late.append(wake_job(message, schedule))
+                overdue += now - schedule.due_at > _OVERDUE
+        if late:
+            self.queue.wake_all(late, now)
+        return WaitingPage(overdue, page.next)
+
 
 #: A pass runs every hour. Reading two hours makes up for a pass that did not run.
 TIME_RANGE: Final = timedelta(hours=2)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from pillarbox.application.account_lookup import AccountReader, find_account
+from pillarbox.application.history.aggregate import index_again
 from pillarbox.application.history.ports import LedgerAudit, SearchIndex
-from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock

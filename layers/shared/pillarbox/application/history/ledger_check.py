@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.account_lookup import AccountReader
-from pillarbox.application.history.aggregate import roll_up_ended
+from pillarbox.application.history.aggregate import index_again, roll_up_ended
 from pillarbox.application.history.ports import (
     CheckResult,
     Ledger,
@@ -20,7 +20,6 @@ from pillarbox.application.history.ports import (
     RebuildMarks,
     SearchIndex,
 )
-from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock

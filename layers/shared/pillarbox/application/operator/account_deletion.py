@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, Tenants
-from pillarbox.application.history.page import Page, PageRequest
+from pillarbox.application.history.pagination import Page, PageRequest
 from pillarbox.application.operator.ports import AccountData
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account

@@ -11,14 +11,14 @@ from pillarbox.application.sending.acceptance import (
     MessageGroup,
     Outcome,
 )
-from pillarbox.application.sending.costly_requests import (
+from pillarbox.application.sending.admission import (
     RequestCost,
     check_quota,
     count_refusals,
     count_rehearsal,
+    find_paused,
     http_senders,
 )
-from pillarbox.application.sending.paused import find_paused
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients

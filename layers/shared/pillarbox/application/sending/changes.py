@@ -13,7 +13,7 @@ from uuid import UUID
 from pillarbox.application.ports import Clock, Messages, PayloadGone, Quotas
 from pillarbox.application.waiting import WaitingMail
 from pillarbox.application.waiting_ports import WaitingContents
-from pillarbox.domain.accounts.agent import owner_required
+from pillarbox.domain.accounts.key import owner_required
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import Amount, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -230,7 +230,7 @@ def _check_own(message: Message, by: Caller | None) -> None:
 
 
 def _is_owner(caller: Caller) -> bool:
-    from pillarbox.domain.sign_in.role import Role  # noqa: PLC0415  few messages wait for one
+    from pillarbox.domain.sign_in.session import Role  # noqa: PLC0415  few messages wait for one
 
     return not isinstance(caller, Principal) and caller.role is Role.OWNER
 

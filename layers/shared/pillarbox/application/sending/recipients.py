@@ -1,4 +1,4 @@
-"""Check the recipients of an email: their syntax, their domains and their suppressions."""
+"""Check the recipients of an email, and what keys that send tests only may send to them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +8,10 @@ from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, domain_of, mailbox_key, parse_address
 from pillarbox.domain.errors import Json, ServiceError, cut
+from pillarbox.domain.messages.mail import Mail, StarterBody
+from pillarbox.domain.templates.template import fill_subject
+from pillarbox.rendering.starters import find_starter
+from pillarbox.rendering.values import values_or_samples
 
 #: Every other verdict is accepted: if the DNS gave no answer, delivery will find out.
 _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
@@ -139,3 +143,42 @@ def _refused(code: str, recipients: list[Json]) -> ServiceError:
     more = f" (and {count - 1} more)" if count > 1 else ""
     message = f"{count_refused(count)}: {address}: {reason}{more}; nothing was sent."
     return ServiceError(code, message, details=details)
+
+
+#: The start of the subject of a test.
+TEST_PREFIX: Final = "[Test] "
+#: The sample of `app_name`.
+_SAMPLE_BRAND: Final = "Harbour"
+
+
+def as_test(mail: Mail, report: str | None = None) -> Mail:
+    """Return the test that such a key sends instead of an email.
+
+    With `report`, its footer has the link by which the recipient stops such mail.
+
+    It keeps the sender, the recipient and the choice of the template. The values are the samples:
+    the caller's were checked as in any send, but a name, an amount or a link could deceive the
+    recipient. The top of the email says so. Neither the brand nor the name of the account is in it.
+    """
+    starter = find_starter(mail.body.slug) if isinstance(mail.body, StarterBody) else None
+    if starter is None:
+        raise TypeError("a self-service key sends starter templates only")
+    body = StarterBody(
+        slug=starter.slug,
+        values=values_or_samples(starter, {}),
+        brand_name=_SAMPLE_BRAND,
+        logo_url=None,
+        attribution=True,
+        is_test=True,
+        report=report,
+    )
+    return Mail(
+        sender=mail.sender,
+        from_name=None,
+        to=mail.to,
+        cc=(),
+        bcc=(),
+        reply_to=(),
+        subject=TEST_PREFIX + fill_subject(starter.subject, body.subject_values()),
+        body=body,
+    )

@@ -10,12 +10,11 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.kept import ContentReading, content_not_found
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance
-from pillarbox.application.sending.costly_requests import check_domains, count_refusals
-from pillarbox.application.sending.paused import check_paused
+from pillarbox.application.sending.admission import check_domains, check_paused, count_refusals
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.smtp_message import read_author
+from pillarbox.application.sending.smtp import read_author
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import EMAILS_CONTENT

@@ -7,14 +7,14 @@ from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sender_quota import quota_state
 from pillarbox.application.sending.acceptance import Acceptance
-from pillarbox.application.sending.costly_requests import (
+from pillarbox.application.sending.admission import (
     RequestCost,
+    check_paused,
     check_quota,
     count_refusals,
     count_rehearsal,
     http_senders,
 )
-from pillarbox.application.sending.paused import check_paused
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients

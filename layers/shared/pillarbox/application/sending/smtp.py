@@ -1,23 +1,379 @@
-"""Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP."""
+"""Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP.
 
-from collections.abc import Iterator, Sequence
+The message is delivered as its sender wrote it, with two changes. Fields that are only for this
+service, that recipients must not see, that SES would obey, or that should name addresses and are
+empty, are removed. Date and the empty line after the header are added if they are
+missing. What SES would refuse later is refused here.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
 
 from pillarbox.application.authentication import ParsedKey, SeenKeys, SenderLookup, parse_key
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance, MessageGroup
-from pillarbox.application.sending.costly_requests import check_domains
-from pillarbox.application.sending.paused import check_paused, find_paused
+from pillarbox.application.sending.admission import check_domains, check_paused, find_paused
 from pillarbox.application.sending.ports import SendingPorts
-from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.sending.prepare import Caller, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
+from pillarbox.application.validation import to_a_label
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
-from pillarbox.domain.accounts.key_policy import Principal
+from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
 from pillarbox.domain.accounts.quota import QuotaExceeded
+from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.client_origin import ClientOrigin
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, cut
+from pillarbox.domain.messages.attachment import UNSAFE_NAME, check_attachments, is_safe_filename
+from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
+from pillarbox.domain.messages.header_text import (
+    INVISIBLE,
+    MAX_SUBJECT,
+    UNSAFE,
+    in_one_line,
+    is_header_safe,
+    is_visible,
+)
+from pillarbox.domain.messages.idempotency import idempotency_digest
+from pillarbox.domain.messages.labels import HEADER_LENGTH, is_generic, type_of, type_of_name
+from pillarbox.domain.messages.mail import Mail, RawBody, is_ours
+from pillarbox.domain.messages.message import SendRoute, TagError, Tags, check_tags
+from pillarbox.domain.timing import NO_MOMENT, parse_moment
+from pillarbox.mime.fields import (
+    Field,
+    Mailbox,
+    addresses_in,
+    bad_message,
+    check_repeats,
+    every_reading,
+    first_bad_entry,
+    is_address_list,
+    read_commented_mailbox,
+    read_text,
+    unquoted_name,
+)
+from pillarbox.mime.parse import MessageStructure, MimePart, decoded_size, first_octets, parse
+
+ROUTE: Final = "SMTP"
+
+#: Recipients must not see Bcc; the last host writes Return-Path (RFC 5321 section 4.4).
+_REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
+#: A field `X-Tag-order: 10442` is a tag and is not delivered.
+_TAG_PREFIX: Final = b"x-tag-"
+#: Says when to send the message, and is not delivered.
+_SCHEDULED_AT: Final = b"x-scheduled-at"
+#: SES refuses a message in which one of these has something else than addresses.
+_ADDRESS_FIELDS: Final = frozenset({b"to", b"cc", b"reply-to"})
+#: Fields that a program changes each time it tries to send a message.
+_PER_TRY: Final = _REMOVED | {b"date", b"message-id", b"received"}
+_TEXT: Final = frozenset({"text/plain", "text/html"})
+_LENIENT: Final = re.compile("[\t\x80-\x9f]")
+#: Contract 2.1, in characters.
+_MAX_NAME: Final = 1_024
+#: In bytes, of a text of the message that a reply repeats.
+_MAX_SHOWN: Final = 64
+#: In octets: a larger message may go through the spool.
+SMALL: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """An attachment inside a message."""
+
+    filename: str
+    names: tuple[str, ...]
+    content_type: str
+    size: int
+    first_octets: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtpMessage:
+    """A message that passed every check that does not need the account that sends it."""
+
+    recipients: Recipients
+    #: The addresses in From and Sender: each must be a sender of the account.
+    authors: tuple[str, ...]
+    mail: Mail
+    body_hash: str
+    #: Identifies the Idempotency-Key, in hex.
+    idempotency_digest: str | None
+    #: Whether it may be accepted in one group with others. A message with a claim, or
+    #: a large one that must be uploaded, would make them wait.
+    groupable: bool
+    tags: Tags
+    #: When to send it (X-Scheduled-At); None as soon as possible.
+    scheduled_at: datetime | None
+
+    def prepare(
+        self,
+        principal: Principal,
+        suppressed: Mapping[str, str],
+        preview: PreviewSettings,
+        now: datetime,
+    ) -> PreparedMessage:
+        """Check the message against the account that sends it.
+
+        Raises:
+            ServiceError: `no_verified_sender`, `recipient_not_allowed` or
+                `recipient_suppressed`; `validation_failed` for a time that is not ahead.
+        """
+        for name, author in zip(("From", "Sender"), self.authors, strict=False):
+            try:
+                principal.account.check_sends_from(author)
+            except ServiceError as error:
+                raise _bad_author(f"{name}: {error.message}") from error
+        principal.check_recipients(self.recipients.normalized.values(), preview)
+        self.recipients.check_suppressed(suppressed)
+        origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
+        prepared = PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
+        if principal.account.keep:
+            prepared = prepared.keeping(principal.account)
+        return prepared.at(self.scheduled_at) if self.scheduled_at else prepared
+
+
+def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
+    """Parse a message and check what needs neither its account nor the DNS.
+
+    Args:
+        recipients: the envelope recipients; they decide who gets the message.
+        octets: the message, with CR LF as its only line end. It is emptied once
+            its content is copied, so that memory holds the message once.
+
+    Raises:
+        ServiceError: `validation_failed` if it cannot be parsed or misleads, `no_verified_sender`
+            if From is not one address, or an attachment's code.
+    """
+    structure = parse(octets)
+    delivered = [field for field in structure.fields if not _is_removed(field)]
+    check_repeats(delivered, MESSAGE_FIELDS, "repeated_field")
+    files = _files(octets, structure.parts)
+    check_attachments(files)
+    _check_names(files)
+    authors = _authors(structure)
+    _check_address_fields(structure)
+    subject = _subject(structure)
+    tags, scheduled_at = _tags(structure), _scheduled_at(structure)
+    keys = [field.value.decode("latin-1") for field in structure.all(b"idempotency-key")]
+    digest = idempotency_digest(ROUTE, keys)
+    body_hash = _hash(octets, structure, recipients)
+    parsed_recipients = Recipients.parse(recipients)
+    mail = _mail(octets, structure, authors[0], subject, parsed_recipients)
+    groupable = digest is None and len(octets) <= SMALL
+    octets.clear()
+    return SmtpMessage(
+        recipients=parsed_recipients,
+        authors=tuple(author.address for author in authors),
+        mail=mail,
+        body_hash=body_hash,
+        idempotency_digest=digest,
+        groupable=groupable,
+        tags=tags,
+        scheduled_at=scheduled_at,
+    )
+
+
+def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
+    """Return the addresses in From and in Sender, which SES checks as well."""
+    authors, senders = structure.all(b"from"), structure.all(b"sender")
+    if len(authors) != 1 or len(senders) > 1:
+        raise _bad_author(
+            f"A message has one From field, and at most one Sender field; this one has"
+            f" {len(authors)} and {len(senders)}."
+        )
+    return tuple(read_author(field) for field in authors + senders)
+
+
+def read_author(field: Field) -> Mailbox:
+    """Return the address in a From or Sender field, with its name.
+
+    Raises:
+        ServiceError: `no_verified_sender`, if it is not one address.
+    """
+    name, mailbox = field.usual_name, read_commented_mailbox(field.value)
+    if mailbox is None:
+        shown = _shown(unquoted_name(field.value))
+        advice = f"; if {shown} is the name, put the name in quotes" if shown else ""
+        raise _bad_author(f"{name}: must be one address, with or without a name{advice}.")
+    try:
+        address = parse_address(mailbox.address, to_a_label)
+    except AddressSyntaxError as error:
+        raise _bad_author(f"{name}: {mailbox.address}: {error}.") from error
+    _check_shown(field, mailbox.name or "")
+    return Mailbox(mailbox.name, address)
+
+
+def _bad_author(text: str) -> ServiceError:
+    return ServiceError("no_verified_sender", text)
+
+
+def _check_address_fields(structure: MessageStructure) -> None:
+    for each in structure.fields:
+        if each.name in _ADDRESS_FIELDS and not is_address_list(each.value):
+            raise bad_message(
+                each.usual_name,
+                f"must be a list of addresses with commas between them{_culprit(each.value)}",
+                "bad_header",
+            )
+
+
+def _culprit(value: bytes) -> str:
+    """Return the words that name the first entry that is no address, if one is found."""
+    shown = _shown(first_bad_entry(value))
+    return f"; {shown} is none" if shown else ""
+
+
+def _shown(text: bytes) -> str:
+    """Return the beginning of a text of the message, for a reply; empty if there is none."""
+    return json.dumps(cut(read_text(text), _MAX_SHOWN)) if text else ""
+
+
+def _subject(structure: MessageStructure) -> str:
+    fields = structure.all(b"subject")
+    if not fields:
+        return ""
+    subject = read_text(fields[0].value)
+    _check_shown(fields[0], subject)
+    return subject
+
+
+def _tags(structure: MessageStructure) -> Tags:
+    """Return the tags in X-Tag fields. Names are in lower case, as field names have no case."""
+    fields = [field for field in structure.fields if field.name.startswith(_TAG_PREFIX)]
+    names = [field.name.removeprefix(_TAG_PREFIX).decode("latin-1") for field in fields]
+    tags = dict(zip(names, (read_text(field.value) for field in fields), strict=True))
+    if len(tags) < len(fields):
+        raise bad_message("X-Tag", "must not have the same name twice", "bad_header")
+    try:
+        check_tags(tags)
+    except TagError as error:
+        raise bad_message("X-Tag", str(error), "invalid_tags") from None
+    return tags
+
+
+def _scheduled_at(structure: MessageStructure) -> datetime | None:
+    fields = structure.all(_SCHEDULED_AT)
+    if not fields:
+        return None
+    moment = parse_moment(fields[0].value.decode("latin-1").strip())
+    if moment is None or len(fields) > 1:
+        raise bad_message("X-Scheduled-At", NO_MOMENT, "invalid_time")
+    return moment
+
+
+def _check_shown(field: Field, text: str) -> None:
+    """Raise if a field shows no text, or something else than its text in any mail program.
+
+    A folded line may contain a tab. Older programs call windows-1252 iso-8859-1, and what they
+    mean by its characters from 0x80 to 0x9f are quotation marks and dashes, not controls.
+    """
+    readings = (text, *every_reading(field.value))
+    if not all(is_header_safe(_LENIENT.sub("", each)) for each in readings):
+        raise bad_message(field.usual_name, UNSAFE, "bad_header")
+    if not is_visible(text):
+        raise bad_message(field.usual_name, INVISIBLE, "bad_header")
+
+
+def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
+    """Return every part except the text itself: what the recipient could open."""
+    return [
+        _File(
+            part.filenames[0] if part.filenames else "A part of the message",
+            part.filenames,
+            _counts_as(octets, part),
+            decoded_size(octets, part),
+            first_octets(octets, part),
+        )
+        for part in parts
+        if part.content_type not in _TEXT or part.disposition == "attachment" or part.filenames
+    ]
+
+
+def _counts_as(octets: bytearray, part: MimePart) -> str:
+    """Return the allowed type that a part counts as, or its own if that is not allowed."""
+    if part.is_form:
+        return "text/plain"  # with the limits and the checks of a file
+    if is_generic(part.content_type):
+        header = first_octets(octets, part, HEADER_LENGTH)
+        return type_of_name(part.filenames, header) or part.content_type
+    return type_of(part.content_type)
+
+
+def _check_names(files: Iterable[_File]) -> None:
+    if not all(is_safe_filename(name) for file in files for name in file.names):
+        raise bad_message("filename", UNSAFE_NAME, "invalid_filename")
+
+
+def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:
+    """Hash a message without the fields and boundaries that differ between two tries."""
+    digest = hashlib.sha256(json.dumps(recipients).encode())
+    per_try = [(field.start, field.end) for field in structure.fields if field.name in _PER_TRY]
+    position = 0
+    with memoryview(octets) as view:
+        for start, end in sorted([*per_try, *structure.boundaries]):
+            digest.update(view[position:start])
+            position = end
+        digest.update(view[position:])
+    return digest.hexdigest()
+
+
+def _mail(
+    octets: bytearray,
+    structure: MessageStructure,
+    author: Mailbox,
+    subject: str,
+    recipients: Recipients,
+) -> Mail:
+    envelope = distinct_mailboxes(recipients.normalized.values())
+    in_to, in_cc = _addresses(structure, b"to"), _addresses(structure, b"cc")
+    to = tuple(address for address in envelope if address.lower() in in_to)
+    others = [address for address in envelope if address not in to]
+    cc = tuple(address for address in others if address.lower() in in_cc)
+    blind = tuple(address for address in others if address not in cc)
+    if not to:  # a record needs at least one To
+        to, cc, blind = (*cc, *blind)[:1], cc[1:], blind[0 if cc else 1 :]
+    return Mail(
+        sender=author.address,
+        from_name=in_one_line(author.name)[:_MAX_NAME] if author.name else None,
+        to=to,
+        cc=cc,
+        bcc=blind,
+        reply_to=(),
+        subject=in_one_line(subject)[:MAX_SUBJECT],
+        body=RawBody(
+            octets=_outgoing(octets, structure),
+            has_date=bool(structure.all(b"date")),
+        ),
+    )
+
+
+def _addresses(structure: MessageStructure, name: bytes) -> frozenset[str]:
+    return frozenset().union(*(addresses_in(field.value) for field in structure.all(name)))
+
+
+def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
+    """Return the message without the fields that are not delivered."""
+    with memoryview(octets) as view:
+        pieces = []
+        position = 0
+        for field in structure.fields:
+            if _is_removed(field):
+                pieces.append(view[position : field.start])
+                position = field.end
+        pieces.append(view[position:])
+        # SES wants an empty line after the header, even if there is no body.
+        has_header_only = bool(structure.fields) and structure.body == structure.fields[-1].end
+        return b"".join([*pieces, b"\r\n" if has_header_only else b""])
+
+
+def _is_removed(field: Field) -> bool:
+    is_empty = field.name in _ADDRESS_FIELDS and not field.value
+    return is_empty or field.name in _REMOVED or is_ours(field.name.decode("latin-1"))
 
 
 @dataclass(frozen=True, slots=True)

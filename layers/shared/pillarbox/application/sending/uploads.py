@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pillarbox.application.authentication import SeenKeys
-from pillarbox.application.sending.costly_requests import (
+from pillarbox.application.sending.admission import (
     check_quota,
     count_refusals,
     http_senders,

@@ -18,8 +18,8 @@ from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import is_token
-from pillarbox.domain.sign_in.role import OPERATE
 from pillarbox.domain.sign_in.session import (
+    OPERATE,
     SERVICE_ACCOUNT_ID,
     MemberPrincipal,
     SessionPrincipal,

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from pillarbox.application.sign_in.ports import SignInCounts
-from pillarbox.domain.client_address import block_of
+from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import (
     HOUR,

@@ -5,40 +5,68 @@ it agrees.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock, MailDomains, ServiceAddress
 from pillarbox.application.sign_in.domain_check import refuse_domain
-from pillarbox.application.sign_in.invitation_mail import Invitation
 from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
-from pillarbox.application.sign_in.ports import (
-    Flows,
-    Members,
-    PreviewAccounts,
-    SignInCounts,
-    Users,
-)
+from pillarbox.application.sign_in.ports import Flows, Members, PreviewAccounts, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.account import MAX_MEMBERS, Account, limit_exceeded
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.accounts.limits import MAX_MEMBERS, limit_exceeded
 from pillarbox.domain.address import domain_of, fold_address, mailbox_key
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.sign_in.codes import INVITATION_TIME, Link, new_link
-from pillarbox.domain.sign_in.role import Role, rights_of
 from pillarbox.domain.sign_in.session import (
     Member,
     MemberPrincipal,
+    Role,
     SessionPrincipal,
     digest_of,
     new_user,
+    rights_of,
     user_digest,
 )
 from pillarbox.domain.sign_in.strangers import Audience, Cause
+from pillarbox.rendering.notice import invitation_source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """What the email says. `inviter` is an address, `base_url` the app's host.
+
+    Without a `link` the user signs in with a code.
+    """
+
+    address: str
+    inviter: str
+    role: Role
+    base_url: str
+    link: str = field(repr=False)
+
+    def send(self, strangers: MailToStrangers, cause: Cause) -> None:
+        """Accept the email of an invitation."""
+        strangers.send(
+            self.address,
+            # Without the account's name, which its owner chose: the reader has agreed to nothing.
+            "You are invited to an account of Pillarbox",
+            invitation_source(),
+            {
+                "inviter": self.inviter,
+                "role": self.role.value,
+                "days": INVITATION_TIME.days,
+                "address": self.address,
+                # In the fragment, which no server sees.
+                "url": f"{self.base_url}/app/sign-in#{self.link}" if self.link else "",
+                "sign_in": f"{self.base_url}/app/",
+            },
+            cause,
+        )
+
 
 #: Who changes members: an owner, or a key.
 type Manager = Principal | MemberPrincipal

@@ -8,7 +8,7 @@ from typing import Final
 from pillarbox.application.ports import Messages, SendMail, ServiceAddress
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.mail import URGENT_TIME
-from pillarbox.domain.sign_in.passkey_notice import PasskeyChange, PasskeyNotice
+from pillarbox.domain.sign_in.passkey import PasskeyChange, PasskeyNotice
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.rendering.notice import sign_up_source
 

@@ -21,7 +21,7 @@ from pillarbox.application.sign_in.ports import (
 from pillarbox.application.sign_in.session_start import IssuedSession, SessionStart
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.client_address import block_of
+from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.codes import HOUR
@@ -34,6 +34,8 @@ from pillarbox.domain.sign_in.passkey import (
     NewPasskeyAnswer,
     Passkey,
     PasskeyAnswer,
+    PasskeyChange,
+    PasskeyNotice,
     Site,
     challenge_of,
     invalid_passkey,
@@ -45,7 +47,6 @@ from pillarbox.domain.sign_in.passkey import (
     registration_of,
     site_of,
 )
-from pillarbox.domain.sign_in.passkey_notice import PasskeyChange, PasskeyNotice
 from pillarbox.domain.sign_in.session import (
     Session,
     SessionPrincipal,

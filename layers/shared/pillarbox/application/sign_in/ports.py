@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from pillarbox.domain.accounts.account import Account, Suspension
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Access, Member, Session, SessionToken, User
+from pillarbox.domain.sign_in.session import Access, Member, Role, Session, SessionToken, User
 
 if TYPE_CHECKING:
     # Only named here: those that need them at run time import them, so others start faster.
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
         NewPasskeyAnswer,
         Passkey,
         PasskeyAnswer,
+        PasskeyNotice,
         Site,
         VerifiedPasskey,
     )
-    from pillarbox.domain.sign_in.passkey_notice import PasskeyNotice
     from pillarbox.domain.sign_in.proof_of_work import CheckedProof
     from pillarbox.domain.sign_in.sign_up import SignUpRequest
 

@@ -32,7 +32,7 @@ from pillarbox.domain.accounts.key import (
 )
 from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
 from pillarbox.domain.address import domain_and_parents, domain_of
-from pillarbox.domain.client_address import block_of
+from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.sign_in.codes import MAX_ATTEMPTS, FlowToken, invalid_code, new_flow
 from pillarbox.domain.sign_in.preview_key import (

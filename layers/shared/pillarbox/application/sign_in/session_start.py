@@ -8,10 +8,10 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Members, Sessions
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.sign_in.role import Role
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
     Member,
+    Role,
     Session,
     SignInMethod,
     User,

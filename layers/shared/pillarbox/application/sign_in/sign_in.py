@@ -30,7 +30,7 @@ from pillarbox.application.stranger_pauses import paused
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.client_address import block_of
+from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import (
     CODE_LENGTH,

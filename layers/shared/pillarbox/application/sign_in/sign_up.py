@@ -9,7 +9,7 @@ from pillarbox.application.sign_in.ports import Proofs, SignInCounts, SignUps
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account, Isolation, Plan
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
-from pillarbox.domain.client_address import block_of
+from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.proof_of_work import (
@@ -19,8 +19,7 @@ from pillarbox.domain.sign_in.proof_of_work import (
     new_challenge,
     wrong_proof,
 )
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member, SessionPrincipal, user_digest
+from pillarbox.domain.sign_in.session import Member, Role, SessionPrincipal, user_digest
 from pillarbox.domain.sign_in.sign_up import (
     DAY,
     PER_BLOCK,

@@ -9,8 +9,7 @@ from pillarbox.application.sign_in.ports import Flows, Members, Sessions, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import LINK_TIME, Link, new_link
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member, User, digest_of, new_user
+from pillarbox.domain.sign_in.session import Member, Role, User, digest_of, new_user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.templates.authoring import TemplateAuthoring
-from pillarbox.application.templates.publication import OPERATOR, content_of
+from pillarbox.application.templates.authoring import OPERATOR, TemplateAuthoring, content_of
 from pillarbox.application.templates.render_budget import RenderBudget
 from pillarbox.application.validation import MAX_NAME
-from pillarbox.domain.accounts.limits import MAX_TEMPLATES, limit_exceeded
+from pillarbox.domain.accounts.account import MAX_TEMPLATES, limit_exceeded
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.templates.draft import (

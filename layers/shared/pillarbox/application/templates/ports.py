@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pillarbox.domain.templates.draft import SourceKind, TemplateDraft, TemplateVersion
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.rendering.problems import Problem
+from pillarbox.rendering.template_check import Problem
 
 #: As `rendering.compiling.compile_source`.
 type CompileSource = Callable[[SourceKind, str], tuple[str, list[Problem]]]

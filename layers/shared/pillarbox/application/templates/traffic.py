@@ -13,8 +13,8 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.templates.shape import values_of
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.domain.timing import milliseconds
-from pillarbox.rendering.problems import Problem, Severity
 from pillarbox.rendering.saved import missing_values
+from pillarbox.rendering.template_check import Problem, Severity
 
 #: A release of the client that sends is seldom older than a week, and each day of it has sends.
 _DAYS: Final = 7

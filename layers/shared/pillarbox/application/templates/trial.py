@@ -13,7 +13,7 @@ from uuid import UUID
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.render import render
 from pillarbox.application.sending.acceptance import Acceptance
-from pillarbox.application.sending.paused import check_paused
+from pillarbox.application.sending.admission import check_paused
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients

@@ -18,8 +18,8 @@ from pillarbox.application.webhooks.ports import (
     WebhookPoster,
     WebhookQueue,
 )
+from pillarbox.domain.accounts.account import MAX_ENDPOINTS, limit_exceeded
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.accounts.limits import MAX_ENDPOINTS, limit_exceeded
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhooks.aws_target import (

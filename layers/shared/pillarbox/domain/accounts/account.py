@@ -1,19 +1,77 @@
-"""Accounts: their plan, limits and senders."""
+"""Accounts: their plan, limits, senders and brand.
+
+Without such limits one account could make the lists of its things too long to read in one request.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.domain.accounts.brand import NO_BRAND, Brand
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.ids import MAX_SHARDS
 
 if TYPE_CHECKING:
     from pillarbox.domain.accounts.pause import Pause
+
+#: Contract 8.2: characters of a brandName, of a logoUrl (and our other links) and of a fromName.
+MAX_BRAND_NAME: Final = 128
+MAX_LOGO_URL: Final = 2048
+MAX_FROM_NAME: Final = 1024
+MAX_COMPANY_ADDRESS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brand:
+    """A brand. `from_name` is the display name of the sender, and `accent` a colour: `#c4122f`.
+
+    What starters show of the company: `support_email` is an address or a link for help,
+    `company_address` the postal address, and `action_url` the link of the button of `welcome`.
+    """
+
+    name: str | None = None
+    logo_url: str | None = None
+    accent: str | None = None
+    from_name: str | None = None
+    support_email: str | None = None
+    company_address: str | None = None
+    action_url: str | None = None
+
+    def override(
+        self, *, name: str | None, logo_url: str | None, from_name: str | None = None
+    ) -> "Brand":
+        """Return the brand of one email: what its request gives, and this brand for the rest.
+
+        A request that names another brand gets of this one the colour and the display name only.
+        """
+        is_other = bool(name) and name != self.name
+        own = Brand(accent=self.accent, from_name=self.from_name) if is_other else self
+        return replace(
+            own,
+            name=self.name if name is None else name,
+            logo_url=own.logo_url if logo_url is None else logo_url,
+            from_name=own.from_name if from_name is None else from_name,
+        )
+
+    def variables(self) -> dict[str, Json]:
+        """Return the variables that a saved template gets from the brand, if a send gives none."""
+        values = {"brandName": self.name, "logoUrl": self.logo_url}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def name_or(self, account_name: str) -> str:
+        """Return the name to show: the brand's, else the sender's, else the account's.
+
+        A sender's name may be longer than a subject, so it is cut to the length of a brand name.
+        """
+        names = (self.name, self.from_name, account_name)
+        return next((name for name in names if name and name.strip()), "")[:MAX_BRAND_NAME]
+
+
+#: The brand of an account that has set none.
+NO_BRAND: Final = Brand()
 
 
 class Plan(StrEnum):
@@ -208,3 +266,32 @@ class Account:
 
 def _no_verified_sender(address: str, fault: str) -> ServiceError:
     return ServiceError("no_verified_sender", f"{address} {fault}.", details={"from": address})
+
+
+#: API keys that are not revoked, and revoked ones that stay in the list: emails name their key.
+MAX_KEYS: Final = 100
+MAX_REVOKED_KEYS: Final = 400
+#: Management keys that members and keys may create in a day: owners get an email about each.
+MAX_ADDED_MANAGEMENT_KEYS: Final = 50
+#: Members, invited ones included.
+MAX_MEMBERS: Final = 100
+#: Templates with a draft, so all that were begun or edited in the dashboard.
+MAX_TEMPLATES: Final = 200
+#: The versions of one template that are kept, with the published one.
+MAX_VERSIONS: Final = 100
+#: Domains: one account cannot use up what SES allows for all, 10,000.
+MAX_DOMAINS: Final = 20
+#: Domains that an account may add in a day, removed ones included.
+MAX_ADDED_DOMAINS: Final = 20
+MAX_ENDPOINTS: Final = 10
+#: Days for which the content of emails may be kept.
+MAX_KEEP: Final = 90
+#: After how many days the records of emails can be deleted. No email waits for so long.
+MIN_RECORD_DAYS: Final = 90
+MAX_RECORD_DAYS: Final = 3_650
+
+
+def limit_exceeded(code: str, limit: int, things: str) -> ServiceError:
+    """Return the error for an account that has so many things of a kind."""
+    message = f"An account can have at most {limit} {things}."
+    return ServiceError(code, message, details={"limit": limit})

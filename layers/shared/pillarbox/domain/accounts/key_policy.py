@@ -17,12 +17,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.accounts.account import PREVIEW_LIMITS, Account
-from pillarbox.domain.accounts.agent import (
+from pillarbox.domain.accounts.key import (
+    EMAIL_SCOPES,
+    OPERATOR_SCOPES,
+    ApiKey,
     Confirmation,
+    KeyType,
     confirmation_required,
     owner_required,
 )
-from pillarbox.domain.accounts.key import EMAIL_SCOPES, OPERATOR_SCOPES, ApiKey, KeyType
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.pause import PauseCause, PauseLevel
-from pillarbox.domain.messages.recipient_counts import RecipientCounts
+from pillarbox.domain.messages.statistics import RecipientCounts
 from pillarbox.domain.wilson import lower_bound
 
 #: The least recipients of which a rate of bounces is judged.

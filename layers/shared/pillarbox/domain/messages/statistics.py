@@ -8,21 +8,115 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from math import ceil, log2
 from sys import intern
 from typing import Final
 from uuid import UUID
 
+from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of
 from pillarbox.domain.ids import shard_count
 from pillarbox.domain.messages.message import EventKind, Message, SendRoute, Status
-from pillarbox.domain.messages.recipient_counts import (
-    NO_RECIPIENTS,
-    RecipientCounts,
-    count_recipients,
-    one_recipient,
-)
-from pillarbox.domain.messages.waits import span_number
 from pillarbox.domain.templates.shape import bounded_shapes
 from pillarbox.domain.timing import milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientCounts:
+    """To how many recipients SES sent emails, and how many of them bounced for good or complained.
+
+    As SES judges a sender: addresses of its simulator do not count, nor those that it refused
+    because of its own lists, nor anybody of an email that it took and then refused for a virus.
+    """
+
+    sent: int = 0
+    bounced: int = 0
+    complained: int = 0
+
+    def __add__(self, other: "RecipientCounts") -> "RecipientCounts":
+        return RecipientCounts(
+            self.sent + other.sent,
+            self.bounced + other.bounced,
+            self.complained + other.complained,
+        )
+
+    def __sub__(self, other: "RecipientCounts") -> "RecipientCounts":
+        return RecipientCounts(
+            self.sent - other.sent,
+            self.bounced - other.bounced,
+            self.complained - other.complained,
+        )
+
+
+NO_RECIPIENTS: Final = RecipientCounts()
+
+
+def one_recipient(statuses: Mapping[Status, int] | frozenset[Status]) -> RecipientCounts:
+    """Return the counts of messages to one recipient each that reached some statuses."""
+    if isinstance(statuses, frozenset):
+        statuses = dict.fromkeys(statuses, 1)
+    return RecipientCounts(
+        statuses.get(Status.SENT, 0),
+        statuses.get(Status.BOUNCED, 0),
+        statuses.get(Status.COMPLAINED, 0),
+    )
+
+
+def count_recipients(message: Message, statuses: frozenset[Status]) -> RecipientCounts:
+    """Count the recipients of a message as SES judges its sender.
+
+    Notices of the service do not count, because the account did not send them.
+    """
+    if Status.SENT not in statuses or message.origin.route is SendRoute.NOTICE:
+        return NO_RECIPIENTS
+    by_kind: defaultdict[EventKind, set[str | None]] = defaultdict(set)
+    refused: set[str | None] = set()
+    for event in message.events:
+        if event.kind is EventKind.FAILED:
+            refused.add(event.recipient)
+        else:
+            by_kind[event.kind].add(event.recipient)
+    # A report may name nobody whom the record still knows.
+    known = {*message.recipients}
+    if None in refused:  # the whole email, except for those of whom a report shows otherwise
+        refused |= known - set().union(*by_kind.values())
+    sent = {
+        recipient
+        for recipient in message.recipients
+        if recipient not in refused and domain_of(recipient) != SIMULATOR_DOMAIN
+    }
+    bounced, complained = (
+        len({one for one in by_kind[kind] if one in sent or one not in known})
+        for kind in (EventKind.BOUNCED, EventKind.COMPLAINED)
+    )
+    return RecipientCounts(len(sent), min(bounced, len(sent)), min(complained, len(sent)))
+
+
+#: Waits are counted by spans, of which the first is this long and each next one a fifth longer. So
+#: a wait takes one byte, and a percentile is right to a fifth.
+_SHORTEST_SPAN: Final = 100
+_SPANS_A_DOUBLING: Final = 4
+_LAST_SPAN: Final = 255
+
+
+def span_number(wait: int) -> int:
+    """Return the number, from 1, of the shortest span that a wait fits into."""
+    longer = log2(max(wait, _SHORTEST_SPAN) / _SHORTEST_SPAN)
+    return min(1 + ceil(_SPANS_A_DOUBLING * longer), _LAST_SPAN)
+
+
+def percentile(waits: Mapping[int, int], part: float) -> int | None:
+    """Return within how long a part of some messages was sent; None if none was.
+
+    `waits` has the number of messages by the number of their span. The result is the length of a
+    span, so that it never promises too much.
+    """
+    wanted = part * sum(waits.values())
+    for number in sorted(waits):
+        wanted -= waits[number]
+        if wanted <= 0:
+            return round(_SHORTEST_SPAN * 2 ** ((number - 1) / _SPANS_A_DOUBLING))
+    return None
+
 
 _TEN_SECONDS: Final = 10_000
 _HOUR: Final = 3_600_000

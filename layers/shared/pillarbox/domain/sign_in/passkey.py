@@ -9,6 +9,7 @@ import hmac
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -162,3 +163,22 @@ def invalid_passkey() -> ServiceError:
         "The passkey does not sign you in: it is unknown, was removed or stopped, or the page"
         " waited too long. Try again, or sign in with a code.",
     )
+
+
+class PasskeyChange(StrEnum):
+    """What an email tells the user."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasskeyNotice:
+    """An email about a passkey. Each id is sent once."""
+
+    notice_id: str
+    change: PasskeyChange
+    address: str
+    name: str
+    at: datetime

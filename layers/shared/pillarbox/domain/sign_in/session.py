@@ -1,4 +1,4 @@
-"""Users, their memberships and their sessions in the dashboard.
+"""Users, their memberships with roles, and their sessions in the dashboard.
 
 A session has two kinds of tokens. The cookie proves to one route that a browser is signed in. That
 route returns access tokens for one account each, which all other routes take. Both contain the ids
@@ -7,18 +7,90 @@ under which their records are found, and a secret of 160 bits, of which only a h
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.account import Account, Plan
-from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.accounts.key import (
+    ACCOUNT_ID_LENGTH,
+    ACCOUNT_READ,
+    ACCOUNT_WRITE,
+    DOMAINS_READ,
+    DOMAINS_WRITE,
+    DRAFTS_READ,
+    DRAFTS_WRITE,
+    EMAILS_CONTENT,
+    EMAILS_READ,
+    EMAILS_SEND,
+    KEYS_READ,
+    KEYS_WRITE,
+    MEMBERS_READ,
+    MEMBERS_WRITE,
+    SCOPES,
+    SENDERS_WRITE,
+    SUPPRESSIONS_READ,
+    SUPPRESSIONS_WRITE,
+    TEMPLATES_READ,
+    TEMPLATES_WRITE,
+    WEBHOOKS_READ,
+    WEBHOOKS_WRITE,
+)
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.sign_in.role import ROLE_SCOPES, Role, rights_of
+
+
+class Role(StrEnum):
+    """What a user is in an account, from the most rights to the fewest."""
+
+    OWNER = "owner"
+    DEVELOPER = "developer"
+    AUTHOR = "author"
+    VIEWER = "viewer"
+
+
+#: Only operators of the service have it. No role and no key contains it.
+OPERATE: Final = "service:operate"
+
+_VIEWER: Final = frozenset({EMAILS_READ, TEMPLATES_READ, DRAFTS_READ, WEBHOOKS_READ}) | {
+    SUPPRESSIONS_READ,
+    MEMBERS_READ,
+    ACCOUNT_READ,
+    DOMAINS_READ,
+}
+_AUTHOR: Final = _VIEWER | {TEMPLATES_WRITE, DRAFTS_WRITE}
+_DEVELOPER: Final = _AUTHOR | {
+    *(
+        EMAILS_SEND,
+        EMAILS_CONTENT,
+        WEBHOOKS_WRITE,
+        KEYS_READ,
+        KEYS_WRITE,
+        SUPPRESSIONS_WRITE,
+        DOMAINS_WRITE,
+        SENDERS_WRITE,
+    )
+}
+_OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
+#: The scopes of a session by the role of its user. No session sends: the routes that do take keys
+#: only. With `EMAILS_SEND` it changes emails that wait.
+ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
+    Role.OWNER: _OWNER,
+    Role.DEVELOPER: _DEVELOPER,
+    Role.AUTHOR: _AUTHOR,
+    Role.VIEWER: _VIEWER,
+}
+
+
+def rights_of(role: Role) -> frozenset[str]:
+    """Return the scopes that a member has, alone or by a key that it creates for itself."""
+    scopes = ROLE_SCOPES[role]
+    return scopes & SCOPES | (SCOPES if KEYS_WRITE in scopes else frozenset())
+
 
 _USER_ID_LENGTH: Final = 12
 SESSION_ID_LENGTH: Final = 12

@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.domain.client_address import block_of
+from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.sign_in.session import digest_of
 from pillarbox.domain.wilson import exceeds
 

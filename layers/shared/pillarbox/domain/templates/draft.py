@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.template import nearest_locale
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 

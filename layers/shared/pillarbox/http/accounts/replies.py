@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from pillarbox.application.accounts.account_domains import CheckedDomain
     from pillarbox.application.accounts.accounts import LogPage
     from pillarbox.application.accounts.dns_records import RecordCheck
     from pillarbox.application.accounts.domain_links import SharedLink
+    from pillarbox.application.accounts.domains import CheckedDomain
     from pillarbox.application.accounts.ports import DnsRecord
     from pillarbox.application.accounts.senders import AccountSender
     from pillarbox.application.accounts.suppressions import SuppressionImport, SuppressionListPage
@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from pillarbox.domain.accounts.account import Account, Plan
     from pillarbox.domain.accounts.account_domain import AccountDomain
     from pillarbox.domain.accounts.account_log import LogEntry
-    from pillarbox.domain.accounts.agent import AgentSettings
     from pillarbox.domain.accounts.alert import AlertSettings, ChatState
     from pillarbox.domain.accounts.issued_key import IssuedKey
-    from pillarbox.domain.accounts.key import ApiKey
+    from pillarbox.domain.accounts.key import AgentSettings, ApiKey
     from pillarbox.domain.accounts.pause import Pause
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.accounts.suppression import Suppression
     from pillarbox.domain.sign_in.session import Member
-    from pillarbox.http.accounts import domain_types
     from pillarbox.http.accounts import reply_types as account_types
 
 #: Strangers may have written DNS records, so a response shows so many values and bytes of each.
@@ -250,9 +248,9 @@ def _chat_post(state: ChatState | None) -> account_types.ChatPostItem | None:
     return {"at": timestamp(state.at), "error": state.error} if state else None
 
 
-def domain_item(domain: AccountDomain) -> domain_types.DomainItem:
+def domain_item(domain: AccountDomain) -> account_types.DomainItem:
     """Return a domain with the records that it needs."""
-    from pillarbox.application.accounts.account_domains import (  # noqa: PLC0415  only here
+    from pillarbox.application.accounts.domains import (  # noqa: PLC0415  only here
         records_of,
     )
 
@@ -267,12 +265,12 @@ def domain_item(domain: AccountDomain) -> domain_types.DomainItem:
     }
 
 
-def domain_list(domains: Sequence[AccountDomain]) -> domain_types.DomainList:
+def domain_list(domains: Sequence[AccountDomain]) -> account_types.DomainList:
     """Return an account's domains."""
     return {"items": [domain_item(domain) for domain in domains]}
 
 
-def domain_detail(checked: CheckedDomain) -> domain_types.DomainDetail:
+def domain_detail(checked: CheckedDomain) -> account_types.DomainDetail:
     """Return a domain with what DNS says of each record."""
     return {
         **domain_item(checked.domain),
@@ -280,12 +278,12 @@ def domain_detail(checked: CheckedDomain) -> domain_types.DomainDetail:
     }
 
 
-def domain_link_item(link: SharedLink) -> domain_types.DomainLinkItem:
+def domain_link_item(link: SharedLink) -> account_types.DomainLinkItem:
     """Return a new link."""
     return {"url": link.url, "expiresAt": timestamp(link.expires_at)}
 
 
-def shared_domain(checked: CheckedDomain) -> domain_types.SharedDomain:
+def shared_domain(checked: CheckedDomain) -> account_types.SharedDomain:
     """Return what a link to a domain shows."""
     domain, link = checked.domain, checked.domain.link
     return {
@@ -296,17 +294,17 @@ def shared_domain(checked: CheckedDomain) -> domain_types.SharedDomain:
     }
 
 
-def sender_item(sender: AccountSender) -> domain_types.SenderItem:
+def sender_item(sender: AccountSender) -> account_types.SenderItem:
     """Return a sender."""
     return {"address": sender.address, "verified": sender.verified, "default": sender.default}
 
 
-def sender_list(senders: Sequence[AccountSender]) -> domain_types.SenderList:
+def sender_list(senders: Sequence[AccountSender]) -> account_types.SenderList:
     """Return an account's senders."""
     return {"items": [sender_item(sender) for sender in senders]}
 
 
-def _record_item(record: DnsRecord) -> domain_types.RecordItem:
+def _record_item(record: DnsRecord) -> account_types.RecordItem:
     return {
         "purpose": record.purpose,
         "type": record.type,
@@ -315,11 +313,11 @@ def _record_item(record: DnsRecord) -> domain_types.RecordItem:
     }
 
 
-def checked_record(check: RecordCheck) -> domain_types.CheckedRecord:
+def checked_record(check: RecordCheck) -> account_types.CheckedRecord:
     """Return a record with what DNS says of it."""
     answer = {
         "status": check.state.value,
         "values": [cut(value, _MAX_VALUE) for value in check.values[:_MAX_VALUES]],
         "advice": cut(check.advice, _MAX_VALUE),
     }
-    return {**_record_item(check.record), "dns": cast("domain_types.DnsAnswer", answer)}
+    return {**_record_item(check.record), "dns": cast("account_types.DnsAnswer", answer)}

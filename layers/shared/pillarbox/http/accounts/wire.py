@@ -6,25 +6,27 @@ from urllib.parse import unquote
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.resuming import MAX_CAUSE
-from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
-from pillarbox.domain.accounts.account_log import LogPart
-from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
-from pillarbox.domain.accounts.brand import (
+from pillarbox.domain.accounts.account import (
     MAX_BRAND_NAME,
     MAX_COMPANY_ADDRESS,
     MAX_FROM_NAME,
+    MAX_KEEP,
     MAX_LOGO_URL,
+    MAX_RECORD_DAYS,
+    MIN_RECORD_DAYS,
     Brand,
 )
+from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
+from pillarbox.domain.accounts.account_log import LogPart
+from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
 from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
-from pillarbox.domain.accounts.limits import MAX_KEEP, MAX_RECORD_DAYS, MIN_RECORD_DAYS
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of
-from pillarbox.http.validation import MAX_NAME, read_body
 from pillarbox.http.wire import (
+    MAX_NAME,
     WireModel,
     after,
     before,
@@ -33,6 +35,7 @@ from pillarbox.http.wire import (
     list_of,
     optional,
     optional_or,
+    read_body,
     required,
     text,
     whole_number,

@@ -9,8 +9,7 @@ from typing import Any, Final
 from pillarbox import observability
 from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.http.cloudformation.properties import checked
-from pillarbox.http.cloudformation.resources import TYPES, Resource, ResourceTarget
+from pillarbox.http.cloudformation.resources import TYPES, Resource, ResourceTarget, checked
 
 #: Seconds. No call begins later than this before the end of the function's time. The slowest one
 #: takes half of it, and the response has the rest.

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.http.mcp.calls import ToolCall, UseCases, cleaned
 from pillarbox.http.mcp.messages import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -27,7 +26,7 @@ from pillarbox.http.mcp.messages import (
     reply_result,
     reply_rpc_error,
 )
-from pillarbox.http.mcp.tools import call_tool, list_tools
+from pillarbox.http.mcp.tools import ToolCall, UseCases, call_tool, cleaned, list_tools
 from pillarbox.http.requests import header_values, read_api_key, request_origin
 
 if TYPE_CHECKING:

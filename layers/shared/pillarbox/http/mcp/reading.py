@@ -10,7 +10,7 @@ from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
 from pillarbox.http.accounts.replies import checked_record, suppression_item
 from pillarbox.http.bodies import parse_render_values
-from pillarbox.http.mcp.calls import Lines, ToolCall, tool_result
+from pillarbox.http.mcp.tools import Lines, ToolCall, tool_result
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.replies import (
     analytics_result,
@@ -22,8 +22,15 @@ from pillarbox.http.messages.replies import (
 from pillarbox.http.messages.wire import VARIABLES
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.http.requests import read_uuid
-from pillarbox.http.validation import validate
-from pillarbox.http.wire import WireModel, optional, optional_or, required, text, whole_number
+from pillarbox.http.wire import (
+    WireModel,
+    optional,
+    optional_or,
+    required,
+    text,
+    validate,
+    whole_number,
+)
 
 #: The lines of a rendered template in a result.
 _PREVIEW_LINES: Final = 60

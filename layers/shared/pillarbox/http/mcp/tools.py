@@ -1,23 +1,163 @@
-"""The tools by name: the permission of each, the list of them, and their calls.
+"""The tools by name: their permissions, their calls, and what their results may contain.
 
 No tool creates keys, members or webhooks, or removes suppressions. The texts and the shapes of the
 arguments are in tools.json, which `make openapi` writes (openapi/mcp.py). Only a list loads them.
+
+A result is for a model, which cannot tell data from instructions. So texts of emails and their
+recipients stand only in named fields, on one line, without invisible characters, and cut.
 """
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
 from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.http.mcp.calls import ToolCall, cleaned, tool_error
+from pillarbox.domain.messages.header_text import in_one_line, without_invisible
 from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
+from pillarbox.http.messages.replies import error_body
+from pillarbox.http.requests import request_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+    from pillarbox.application.accounts.domains import DomainCheck
+    from pillarbox.application.accounts.suppressions import SuppressionList
+    from pillarbox.application.authentication import Authentication
+    from pillarbox.application.history.lookup import MessageLookup
+    from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.sending.batch import BatchSend
+    from pillarbox.application.sending.changes import MessageChanges
+    from pillarbox.application.sending.single import SingleSend
+    from pillarbox.application.templates.render_budget import RenderBudget
+    from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.domain.accounts.key_policy import Principal
+    from pillarbox.domain.client_origin import ClientOrigin
+
+#: In characters, of a text in a result.
+MAX_TEXT: Final = 200
+#: The same, of the message of an error, which is our own.
+_MAX_ERROR: Final = 512
+#: The faults that an error lists.
+_MAX_FAULTS: Final = 20
+#: Lone surrogates could not be encoded.
+_SURROGATES: Final = "[\ud800-\udfff]"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A text whose first lines a result has, each cut."""
+
+    text: str
+    most: int
+
+
+class UseCases(Protocol):
+    """The use cases of the tools; each is made when a tool first needs it."""
+
+    @property
+    def authentication(self) -> "Authentication": ...
+    @property
+    def single_send(self) -> "SingleSend": ...
+    @property
+    def batch_send(self) -> "BatchSend": ...
+    @property
+    def changes(self) -> "MessageChanges": ...
+    @property
+    def history_queries(self) -> "HistoryQueries": ...
+    @property
+    def message_lookup(self) -> "MessageLookup": ...
+    @property
+    def template_library(self) -> "TemplateLibrary": ...
+    @property
+    def render_budget(self) -> "RenderBudget": ...
+    @property
+    def suppression_list(self) -> "SuppressionList": ...
+    @property
+    def domain_check(self) -> "DomainCheck": ...
+    @property
+    def region(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A request to call a tool. `can_ask` is whether the client can ask its user."""
+
+    services: UseCases
+    event: "APIGatewayProxyEvent"
+    now: datetime
+    key_text: str
+    principal: "Principal"
+    params: Mapping[str, Json]
+    can_ask: bool
+
+    @property
+    def origin(self) -> "ClientOrigin":
+        """Return where the request came from."""
+        return request_origin(self.event)
+
+    @property
+    def tool(self) -> str:
+        """Return the name of the tool; empty if there is none."""
+        name = self.params.get("name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """Return the arguments.
+
+        Raises:
+            RpcError: they are not an object.
+        """
+        arguments = self.params.get("arguments")
+        if not isinstance(arguments, dict | None):
+            raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
+        return dict(arguments or {})
+
+
+def cleaned(text: str, most: int = MAX_TEXT) -> str:
+    """Return a text on one line, without what people do not see, and cut."""
+    text = without_invisible(in_one_line(re.sub(_SURROGATES, "\ufffd", text)))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def tool_result(value: object, most: int = MAX_TEXT) -> dict[str, Json]:
+    """Return the result of a tool: data, and the same as a text for clients that show only text.
+
+    Args:
+        value: the data.
+        most: the characters of a text in it.
+    """
+    data = _clean(value, most)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return {"content": [{"type": "text", "text": text}], "structuredContent": data}
+
+
+def tool_error(error: ServiceError) -> dict[str, Json]:
+    """Return the error of a tool, as the API's envelope has it. The model may correct its call."""
+    return tool_result({"error": error_body(error, _MAX_FAULTS)}, _MAX_ERROR) | {"isError": True}
+
+
+def _clean(value: object, most: int) -> Json:
+    match value:
+        case Lines():
+            return "\n".join(cleaned(line, most) for line in value.text.splitlines()[: value.most])
+        case str():
+            return cleaned(value, most)
+        case Mapping():
+            return {cleaned(str(name)): _clean(member, most) for name, member in value.items()}
+        case list() | tuple():
+            return [_clean(item, most) for item in value]
+        case bool() | int() | float() | None:
+            return value
+    raise TypeError(f"a result has no {type(value).__name__}")
+
 
 #: The permission that each tool needs, in the order of the list.
 SCOPES: Final[Mapping[str, str | None]] = {
@@ -75,9 +215,9 @@ def _tools(tool: str) -> "Mapping[str, Callable[[ToolCall], dict[str, Json]]]":
 
         return sending.TOOLS
     if tool in _CHANGING:
-        from pillarbox.http.mcp import changes  # noqa: PLC0415
+        from pillarbox.http.mcp import sending  # noqa: PLC0415
 
-        return changes.TOOLS
+        return sending.CHANGES
     from pillarbox.http.mcp import reading  # noqa: PLC0415
 
     return reading.TOOLS

@@ -1,14 +1,22 @@
-"""The bodies of requests that reschedule a message, or send it again."""
+"""The requests that change a message or send it again, and the response with kept content."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from typing import TYPE_CHECKING
 
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
+from pillarbox.http.messages.replies import timestamp
 from pillarbox.http.messages.wire import MOMENT, to_moment
 from pillarbox.http.requests import idempotency_digest, raw_body
-from pillarbox.http.validation import read_body
-from pillarbox.http.wire import WireModel, optional, required, text
+from pillarbox.http.wire import WireModel, optional, read_body, required, text
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+    from pillarbox.application.kept import ReadContent
+    from pillarbox.http.messages.reply_types import MessageContent
 
 
 class RescheduleRequest(WireModel):
@@ -48,3 +56,21 @@ def read_time(event: APIGatewayProxyEvent) -> datetime:
         ServiceError: `validation_failed`.
     """
     return to_moment(read_body(event, RescheduleRequest).scheduled_at)
+
+
+def message_content(content: ReadContent) -> MessageContent:
+    """Return the parts of a message, and the link to all of it."""
+    mail = content.mail
+    return {
+        "messageId": str(content.message.message_id),
+        "subject": content.message.subject,
+        "html": mail.html,
+        "text": mail.text,
+        "attachments": [
+            {"filename": one.filename, "contentType": one.content_type, "size": one.size}
+            for one in mail.files
+        ],
+        "size": mail.size,
+        "kept": timestamp(content.until),
+        "eml": {"url": content.url, "expiresAt": timestamp(content.url_until)},
+    }

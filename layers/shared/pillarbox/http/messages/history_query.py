@@ -5,16 +5,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.history.page import PageRequest, SortBy
-from pillarbox.application.history.queries import Bucket
-from pillarbox.application.history.terms import search_recipient
+from pillarbox.application.history.pagination import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket, search_recipient
 from pillarbox.domain.accounts.key import KEY_ID
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.messages.message import MAX_CODE, Status
+from pillarbox.domain.messages.message import MAX_CODE, Status, TagError, check_tags
 from pillarbox.domain.messages.search import TagTerm
 from pillarbox.domain.messages.statistics import Subset, SubsetKind
-from pillarbox.domain.messages.tags import TagError, check_tags
 from pillarbox.http.query import END_OF_RANGE, LIMIT, SKIP, TIMESTAMP_UTC, one_of
 from pillarbox.http.wire import (
     WireModel,

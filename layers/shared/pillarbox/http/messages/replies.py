@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
-from pillarbox.domain.accounts.agent import owner_required
+from pillarbox.domain.accounts.key import owner_required
 from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
 from pillarbox.domain.messages.message import MEANINGS, EventKind, Status
 

@@ -9,14 +9,14 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import normal_type
 from pillarbox.domain.messages.upload import SignedUpload, UploadedFile
-from pillarbox.http.messages.parts import FILENAME, type_or_extension
 from pillarbox.http.messages.replies import timestamp
-from pillarbox.http.validation import read_body
+from pillarbox.http.messages.wire import FILENAME, type_or_extension
 from pillarbox.http.wire import (
     WireModel,
     after,
     invalid,
     optional,
+    read_body,
     required,
     text,
     whole_number,

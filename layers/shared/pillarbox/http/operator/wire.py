@@ -11,7 +11,6 @@ from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import is_token
 from pillarbox.http.query import LIMIT, number_in_query, one_of
-from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     FLAG,
     WireModel,
@@ -20,6 +19,7 @@ from pillarbox.http.wire import (
     model,
     optional,
     optional_or,
+    read_body,
     required,
     text,
     whole_number,

@@ -25,16 +25,13 @@ from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import App, build_app
-from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.lists import page_of
-from pillarbox.http.resend.replies import deleted, reply_resend_error
-from pillarbox.http.resend.requests import read_bearer_caller
-from pillarbox.http.resend.services import Services
-from pillarbox.http.validation import MAX_NAME, validate
-from pillarbox.http.wire import WireModel, optional_or, required, text
+from pillarbox.http.resend.pages import Services, page_of
+from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.wire import MAX_NAME, WireModel, optional_or, required, text, validate
 
 
 class Permission(StrEnum):

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 
-from pillarbox.application.accounts.account_domains import records_of
 from pillarbox.application.accounts.dns_records import RecordCheck, RecordState
+from pillarbox.application.accounts.domains import records_of
 from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE
@@ -14,14 +14,12 @@ from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.http.accounts.wire import AddDomainRequest
 from pillarbox.http.app import App, build_app
-from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.lists import page_of
-from pillarbox.http.resend.replies import deleted, reply_resend_error
-from pillarbox.http.resend.requests import read_bearer_caller
-from pillarbox.http.resend.services import Services
-from pillarbox.http.validation import validate
+from pillarbox.http.resend.pages import Services, page_of
+from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.wire import validate
 
 _SETTLED: Final[dict[str, tuple[Json, str]]] = {
     "open_tracking": (False, "opens are not tracked"),

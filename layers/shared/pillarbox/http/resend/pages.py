@@ -1,17 +1,80 @@
-"""Pages of emails by Resend's cursors, which are ids: newest first, after or before an email."""
+"""Pages of emails and of short lists by Resend's cursors, which are ids."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
-from pillarbox.application.history.page import Page, PageRequest
-from pillarbox.application.history.queries import HistoryQueries
-from pillarbox.domain.accounts.account import Account
+from pillarbox.application.history.pagination import Page, PageRequest
+from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.http.messages.wire import check_uuid
 from pillarbox.http.query import LIMIT, read_query
-from pillarbox.http.resend.lists import listed, one_cursor
 from pillarbox.http.resend.replies import listed_email
-from pillarbox.http.wire import WireModel, after, optional, text, with_default
+from pillarbox.http.wire import WireModel, after, invalid, optional, text, with_default
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+    from pydantic_core.core_schema import ValidationInfo
+
+    from pillarbox.application.accounts.domains import AccountDomains
+    from pillarbox.application.accounts.keys import Keys
+    from pillarbox.application.accounts.suppressions import SuppressionList
+    from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.ports import KeyUses
+    from pillarbox.application.sign_in.authentication import CallerAuthentication
+    from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
+    from pillarbox.application.webhooks.replays import WebhookReplays
+    from pillarbox.domain.accounts.account import Account
+
+#: In characters; the longest ids are domains.
+_MAX_ID: Final = 254
+
+
+def one_cursor(value: str | None, info: ValidationInfo) -> str | None:
+    """Refuse `before` beside `after`."""
+    if value is not None and info.data.get("older_than") is not None:
+        raise invalid("not_allowed", "cannot be combined with after")
+    return value
+
+
+class ListQuery(WireModel):
+    """The parameters of a short list, which is one page without them."""
+
+    in_query = True
+    limit = with_default(LIMIT, 100)
+    older_than = optional(text(least=1, most=_MAX_ID), name="after")
+    newer_than = optional(text(least=1, most=_MAX_ID), name="before", check=one_cursor)
+
+
+def page_of(
+    event: APIGatewayProxyEvent, items: Sequence[Mapping[str, object]]
+) -> dict[str, object]:
+    """Return a page of a whole list, whose items have ids.
+
+    Raises:
+        ValidationFailed: a parameter is unknown or wrong.
+    """
+    query = read_query(event, ListQuery)
+    if query.newer_than:
+        before = items[: _place(items, "before", query.newer_than)]
+        return listed(before[-query.limit :], more=len(before) > query.limit)
+    rest = items[_place(items, "after", query.older_than) + 1 :] if query.older_than else items
+    return listed(rest[: query.limit], more=len(rest) > query.limit)
+
+
+def listed(items: Iterable[Mapping[str, object]], *, more: bool) -> dict[str, object]:
+    """Return a list as Resend writes it."""
+    return {"object": "list", "has_more": more, "data": [*items]}
+
+
+def _place(items: Sequence[Mapping[str, object]], name: str, cursor: str) -> int:
+    for place, item in enumerate(items):
+        if item["id"] == cursor.lower():
+            return place
+    raise ValidationFailed(FieldError(name, "is no id of the list", "invalid_cursor"))
+
 
 #: More messages than one account can have in a millisecond.
 _ALL = 10_000
@@ -63,3 +126,43 @@ def page_of_emails(
         page = read(None, None, 0, limit)
         items, more = page.items, page.total > limit
     return listed(map(listed_email, items[:limit]), more=more)
+
+
+class Services(Protocol):
+    """What `pillarbox.wiring` makes."""
+
+    @property
+    def caller_authentication(self) -> CallerAuthentication:
+        """Who calls."""
+
+    @property
+    def account_domains(self) -> AccountDomains:
+        """The domains of accounts."""
+
+    @property
+    def region(self) -> str:
+        """Where the service runs."""
+
+    @property
+    def api_keys(self) -> Keys:
+        """The keys of accounts."""
+
+    @property
+    def key_uses(self) -> KeyUses:
+        """When keys were used."""
+
+    @property
+    def suppression_list(self) -> SuppressionList:
+        """The suppressions of accounts."""
+
+    @property
+    def webhook_queries(self) -> WebhookQueries:
+        """The endpoints of accounts, to read."""
+
+    @property
+    def webhook_replays(self) -> WebhookReplays:
+        """What was sent to endpoints, to send it again."""
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """The endpoints of accounts, to write."""

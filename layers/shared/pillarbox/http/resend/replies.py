@@ -1,15 +1,284 @@
-"""Write responses in Resend's shape: ids, emails, lists and errors."""
+"""Translate requests in Resend's shape into those of the contract, and write its responses."""
 
+import base64
 import json
-from collections.abc import Mapping, Sequence
-from typing import Final
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.ports import AcceptedMessage
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed, cut
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.batch import BatchRequest
+from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import EventKind, Message, Status
-from pillarbox.http.dialects.replies import describe, reply_in_shape
+from pillarbox.domain.messages.schedule import MIN_AHEAD
+from pillarbox.http.bodies import ParsedSend, read_keyed
+from pillarbox.http.dialects import (
+    Fields,
+    describe,
+    given,
+    named_values,
+    reply_in_shape,
+    split_names,
+    translated_batch,
+    translated_send,
+    unwrapped,
+)
 from pillarbox.http.messages.replies import Reply, scheduled_at, timestamp
-from pillarbox.http.resend.requests import RENAMED
+from pillarbox.http.requests import (
+    bearer_tokens,
+    caller_request,
+    header_values,
+    read_json,
+    read_uuid,
+    refuse_account,
+)
+from pillarbox.http.wire import validate
+
+if TYPE_CHECKING:
+    from pillarbox.application.sign_in.authentication import CallerRequest
+
+#: Resend's names of fields that the contract has under another name.
+RENAMED: Final[Mapping[str, str]] = {
+    "reply_to": "replyTo",
+    "content_type": "contentType",
+    "content_id": "contentId",
+    "scheduled_at": "scheduledAt",
+}
+#: Fields of an email that are refused, and why.
+REFUSED: Final[Mapping[str, str]] = {
+    "topic_id": "there are no topics and no audiences",
+    "react": "render it to html",
+}
+_CARRIED: Final = ("from", "to", "cc", "bcc", "subject", "html", "text", "scheduled_at")
+_TRANSLATED: Final = ("reply_to", "headers", "tags", "attachments", "template")
+EMAIL_FIELDS: Final = (*_CARRIED, *_TRANSLATED)
+#: `in 1 hour`, as Resend's documentation has it. Other words for a time differ between programs.
+_IN: Final = (
+    r"(?ai)\s*in\s+(?:([0-9]{1,5})|an?)\s+"
+    r"(?:(s(?:ec(?:ond)?s?)?)|(m(?:in(?:ute)?s?)?)|(h(?:(?:ou)?rs?)?)|(d(?:ays?)?)|(w(?:eeks?)?))\s*"
+)
+#: How a calendar begins (RFC 5545 section 3.4), perhaps after a byte order mark.
+_CALENDAR: Final = r"(?ai)\ufeff?BEGIN:VCALENDAR\b"
+_UNITS: Final = ("seconds", "minutes", "hours", "days", "weeks")
+ATTACHMENT_FIELDS: Final = ("filename", "content", "content_type", "content_id", "path")
+_TAG: Final = Fields({"name": "name", "value": "value"})
+_STRICT, _PERMISSIVE = "strict", "permissive"
+
+
+def read_bearer_key(event: APIGatewayProxyEvent) -> str:
+    """Return the API key in Authorization. The contract's own routes take it in X-API-Key alone.
+
+    Raises:
+        ServiceError: `missing_api_key`.
+        ValidationFailed: the request names another account.
+    """
+    refuse_account(event)
+    return _read_key(event)
+
+
+def read_bearer_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
+    """Return which key calls a route that manages an account, for which account, and what for.
+
+    Raises:
+        ServiceError: `missing_api_key`.
+    """
+    return caller_request(event, _read_key(event))
+
+
+def _read_key(event: APIGatewayProxyEvent) -> str:
+    tokens = bearer_tokens(event)
+    if len(tokens) != 1 or not tokens[0]:
+        raise ServiceError("missing_api_key", "Send the API key as Authorization: Bearer bx_live_…")
+    return tokens[0]
+
+
+def read_email_id(text: str) -> UUID:
+    """Parse the id in a path.
+
+    Raises:
+        ServiceError: `route_not_found` for a word, which is a method of the SDK that is not here.
+        ValidationFailed: it is not a UUID.
+    """
+    if text.isascii() and text.replace("-", "").isalpha() and not is_uuid(text):
+        raise refused_resource(f"emails/{text}")
+    return read_uuid(text, "id")
+
+
+def refused_resource(resource: str) -> ServiceError:
+    """Return the error for what is not changed here, or is not there."""
+    if resource.partition("/")[0] == "templates":
+        return ServiceError(
+            "session_required",
+            "Keys do not change templates here, whose language is another one than Resend's. Use"
+            " the dashboard, or `pillarbox template`.",
+        )
+    return ServiceError("route_not_found", f"Pillarbox has no {cut(resource, 64)} of Resend's.")
+
+
+def read_resend_email(event: APIGatewayProxyEvent) -> ParsedSend[SendRequest]:
+    """Read the body of `POST /emails`, and the Idempotency-Key."""
+    return read_keyed(event, "RESEND /emails", _parse_email)
+
+
+def read_resend_batch(event: APIGatewayProxyEvent) -> ParsedSend[BatchRequest]:
+    """Read the body of `POST /emails/batch`, and the Idempotency-Key.
+
+    With `x-batch-validation: permissive` the valid emails are sent, otherwise all or none.
+    """
+    modes = header_values(event, "x-batch-validation") or [_STRICT]
+    return read_keyed(event, "RESEND /emails/batch", lambda body: _parse_batch(body, modes[-1]))
+
+
+def read_new_time(event: APIGatewayProxyEvent) -> datetime:
+    """Read the body of `PATCH /emails/{id}`.
+
+    Raises:
+        ValidationFailed: a field is unknown or wrong.
+    """
+    from pillarbox.http.messages.changes import RescheduleRequest  # noqa: PLC0415  few ask for it
+    from pillarbox.http.messages.wire import to_moment  # noqa: PLC0415  as above
+
+    body = read_json(event)
+    if isinstance(body, dict):
+        # The SDKs send the id of the path too.
+        body = {
+            RENAMED.get(name, name): _moment(value) if name == "scheduled_at" else value
+            for name, value in given(body).items()
+            if name != "id"
+        }
+    return to_moment(validate(RescheduleRequest, body).scheduled_at)
+
+
+def _parse_email(body: Json) -> SendRequest:
+    """Translate one email, and validate it as the contract's.
+
+    Raises:
+        ValidationFailed: a field is unknown, refused or wrong.
+    """
+    if not isinstance(body, dict):
+        raise _wrong("", "must be an object")
+    present = given(body)
+    errors = [
+        FieldError(name, REFUSED.get(name, "is not a field that Pillarbox has"), "unknown_field")
+        for name in present
+        if name not in EMAIL_FIELDS
+    ]
+    if "subject" not in present and "template" not in present:
+        errors.append(FieldError("subject", "is missing", "required"))
+    if errors:
+        raise ValidationFailed(*errors)
+    ours: dict[str, Json] = {
+        RENAMED.get(name, name): present[name] for name in _CARRIED if name in present
+    }
+    if "scheduledAt" in ours:
+        ours["scheduledAt"] = _moment(ours["scheduledAt"])
+    names: dict[str, str] = {}
+    for name in ("to", "cc", "bcc"):
+        if name in ours:
+            value = ours[name]
+            ours[name], named = split_names(name, value if isinstance(value, list) else [value])
+            names |= named
+    for name, translate in _TRANSLATE.items():
+        if name in present:
+            ours |= translate(present[name])
+    replies = present.get("reply_to", [])
+    entries = replies if isinstance(replies, list) else [replies]
+    return translated_send(ours, body, names, ("reply_to", entries))
+
+
+def _parse_batch(body: Json, mode: str) -> BatchRequest:
+    if not isinstance(body, list) or not body:
+        raise _wrong("", "must be a list of 1 to 100 emails")
+    if mode not in {_STRICT, _PERMISSIVE}:
+        raise _wrong("x-batch-validation", f"must be {_STRICT} or {_PERMISSIVE}")
+    return translated_batch(body, _parse_email, whole=mode == _STRICT)
+
+
+def _moment(value: Json) -> Json:
+    """Return the time in words such as `in 1 hour` as ISO 8601, and everything else as it is."""
+    match = re.fullmatch(_IN, value) if isinstance(value, str) else None
+    if match is None:
+        return value
+    unit = next(unit for unit, found in zip(_UNITS, match.groups()[1:], strict=True) if found)
+    # A minute would be shorter than that by the time it is checked.
+    wait = max(timedelta(**{unit: int(match[1] or 1)}), MIN_AHEAD + timedelta(seconds=2))
+    return (datetime.now(UTC) + wait).isoformat()
+
+
+def _template(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise _wrong("template", "must be an object with an id")
+    value = given(value)
+    if not value:
+        return {}
+    if not isinstance(value.get("id"), str):
+        raise _wrong("template.id", "must be a string: the id or the slug of a template here")
+    if unknown := sorted(set(value) - {"id", "variables"}):
+        raise _wrong(f"template.{unknown[0]}", "is not a field that Pillarbox has")
+    key = "templateId" if is_uuid(str(value["id"])) else "starterTemplate"
+    return {key: value["id"], "variables": value.get("variables")}
+
+
+def _tags(value: Json) -> dict[str, Json]:
+    if not isinstance(value, list):
+        raise _wrong("tags", "must be a list of objects with name and value")
+    return {"tags": named_values("tags", value, _TAG)}
+
+
+def _attachments(value: Json) -> dict[str, Json]:
+    if not isinstance(value, list):
+        raise _wrong("attachments", "must be a list")
+    return {"attachments": [_attachment(at, item) for at, item in enumerate(value[:100])]}
+
+
+def _attachment(position: int, item: Json) -> Json:
+    where = f"attachments.{position}"
+    if not isinstance(item, dict):
+        raise _wrong(where, "must be an object")
+    present = given(item, keep=("content",))
+    if "path" in present:
+        raise _wrong(f"{where}.path", "no file is fetched; send it as content")
+    if unknown := sorted(set(present) - set(ATTACHMENT_FIELDS)):
+        raise _wrong(f"{where}.{unknown[0]}", "is not a field that Pillarbox has")
+    ours: dict[str, Json] = {RENAMED.get(name, name): value for name, value in present.items()}
+    text = present.get("content")
+    if isinstance(text, str) and re.match(_CALENDAR, text):  # as Laravel sends it
+        text = base64.b64encode(text.encode()).decode()
+    ours["content"] = _content(text, f"{where}.content")
+    if "contentId" in ours:
+        ours["inline"] = True
+    return ours
+
+
+def _content(value: Json, where: str) -> Json:
+    """Return the base64 of a file: SDKs send base64, or the octets as numbers."""
+    if isinstance(value, dict) and value.get("type") == "Buffer":  # JSON of Node's Buffer
+        value = value.get("data")
+    if not isinstance(value, list):
+        return unwrapped(value)
+    try:
+        return base64.b64encode(bytes(value)).decode()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise _wrong(where, "must be base64, or a list of numbers from 0 to 255") from None
+
+
+_TRANSLATE: Final[Mapping[str, Callable[[Json], dict[str, Json]]]] = {
+    "template": _template,
+    "tags": _tags,
+    "attachments": _attachments,
+    "headers": lambda value: {"headers": given(value) if isinstance(value, dict) else value},
+}
+
+
+def _wrong(field: str, message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError(field, message, "wrong_type"))
+
 
 #: Our code -> status and name of Resend's error. The names decide which class an SDK raises.
 ERRORS: Final[Mapping[str, tuple[int, str]]] = {

@@ -10,17 +10,14 @@ from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import MAX_FAULTS, ValidationFailed
 from pillarbox.http.accounts.wire import AddSuppressionsRequest, read_address
 from pillarbox.http.app import App, build_app
-from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.query import LIMIT, read_query
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.lists import listed
-from pillarbox.http.resend.replies import deleted, reply_resend_error
-from pillarbox.http.resend.requests import read_bearer_caller
-from pillarbox.http.resend.services import Services
-from pillarbox.http.validation import validate
-from pillarbox.http.webhooks.resend_payload import ORIGINS
-from pillarbox.http.wire import WireModel, invalid, optional, text, with_default
+from pillarbox.http.resend.pages import Services, listed
+from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.webhooks.payload import ORIGINS
+from pillarbox.http.wire import WireModel, invalid, optional, text, validate, with_default
 
 ONE: Final = Fields({"email": "address"})
 SEVERAL: Final = Fields({"emails": "addresses"})

@@ -6,10 +6,10 @@ from typing import Final
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.templates.saved import TemplateLibrary
-from pillarbox.domain.accounts.limits import MAX_TEMPLATES
+from pillarbox.domain.accounts.account import MAX_TEMPLATES
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.http.messages.replies import timestamp
-from pillarbox.http.resend.lists import page_of
+from pillarbox.http.resend.pages import page_of
 
 #: Templates that were made before the limit may be more.
 _ALL: Final = 10 * MAX_TEMPLATES

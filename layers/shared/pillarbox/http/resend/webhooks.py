@@ -17,18 +17,15 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookType,
 )
 from pillarbox.http.app import App, build_app
-from pillarbox.http.dialects.fields import Fields
+from pillarbox.http.dialects import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
 from pillarbox.http.query import LIMIT, read_query
 from pillarbox.http.requests import read_json, read_uuid
-from pillarbox.http.resend.lists import listed, page_of
-from pillarbox.http.resend.replies import deleted, reply_resend_error
-from pillarbox.http.resend.requests import read_bearer_caller
-from pillarbox.http.resend.services import Services
-from pillarbox.http.validation import validate
-from pillarbox.http.webhooks.resend_payload import TYPES
+from pillarbox.http.resend.pages import Services, listed, page_of
+from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.webhooks.payload import TYPES
 from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
-from pillarbox.http.wire import WireModel, optional, text, with_default
+from pillarbox.http.wire import WireModel, optional, text, validate, with_default
 
 NEW: Final = Fields({"endpoint": "url", "events": "types"})
 #: The SDK for Python writes the id into the body too.

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.http.sign_in.sign_up import ProofBody, proof_of
-from pillarbox.http.validation import read_body
-from pillarbox.http.wire import WireModel, model, required, text
+from pillarbox.http.wire import WireModel, model, read_body, required, text
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import Field
 
 from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.sign_in.role import Role
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.sign_in.sign_up import SignUpStatus
 from pillarbox.http.messages.reply_types import Timestamp
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
 from pillarbox.http.query import one_of
-from pillarbox.http.validation import read_body
-from pillarbox.http.wire import WireModel, model, optional, required, text, whole_number
+from pillarbox.http.wire import WireModel, model, optional, read_body, required, text, whole_number
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import Field
 
 from pillarbox.application.templates.rendered_source import Severity
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.http.messages.reply_types import NextCursor, Timestamp, Uuid
 

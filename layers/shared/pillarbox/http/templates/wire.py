@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pillarbox.application.templates.editing import DraftChanged, NewTemplate
 from pillarbox.application.validation import MAX_NAME
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
@@ -25,7 +25,6 @@ from pillarbox.http.messages.wire import LOCALE, MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import header_values
 from pillarbox.http.templates.replies import draft_item
-from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     WireModel,
     after,
@@ -35,6 +34,7 @@ from pillarbox.http.wire import (
     models_by_name,
     optional,
     optional_or,
+    read_body,
     required,
     text,
     whole_number,

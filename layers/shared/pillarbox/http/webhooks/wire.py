@@ -8,7 +8,6 @@ from pillarbox.domain.webhooks.aws_target import MAX_ROLE_ARN
 from pillarbox.domain.webhooks.endpoint import ReplayRequest, WebhookFormat
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC, one_of
-from pillarbox.http.validation import read_body
 from pillarbox.http.wire import (
     WireModel,
     before,
@@ -17,6 +16,7 @@ from pillarbox.http.wire import (
     list_of,
     optional,
     optional_or,
+    read_body,
     required,
     text,
 )

@@ -5,10 +5,14 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, assigning, from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import Store
 from pillarbox.adapters.rows import TUPLE, Row
-from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL, AccountDomain, DomainIdentity
-from pillarbox.domain.accounts.domain_link import DomainLink
+from pillarbox.domain.accounts.account_domain import (
+    MAIL_FROM_LABEL,
+    AccountDomain,
+    DomainIdentity,
+    DomainLink,
+)
 
 #: What the provider and DNS said.
 _CHECKED: Final[Row[dict[str, Any]]] = Row(

@@ -9,18 +9,18 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import new_entry
 from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes
 from pillarbox.adapters.dynamodb.attributes import assigning, to_text
-from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import (
     account_item,
     account_of,
     brand_attributes,
     limit_attributes,
 )
-from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
     EXISTS,
     Parts,
+    Store,
     TransactionConditionsFailed,
+    put_with_list_entry,
 )
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Isolation, QueuedMail, Suspension

@@ -7,14 +7,14 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import key_item, key_of
-from pillarbox.adapters.dynamodb.store import Store
 from pillarbox.adapters.dynamodb.table import (
     EXISTS,
     NEW,
     ConditionFailed,
+    Store,
     TransactionConditionsFailed,
+    put_with_list_entry,
 )
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.errors import Unavailable

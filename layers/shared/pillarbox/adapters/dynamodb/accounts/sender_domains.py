@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Store
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 

@@ -28,8 +28,7 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subsets_of,
     unpack,
 )
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import ConditionFailed
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Store
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (

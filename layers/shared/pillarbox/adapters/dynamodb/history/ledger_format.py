@@ -18,11 +18,12 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.domain.messages.message import Status
-from pillarbox.domain.messages.recipient_counts import NO_RECIPIENTS, RecipientCounts
 from pillarbox.domain.messages.statistics import (
+    NO_RECIPIENTS,
     REACHABLE,
     Granularity,
     IndexEntry,
+    RecipientCounts,
     Rollup,
     Subset,
     SubsetKind,

@@ -14,8 +14,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.records import accepted_message
 from pillarbox.adapters.dynamodb.restored import is_restored
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Store, Table
 from pillarbox.application.history.ports import UnreadableChange
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.messages.message import Message, Status

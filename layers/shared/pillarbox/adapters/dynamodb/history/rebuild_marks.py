@@ -10,8 +10,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
     to_item,
 )
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import ConditionFailed
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Store
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.timing import milliseconds, to_datetime
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.message_log import count_shards
-from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.table import Store
 from pillarbox.application.history.ports import SearchEntry
 from pillarbox.domain.messages.search import SearchTerm
 from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange

@@ -10,8 +10,7 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Parts
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Parts, Store
 from pillarbox.application.ports import Claim, StoredClaim, StoredResponse
 from pillarbox.domain.timing import CLOCK_MARGIN, milliseconds
 

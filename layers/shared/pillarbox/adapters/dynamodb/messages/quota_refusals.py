@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.domain.accounts.quota_counts import REFUSALS, QuotaCounts, refusals_name
+from pillarbox.adapters.dynamodb.table import Store
+from pillarbox.domain.accounts.quota import REFUSALS, QuotaCounts, refusals_name
 from pillarbox.domain.errors import ServiceError
 
 #: The attributes that may exist before past minutes are removed.

@@ -13,7 +13,7 @@ from pillarbox.adapters.dynamodb.attributes import Item, to_attribute, to_item, 
 from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.timer import Timer, timer_key
-from pillarbox.adapters.sqs.job_format import read_payload, write_payload
+from pillarbox.adapters.sqs.jobs import read_payload, write_payload
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
 from pillarbox.application.waiting_ports import WaitingContent

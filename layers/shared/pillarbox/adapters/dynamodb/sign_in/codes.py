@@ -6,8 +6,7 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Store, Table
 from pillarbox.adapters.rows import Row
 from pillarbox.domain.sign_in.codes import Flow, FlowToken, Link
 from pillarbox.domain.sign_in.session import digest_of

@@ -1,4 +1,4 @@
-"""Counts of the service's mail to strangers: an item for each day. The table's TTL deletes them."""
+"""What strangers cost: the service's mail to them by the day, and their preview accounts."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -6,8 +6,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_ttl
-from pillarbox.adapters.dynamodb.store import Store
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_text, to_ttl
+from pillarbox.adapters.dynamodb.records import account_item, account_of, key_item
+from pillarbox.adapters.dynamodb.table import NEW, Parts, Store, Table
+from pillarbox.domain.accounts.account import Account, Suspension
+from pillarbox.domain.accounts.key import ApiKey
+from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, preview_key_id, stopped_mailbox
 from pillarbox.domain.sign_in.strangers import DAYS, StrangerDay
 
 #: Bounces can come for some days.
@@ -51,3 +56,63 @@ class DynamoStrangerMail(Store):
 
 def _key_of(name: str, day: date) -> Item:
     return keys.stranger_day(f"{name}#{day}")
+
+
+class DynamoPreviewAccounts:
+    """Implements `sign_in.ports.PreviewAccounts`."""
+
+    def __init__(self, credentials: Table | None, table: Table) -> None:
+        """Store the tables; a worker changes no keys, and may not read `Credentials`."""
+        self._credentials = credentials
+        self._table = table
+
+    def get(self, account_id: str) -> Account | None:
+        """Read one item."""
+        item = self._table.get(keys.account(account_id))
+        return account_of(item) if item else None
+
+    def key_digest(self, account_id: str) -> str | None:
+        """Read the entry of the only key in the account's list."""
+        item = self._keys.get(keys.key_list(account_id, preview_key_id(account_id)))
+        return item["digest"] if item else None
+
+    def put_key(self, key: ApiKey, before: str | None, account: Account | None) -> bool:
+        """Put everything in one transaction over both tables."""
+        of_keys, of_account = self._keys, list[Item]()
+        entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
+        is_before: Parts = {"condition": "digest = :before", "values": {":before": before}}
+        writes = [
+            of_keys.to_put(entry, **(is_before if before else {"condition": NEW})),
+            of_keys.to_put(key_item(key)),
+        ]
+        if before:
+            writes.append(of_keys.to_delete(keys.api_key(before)))
+        if account:
+            of_account = [account_item(account), keys.account_list(account.account_id)]
+        writes += [self._table.to_put(item, condition=NEW) for item in of_account]
+        return of_keys.try_transact(*writes)
+
+    def suspend(self, account_id: str, suspension: Suspension) -> None:
+        """Set the time and the reason in one conditional update."""
+        self._table.try_update(
+            keys.account(account_id),
+            "SET suspended = :at, suspended_for = :reason",
+            condition="attribute_exists(widget_secret) AND attribute_not_exists(suspended)",
+            values={":at": to_text(suspension.at), ":reason": suspension.reason},
+        )
+
+    def stop_mail(self, mailbox: str, at: datetime) -> None:
+        """Put a suppression of the list that all preview keys share."""
+        text = stopped_mailbox(mailbox)
+        DynamoSuppressions(self._table).put(PREVIEW_LIST, text, "stopped", at, None)
+
+    def is_stopped(self, mailbox: str) -> bool:
+        """Read one item."""
+        key = keys.suppression(PREVIEW_LIST, stopped_mailbox(mailbox))
+        return self._table.get(key) is not None
+
+    @property
+    def _keys(self) -> Table:
+        if self._credentials is None:
+            raise TypeError("this process has no table of keys")
+        return self._credentials

@@ -7,11 +7,9 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import NEW, Parts
+from pillarbox.adapters.dynamodb.table import NEW, Parts, Store
 from pillarbox.adapters.rows import Column, Row, one_of
-from pillarbox.domain.sign_in.role import Role
-from pillarbox.domain.sign_in.session import Member, User, user_digest
+from pillarbox.domain.sign_in.session import Member, Role, User, user_digest
 
 _USER: Final = Row(
     User,

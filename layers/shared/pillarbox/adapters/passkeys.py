@@ -1,16 +1,20 @@
-"""Check the answers of authenticators with the package `webauthn`.
+"""Passkeys: check the answers of authenticators (`webauthn`), and have emails about them sent.
 
 Only the function `passkeys` and development have the package. It is loaded with the first answer,
 so neither another function nor a list of passkeys waits for it.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any, Final
 
+from pillarbox.adapters.rows import MILLISECONDS, Row, one_of
 from pillarbox.domain.sign_in.passkey import (
     NewPasskeyAnswer,
     PasskeyAnswer,
+    PasskeyChange,
+    PasskeyNotice,
     Site,
     VerifiedPasskey,
 )
@@ -119,3 +123,36 @@ def _of_own_page(client_data: bytes) -> bytes:
     if json.loads(client_data).get("crossOrigin"):
         raise ValueError("of a page in another site's frame")
     return client_data
+
+
+_VERSION: Final = 1
+_NOTICE: Final = Row(
+    PasskeyNotice,
+    *("address", "name"),
+    notice_id="notice",
+    change=("change", one_of(PasskeyChange)),
+    at=("at", MILLISECONDS),
+)
+
+
+class LambdaPasskeyNotices:
+    """Implements `sign_in.ports.PasskeyNotices`."""
+
+    def __init__(self, invoke: Callable[[Mapping[str, Any]], None]) -> None:
+        """Store what invokes the function."""
+        self._invoke = invoke
+
+    def put(self, notice: PasskeyNotice) -> None:
+        """Invoke the function with a notice."""
+        self._invoke({"version": _VERSION, **_NOTICE.write(notice)})
+
+
+def read_notice(event: Mapping[str, Any]) -> PasskeyNotice:
+    """Read what `LambdaPasskeyNotices` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is not a notice of a version that this worker knows.
+    """
+    if event["version"] != _VERSION:
+        raise ValueError("the notice has another version")
+    return _NOTICE.read(event)

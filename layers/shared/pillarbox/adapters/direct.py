@@ -1,24 +1,232 @@
-"""Calls of DynamoDB and SQS: their requests, tries, results and errors (AWS JSON 1.0)."""
+"""A client of DynamoDB and SQS, for the calls that somebody waits for (docs/decisions/aws.md).
 
+It does what botocore does for the same call, and raises botocore's exceptions. What it does not
+know, it leaves to botocore: `Endpoint.find` says when.
+"""
+
+import hmac
 import json
 import os
+import socket
+import ssl
 from base64 import b64decode, b64encode
 from binascii import crc32
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from http import HTTPStatus
+from pathlib import Path
 from random import random
-from time import sleep
-from typing import Any, Final
+from select import POLLIN, poll
+from time import gmtime, sleep, strftime
+from typing import Any, BinaryIO, Final, NamedTuple, Self
 from urllib.parse import quote
 from uuid import uuid4
 
+import botocore
 from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
 from pillarbox.adapters.aws import MAX_PARALLEL, CallLimits
-from pillarbox.adapters.direct.connection import AwsConnection, Endpoint, Response
-from pillarbox.adapters.direct.signature import AccessKey, Signer
+
+_ALGORITHM: Final = "AWS4-HMAC-SHA256"
+
+
+class AccessKey(NamedTuple):
+    """An access key; temporary ones have a session token."""
+
+    access_key: str
+    secret_key: str
+    token: str | None
+
+
+class Signer:
+    """Signs requests to one service of one region. It keeps the key that it derives for a day."""
+
+    def __init__(self, service: str, region: str) -> None:
+        self._scope = (region, service, "aws4_request")
+        self._derived: tuple[tuple[str, str], bytes] = ("", ""), b""
+
+    def sign(
+        self, headers: Mapping[str, str], body: bytes, credentials: AccessKey
+    ) -> dict[str, str]:
+        """Return the headers of a request with the time, the token and the signature.
+
+        Args:
+            headers: those to sign, among them `host`, with names in small letters.
+            body: the request's.
+            credentials: the caller's.
+        """
+        now = strftime("%Y%m%dT%H%M%SZ", gmtime())
+        signed = {**headers, "x-amz-date": now}
+        if credentials.token:
+            signed["x-amz-security-token"] = credentials.token
+        lines = "".join(f"{name}:{signed[name]}\n" for name in sorted(signed))
+        names = ";".join(sorted(signed))
+        request = f"POST\n/\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
+        scope = "/".join((now[:8], *self._scope))
+        text = f"{_ALGORITHM}\n{now}\n{scope}\n{sha256(request.encode()).hexdigest()}"
+        key = self._key(now[:8], credentials.secret_key)
+        signature = hmac.digest(key, text.encode(), "sha256").hex()
+        signed["authorization"] = (
+            f"{_ALGORITHM} Credential={credentials.access_key}/{scope},"
+            f" SignedHeaders={names}, Signature={signature}"
+        )
+        return signed
+
+    def _key(self, day: str, secret: str) -> bytes:
+        source, key = self._derived
+        if source != (day, secret):
+            key = f"AWS4{secret}".encode()
+            for part in (day, *self._scope):
+                key = hmac.digest(key, part.encode(), "sha256")
+            self._derived = (day, secret), key  # one assignment: other threads see all or nothing
+        return key
+
+
+#: What botocore trusts, too.
+AUTHORITIES: Final = Path(botocore.__file__).with_name("cacert.pem")
+#: Variables with which only botocore finds the endpoint or the way to it.
+_ONLY_BOTOCORE: Final = (
+    "AWS_PROFILE AWS_DEFAULT_PROFILE AWS_ACCOUNT_ID"
+    " AWS_IGNORE_CONFIGURED_ENDPOINT_URLS AWS_USE_FIPS_ENDPOINT AWS_USE_DUALSTACK_ENDPOINT"
+    " HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy"
+)
+#: The longest line of a response, as in `http.client`.
+_LINE: Final = 65536
+_LATE, _CLOSED = sdk.ReadTimeoutError, sdk.ConnectionClosedError
+
+
+class Endpoint(NamedTuple):
+    """Where requests to a service of a region go."""
+
+    service: str
+    region: str
+    url: str
+
+    @classmethod
+    def find(cls, service: str) -> Self | None:
+        """Return the endpoint that the environment names; None if only botocore can find it."""
+        region = os.environ.get("AWS_DEFAULT_REGION", "")
+        # The isolated partitions and the European cloud have domains of their own.
+        if not region or "iso" in region or region.startswith("eusc-"):
+            return None
+        if any(map(os.environ.get, _ONLY_BOTOCORE.split())):
+            return None
+        domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+        url = (
+            os.environ.get(f"AWS_ENDPOINT_URL_{service.upper()}")
+            or os.environ.get("AWS_ENDPOINT_URL")
+            or f"https://{service}.{region}.{domain}"
+        ).rstrip("/")
+        is_plain = url.count("/") == 2 and not {*url} & {*"@[?#"}  # noqa: PLR2004  scheme and host
+        return cls(service, region, url) if is_plain else None
+
+    @property
+    def host(self) -> str:
+        """The host with its port, unless that is the scheme's own."""
+        scheme, _, host = self.url.partition("://")
+        return host.removesuffix(":443" if scheme == "https" else ":80")
+
+
+class Response(NamedTuple):
+    """The response to a request; names of headers are in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class AwsConnection:
+    """A connection to an endpoint, for one request at a time.
+
+    Args:
+        endpoint: where to connect.
+        limits: how long it may take to open, and each part of a response.
+
+    Raises:
+        BotoCoreError: it did not come about.
+    """
+
+    def __init__(self, endpoint: Endpoint, limits: CallLimits) -> None:
+        self._url = endpoint.url
+        scheme, _, address = endpoint.url.partition("://")
+        host, _, port = address.partition(":")
+        with _errors(self._url, sdk.ConnectTimeoutError, sdk.EndpointConnectionError):
+            target = host, int(port or (443 if scheme == "https" else 80))
+            self._socket = socket.create_connection(target, limits.connect_timeout)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if scheme == "https":
+            with _errors(self._url, _LATE, _CLOSED):
+                self._socket = _tls().wrap_socket(self._socket, server_hostname=host)
+        self._socket.settimeout(limits.read_timeout)
+        self._readable = poll()
+        self._readable.register(self._socket, POLLIN)
+        self._reusable = True
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request may be sent: the server neither closed it nor sent more."""
+        return self._reusable and not self._readable.poll(0)
+
+    def close(self) -> None:
+        """Close it, whatever it waits for."""
+        self._socket.close()
+
+    def __del__(self) -> None:  # of an idle one, if nobody has the client any more
+        with suppress(AttributeError):  # it did not come about
+            self.close()
+
+    def exchange(self, request: bytes) -> Response:
+        """Send a request once, and read the response.
+
+        Raises:
+            BotoCoreError: there is no response; the service may have handled the request.
+        """
+        self._reusable = False
+        # A server may respond before it has read all, and close: the response counts.
+        with _errors(self._url, _CLOSED, _CLOSED), suppress(BrokenPipeError, ConnectionResetError):
+            self._socket.sendall(request)
+        with _errors(self._url, _LATE, _CLOSED), self._socket.makefile("rb") as reader:
+            version, code, *_ = reader.readline(_LINE).split(None, 2)
+            headers = _read_headers(reader)
+            # The services send no response of another kind, so one is as good as lost.
+            if not (version.startswith(b"HTTP/") and len(code) == 3 and code >= b"200"):  # noqa: PLR2004
+                raise ValueError(f"{version!r} {code!r} starts no response")
+            if "transfer-encoding" in headers:
+                raise ValueError("the response has no length")
+            length = int(headers.get("content-length", -1))
+            body = reader.read(length)  # to the end, if there is no length
+        stays = headers.get("connection", "").lower() != "close" and version == b"HTTP/1.1"
+        self._reusable = stays and len(body) == length
+        return Response(int(code), headers, body)
+
+
+@contextmanager
+def _errors(url: str, timeout: type[Exception], other: type[Exception]) -> Iterator[None]:
+    """Raise botocore's error: that of a time-out, that of TLS, or another one."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        kinds = (TimeoutError, timeout), (ssl.SSLError, sdk.SSLError), (Exception, other)
+        kind: Any = next(kind for of, kind in kinds if isinstance(error, of))
+        raise kind(endpoint_url=url, error=error) from error
+
+
+def _read_headers(reader: BinaryIO) -> dict[str, str]:
+    lines = iter(lambda: reader.readline(_LINE).decode("latin-1").rstrip("\r\n"), "")
+    parts = (line.partition(":") for line in lines)
+    return {name.strip().lower(): value.strip() for name, _, value in parts}
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return what verifies certificates and names; reading the authorities takes a while."""
+    chosen = os.environ.get("AWS_CA_BUNDLE") or os.environ.get("REQUESTS_CA_BUNDLE")
+    return ssl.create_default_context(cafile=chosen or AUTHORITIES)
+
 
 _TARGETS: Final = {"dynamodb": "DynamoDB_20120810", "sqs": "AmazonSQS"}
 #: Every method of a client. The tests compare each with botocore's.

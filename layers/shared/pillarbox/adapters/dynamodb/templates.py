@@ -1,4 +1,4 @@
-"""Drafts of templates, and the versions that were published.
+"""Saved templates with their references, drafts and published versions.
 
 Sources are compressed, because an item has at most 400 KB and a version has source and HTML.
 """
@@ -6,15 +6,18 @@ Sources are compressed, because an item has at most 400 KB and a version has sou
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item
-from pillarbox.adapters.dynamodb.store import Store
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed
+from pillarbox.adapters.dynamodb.attributes import TIME, Item, assigning, to_item, to_text
+from pillarbox.adapters.dynamodb.minutes import count_in_minute
+from pillarbox.adapters.dynamodb.records import template_item, template_of, template_source
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Store
 from pillarbox.adapters.rows import Column, Row, one_of
-from pillarbox.domain.accounts.limits import MAX_KEEP
+from pillarbox.application.templates.ports import DeleteResult
+from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.templates.draft import (
     LocaleContent,
@@ -23,6 +26,10 @@ from pillarbox.domain.templates.draft import (
     TemplateDraft,
     TemplateVersion,
 )
+from pillarbox.domain.templates.template import SavedTemplate
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 #: In bytes of compressed text: an item has at most 400 KB, with a subject of 998 characters.
 _MAX_PACKED: Final = 390_000
@@ -174,3 +181,97 @@ def _pack(values: Sequence[object], used: int = 0) -> bytes:
 
 def _unpack(packed: bytes) -> Any:  # noqa: ANN401  any JSON
     return json.loads(zlib.decompress(packed))
+
+
+class DynamoTemplates(Store):
+    """Implements `templates.ports.TemplateRecords`."""
+
+    def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
+        """Read one template with strong consistency."""
+        item = self._table.get(keys.template(account_id, template_id))
+        return template_of(item) if item else None
+
+    def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
+        """Read the account's list from its end: ids sort by their time of creation."""
+        return map(template_of, self._table.query(keys.template(account_id), newest_first=True))
+
+    def publish(
+        self,
+        template: SavedTemplate,
+        version: TemplateVersion,
+        *,
+        unless_changed_since: datetime | None,
+        draft: TemplateDraft | None = None,
+    ) -> bool:
+        """Put the version, write the template, and mark the draft, in one transaction."""
+        writes: list[TransactWriteItemTypeDef] = [
+            self._table.to_put(version_item(version), condition=NEW),
+            self._table.to_put(template_item(template), condition=NEW)
+            if unless_changed_since is None
+            else self._replace(template, unless_changed_since),
+        ]
+        if draft is not None:
+            writes.append(self._mark_published(draft, version.version))
+        return self._table.try_transact(*writes)
+
+    def _replace(
+        self, template: SavedTemplate, unless_changed_since: datetime
+    ) -> "TransactWriteItemTypeDef":
+        """Set everything that an author writes; the references are written separately."""
+        expression, values = assigning(template_source(template))
+        return self._table.to_update(
+            keys.template(template.account_id, UUID(template.template_id)),
+            expression,
+            condition="#updated = :read",
+            values={**values, ":read": to_text(unless_changed_since)},
+        )
+
+    def _mark_published(self, draft: TemplateDraft, version: int) -> "TransactWriteItemTypeDef":
+        return self._table.to_update(
+            keys.template_draft(draft.account_id, UUID(draft.template_id)),
+            "SET #version = :version, #clean = :revision",
+            condition="#revision = :revision",
+            values={":version": version, ":revision": draft.revision},
+        )
+
+    def delete(self, account_id: str, template_id: UUID) -> DeleteResult:
+        """Delete a template if it has no references at that moment.
+
+        The references are in the same item, so none can be added in between.
+        """
+        try:
+            self._table.delete(
+                keys.template(account_id, template_id),
+                condition="attribute_exists(pk) AND attribute_not_exists(#references)",
+            )
+        except ConditionFailed as failure:
+            return DeleteResult.REFERENCED if failure.item else DeleteResult.ABSENT
+        return DeleteResult.DELETED
+
+    def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
+        """Add to the set of references."""
+        return self._change_references("ADD", account_id, template_id, by)
+
+    def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
+        """Remove from the set of references. DynamoDB deletes an empty set."""
+        return self._change_references("DELETE", account_id, template_id, by)
+
+    def _change_references(
+        self, action: str, account_id: str, template_id: UUID, by: str
+    ) -> SavedTemplate | None:
+        item = self._table.try_update(
+            keys.template(account_id, template_id),
+            f"{action} #references :by",
+            values={":by": {by}},
+        )
+        return template_of(item) if item else None
+
+
+class DynamoRenderings(Store):
+    """Implements `templates.ports.Renderings`."""
+
+    def count(
+        self, account_id: str, kind: str, now: datetime, most: int, *, times: int = 1
+    ) -> bool:
+        """Add to the count of the minute, or begin the count of a later minute."""
+        return count_in_minute(self._table, keys.quota(account_id), kind, now, most, times=times)

@@ -1,0 +1,274 @@
+"""What S3 holds in the bucket of the spool: large emails, uploaded files and kept content.
+
+Keys are `<account>/<upload id>/upload`, between those of the account's spooled emails. So nobody
+finds the file of another account, and the sweep finds all (adapters/s3.py).
+
+Keys are `kept/<days>/<account>/<day>/<message id>.eml`. A rule of the bucket for each number of
+days deletes the objects, which needs no tags and no request. Nobody finds the content of another
+account, because the account is that of the caller.
+"""
+
+import base64
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote
+from uuid import UUID
+
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from pillarbox.adapters.aws import CallLimits, client_of, code_of, in_parallel, service_errors
+from pillarbox.application.delivery.ports import SpoolObject
+from pillarbox.application.message_log import ScanPage
+from pillarbox.application.ports import PayloadGone
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.messages.attachment import Attachment
+from pillarbox.domain.messages.kept import CLASSES, KeptContent
+from pillarbox.domain.messages.upload import UPLOAD_LIFE, UPLOAD_URL_TIME, UploadedFile
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_SPOOL: Final = "spool"
+#: The end of the keys of uploaded files (adapters/s3.py).
+_UPLOAD: Final = "/upload"
+#: The start of the keys of kept content (adapters/s3.py), which no sweep needs to delete.
+KEPT: Final = "kept/"
+
+
+class S3Spool:
+    """Implements `delivery.ports.Spool`. Keys are `<account>/<message id>/<token>`.
+
+    Those of uploaded files have the id of the upload in the middle, and end with `/upload`.
+    """
+
+    _s3: "S3Client" = client_of("s3")
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = bucket
+
+    def account_ids(self) -> Iterator[str]:
+        """List the first parts of the keys; one request returns up to 1,000 of them."""
+        with service_errors(_SPOOL):
+            pages = self._s3.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Delimiter="/"
+            )
+            for page in pages:
+                for part in page.get("CommonPrefixes", ()):
+                    if part["Prefix"] != KEPT:
+                        yield part["Prefix"].removesuffix("/")
+
+    def put_before(
+        self, account_id: str, moment: datetime, cursor: str | None
+    ) -> ScanPage[SpoolObject]:
+        """List up to 1,000 of an account's objects; the cursor is the last key before them.
+
+        An uploaded file is listed once no email can have it any more.
+        """
+        request: Any = {"Bucket": self._bucket, "Prefix": f"{account_id}/"}
+        if cursor is not None:
+            request["StartAfter"] = cursor
+        with service_errors(_SPOOL):
+            page = self._s3.list_objects_v2(**request)
+        listed = page.get("Contents", [])
+        spooled = []
+        for stored in listed:
+            message_id = stored["Key"].split("/")[1]
+            is_upload = stored["Key"].endswith(_UPLOAD)
+            until = moment - UPLOAD_LIFE if is_upload else moment
+            if stored["LastModified"] < until and is_uuid(message_id):
+                identifier = None if is_upload else UUID(message_id)
+                spooled.append(SpoolObject(stored["Key"], account_id, identifier))
+        return ScanPage(spooled, listed[-1]["Key"] if page["IsTruncated"] else None)
+
+    def delete(self, key: str) -> None:
+        """Delete an object, if it still exists."""
+        with service_errors(_SPOOL):
+            self._s3.delete_object(Bucket=self._bucket, Key=key)
+
+
+#: The last part of the keys of uploads.
+NAME: Final = "upload"
+_NO_SUCH_KEY: Final = "NoSuchKey"
+#: What S3 answers for an object that does not exist; the second one without ListBucket, which
+#: functions that accept emails do not have.
+_ABSENT: Final = (_NO_SUCH_KEY, "AccessDenied")
+#: As many as tell a program from other files.
+_FIRST_OCTETS: Final = "bytes=0-5"
+#: The SDK's default for signed URLs is the global host name, which redirects other regions.
+_REGIONAL: Final = Config(
+    signature_version="s3v4",
+    s3={"addressing_style": "virtual"},
+    connect_timeout=1,
+    read_timeout=3,
+    retries={"mode": "standard", "total_max_attempts": 3},
+)
+
+
+class S3Uploads:
+    """Implements `sending.uploads.UploadSigner`, and finds and reads the files."""
+
+    _s3: "S3Client" = client_of("s3", _REGIONAL)
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = bucket
+
+    def sign(self, account_id: str, file: UploadedFile) -> tuple[str, Mapping[str, str]]:
+        """Sign a PUT with type, size, hash and name in its headers: S3 refuses any other.
+
+        S3 compares the hash with the bytes that arrive (x-amz-checksum-sha256).
+        """
+        digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
+        metadata = {"filename": quote(file.filename, safe=""), "sha256": file.sha256}
+        url = self._s3.generate_presigned_url(
+            "put_object",
+            Params={
+                "Bucket": self._bucket,
+                "Key": _upload_key(account_id, file.upload_id),
+                "ContentType": file.content_type,
+                "ContentLength": file.size,
+                "ChecksumSHA256": digest,
+                "Metadata": metadata,
+            },
+            ExpiresIn=int(UPLOAD_URL_TIME.total_seconds()),
+        )
+        return url, {
+            "Content-Type": file.content_type,
+            "Content-Length": str(file.size),
+            "x-amz-checksum-sha256": digest,
+            **{f"x-amz-meta-{name}": value for name, value in metadata.items()},
+        }
+
+    def find(self, account_id: str, upload_ids: Collection[UUID]) -> Mapping[UUID, UploadedFile]:
+        """Return those of an account's uploads that exist, with their first octets."""
+
+        def read(upload_id: UUID) -> UploadedFile | None:
+            return self._describe(account_id, upload_id)
+
+        found = in_parallel(read, [*upload_ids])
+        return {file.upload_id: file for file in found if file is not None}
+
+    def _describe(self, account_id: str, upload_id: UUID) -> UploadedFile | None:
+        try:
+            stored = self._get(account_id, upload_id, Range=_FIRST_OCTETS)
+        except ClientError as error:
+            if code_of(error) in _ABSENT:
+                return None
+            raise
+        metadata = stored["Metadata"]
+        return UploadedFile(
+            upload_id=upload_id,
+            filename=unquote(metadata["filename"]),
+            content_type=stored["ContentType"],
+            size=int(stored["ContentRange"].rpartition("/")[2]),
+            sha256=metadata["sha256"],
+            first_octets=stored["octets"],
+        )
+
+    def load(self, account_id: str, file: UploadedFile) -> Attachment:
+        """Return a file with its bytes, whose hash is checked again.
+
+        Raises:
+            PayloadGone: it is not there any more, or has other bytes.
+        """
+        try:
+            octets: bytes = self._get(account_id, file.upload_id)["octets"]
+        except ClientError as error:
+            # AccessDenied is a wrong policy, since the worker has ListBucket: the email waits.
+            if code_of(error) == _NO_SUCH_KEY:
+                raise PayloadGone from error
+            raise
+        if sha256(octets).hexdigest() != file.sha256:
+            raise PayloadGone
+        return Attachment(
+            filename=file.filename,
+            content_type=file.content_type,
+            content=base64.b64encode(octets).decode(),
+            inline=file.inline,
+            content_id=file.content_id,
+        )
+
+    def _get(self, account_id: str, upload_id: UUID, **options: Any) -> dict[str, Any]:  # noqa: ANN401  as the SDK
+        """Get an object; `octets` has its bytes."""
+        with service_errors("uploads"):
+            stored = self._s3.get_object(
+                Bucket=self._bucket, Key=_upload_key(account_id, upload_id), **options
+            )
+            return {**stored, "octets": stored["Body"].read()}
+
+
+def _upload_key(account_id: str, upload_id: UUID) -> str:
+    return f"{account_id}/{upload_id}/{NAME}"
+
+
+_CONTENT: Final = "kept content"
+#: The worker has other emails to deliver, so a write has two short tries: the second one because
+#: the connection of a worker that was frozen may be closed without its knowledge.
+_SHORT_TRIES: Final = CallLimits(connect_timeout=1, read_timeout=1.5, attempts=2)
+#: As in adapters/s3.py.
+_SIGNING: Final = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
+
+
+class S3KeptContents:
+    """Implements `application.kept.KeptContents`, and writes them for the worker."""
+
+    _s3: "S3Client" = client_of("s3")
+    _writer: "S3Client" = client_of("s3", _SHORT_TRIES)
+    _signer: "S3Client" = client_of("s3", _SIGNING)
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = bucket
+
+    def put(self, content: KeptContent, octets: bytes) -> None:
+        """Write a message as it was handed over, within few seconds."""
+        with service_errors(_CONTENT):
+            self._writer.put_object(Bucket=self._bucket, Key=_content_key(content), Body=octets)
+
+    def get(self, content: KeptContent) -> bytes | None:
+        """Read a message; None if it is not there."""
+        try:
+            with service_errors(_CONTENT):
+                stored = self._s3.get_object(Bucket=self._bucket, Key=_content_key(content))
+                return stored["Body"].read()
+        except ClientError as error:
+            if code_of(error) in _ABSENT:
+                return None
+            raise
+
+    def sign(self, content: KeptContent, life: timedelta) -> str:
+        """Return a URL that downloads a message, for a while."""
+        return self._signer.generate_presigned_url(
+            "get_object",
+            Params={
+                "Bucket": self._bucket,
+                "Key": _content_key(content),
+                "ResponseContentType": "message/rfc822",
+                "ResponseContentDisposition": f'attachment; filename="{content.message_id}.eml"',
+            },
+            ExpiresIn=int(life.total_seconds()),
+        )
+
+    def remove(self, content: KeptContent) -> None:
+        """Delete a message, if it is there."""
+        with service_errors(_CONTENT):
+            self._s3.delete_object(Bucket=self._bucket, Key=_content_key(content))
+
+    def remove_all(self, account_id: str) -> Iterator[int]:
+        """Delete all that is kept of an account, and yield the number after each request."""
+        for days in CLASSES:
+            with service_errors(_CONTENT):
+                pages = self._s3.get_paginator("list_objects_v2").paginate(
+                    Bucket=self._bucket, Prefix=f"{KEPT}{days}/{account_id}/"
+                )
+                for page in pages:
+                    listed: list[Any] = [{"Key": one["Key"]} for one in page.get("Contents", [])]
+                    if listed:
+                        self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": listed})
+                        yield len(listed)
+
+
+def _content_key(content: KeptContent) -> str:
+    day = content.day.isoformat()
+    return f"{KEPT}{content.days}/{content.account_id}/{day}/{content.message_id}.eml"

@@ -1,1 +1,0 @@
-"""What the APIs in the shapes of other services share."""
