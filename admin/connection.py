@@ -44,11 +44,7 @@ class StackConnection:
         return self.stack_name is None
 
     def connect(self) -> None:
-        """Read the settings of the stack, and wire its use cases.
-
-        Raises:
-            ServiceError: `service_unavailable`: the stack does not run or is not a Pillarbox.
-        """
+        """Read the settings of the stack, and wire its use cases."""
         settings = _local_settings() if self.stack_name is None else _aws_settings(self.stack_name)
         self.wiring = OperatorWiring(settings)
 
@@ -102,11 +98,7 @@ class StackConnection:
 
 
 def connected(ctx: typer.Context) -> StackConnection:
-    """Return the stack of a command, connected.
-
-    Raises:
-        ServiceError: `service_unavailable`: see `StackConnection.connect`.
-    """
+    """Return the stack of a command, connected."""
     connection: StackConnection = ctx.obj
     connection.connect()
     return connection

@@ -131,13 +131,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     yes: bool = False,
     sam: Sequence[str] = (),
 ) -> list[Finding]:
-    """Run all steps of `deploy`, and return the findings of the doctor.
-
-    Raises:
-        ValidationFailed: on `AWS_DEFAULT_REGION`, a parameter, `account-name` or `sender`.
-        ServiceError: `service_unavailable`: the preflight, a program or AWS failed.
-        Abort: the answer is no: to remove a stack that failed, or to change the plan of SES.
-    """
+    """Run all steps of `deploy`, and return the findings of the doctor."""
     config = _read_config(environment)
     stack_name = config.stack_name
     region = _region()
@@ -183,11 +177,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
 
 
 def _region() -> str:
-    """Return the region of the service.
-
-    Raises:
-        ValidationFailed: on `AWS_DEFAULT_REGION`.
-    """
+    """Return the region of the service."""
     region = boto3.Session().region_name
     if region is None:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
@@ -196,22 +186,14 @@ def _region() -> str:
 
 
 def _build(run: Runner, values: parameters.Parameters, stack: StackDescription | None) -> None:
-    """Build the service, and the dashboard unless there is no edge to serve it.
-
-    Raises:
-        ServiceError: `service_unavailable`: it failed.
-    """
+    """Build the service, and the dashboard unless there is no edge to serve it."""
     what = ["dashboard"] if values["EdgeService"] != "none" else []
     digest = parameters.digest(values, stack.undone_update if stack else "")
     execute(run, ["make", "build", *what, f"PARAMETERS={digest}"])
 
 
 def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None:
-    """Let sam create or update the stack, under the stack's policy.
-
-    Raises:
-        ServiceError: `service_unavailable`: it failed, or the operator did not confirm.
-    """
+    """Let sam create or update the stack, under the stack's policy."""
     # Before, so that the policy covers this update; after, because a new stack had none before.
     stack_protection.set_policy(stack_name)
     try:
@@ -224,11 +206,7 @@ def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None
 
 
 def _read_account() -> AwsAccount:
-    """Read what the preflight compares with the parameters.
-
-    Raises:
-        ServiceError: `service_unavailable`: there are no credentials.
-    """
+    """Read what the preflight compares with the parameters."""
     try:
         return deployment.read_account()
     except (NoCredentialsError, CredentialRetrievalError) as error:
@@ -257,11 +235,7 @@ def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Para
 
 
 def _show(findings: Sequence[Finding]) -> None:
-    """Show the findings of the preflight.
-
-    Raises:
-        ServiceError: `service_unavailable`: a check failed.
-    """
+    """Show the findings of the preflight."""
     for finding in findings:
         remedy = f" {finding.remedy}" if finding.remedy else ""
         typer.echo(f"{finding.verdict.value} {finding.check}: {finding.message}{remedy}", err=True)
@@ -275,9 +249,6 @@ def _check_update(stack: StackDescription, chosen: parameters.Parameters) -> Non
     """Check what the deployment would change in a stack that exists.
 
     It refuses while the edge's secret changes: CloudFormation would undo half of that.
-
-    Raises:
-        ServiceError: `service_unavailable`: a rotation has begun and not ended, or a check failed.
     """
     if edge_parts.is_rotating(stack.stack_id):
         message = (
@@ -301,9 +272,6 @@ def _complete(
     """Look up what AWS alone knows about a region with a relay, unless the operator set it.
 
     The zones of a relay that exists do not change, because that would replace its subnets.
-
-    Raises:
-        ServiceError: `service_unavailable`: the region has fewer than two zones that fit.
     """
     if not chosen["RelayImage"]:
         return chosen

@@ -59,11 +59,7 @@ def doctor(
 def run_checks(
     connection: StackConnection, send_test_email: Callable[[], Finding] | None = None
 ) -> list[Finding]:
-    """Run all checks that apply to the stack.
-
-    Raises:
-        SettingError: the stack does not provide a setting that a check needs.
-    """
+    """Run all checks that apply to the stack."""
     with progress("Checking the stack", "findings") as report:
         findings = []
         for finding in connection.wiring.doctor.run(

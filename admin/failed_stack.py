@@ -19,9 +19,6 @@ def make_way(connection: StackConnection, *, yes: bool) -> StackDescription | No
     """Return the stack to update, or None if the deployment creates it.
 
     A stack that CloudFormation would only delete is removed after a question, if it has no data.
-
-    Raises:
-        ServiceError: `service_unavailable`: the stack cannot be updated now, or it has data.
     """
     name = connection.stack_name or ""
     stack = stacks.describe(name)
@@ -55,11 +52,7 @@ def explain(stack_name: str) -> None:
 
 
 def require_created(stack_name: str) -> None:
-    """Make sure that the operator confirmed the changes of a first deployment.
-
-    Raises:
-        ServiceError: `service_unavailable`: sam ended well, but there is no stack.
-    """
+    """Make sure that the operator confirmed the changes of a first deployment."""
     if stacks.require(stack_name).status == "REVIEW_IN_PROGRESS":
         message = "The changes were not confirmed, so nothing was deployed."
         raise ServiceError("service_unavailable", message)
@@ -75,11 +68,7 @@ def _show_cause(stack: StackDescription) -> None:
 
 
 def _check(stack: StackDescription, data: KeptData) -> None:
-    """Refuse to remove a stack that has data, or that AWS would not delete.
-
-    Raises:
-        ServiceError: `service_unavailable`: see above.
-    """
+    """Refuse to remove a stack that has data, or that AWS would not delete."""
     if stack.termination_protection:
         message = (
             "The stack has termination protection. Switch it off in CloudFormation's console (the"
@@ -108,12 +97,7 @@ def _reason(data: KeptData, used: list[str]) -> str:
 
 
 def _remove(stack: StackDescription, data: KeptData) -> None:
-    """Delete the stack, and then what CloudFormation keeps.
-
-    Raises:
-        ServiceError: `service_unavailable`: CloudFormation could not delete everything, or rows
-            came after the check.
-    """
+    """Delete the stack, and then what CloudFormation keeps."""
     with progress("Removing the stack"):
         for table in data.tables:
             kept_data.unprotect(table.name)

@@ -17,11 +17,7 @@ _TOLERANCE: Final = 2.0
 
 
 def read_local_stack() -> dict[str, Any]:
-    """Return the content of stack.json.
-
-    Raises:
-        ServiceError: `service_unavailable`: no stack runs, or it was killed and left the file.
-    """
+    """Return the content of stack.json."""
     path = _ROOT / Settings(os.environ).state_dir / "stack.json"
     try:
         stack: dict[str, Any] = json.loads(path.read_text())

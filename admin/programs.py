@@ -33,11 +33,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def execute(runner: Runner, words: Sequence[str]) -> None:
-    """Show a program and run it.
-
-    Raises:
-        ServiceError: `service_unavailable`: it failed.
-    """
+    """Show a program and run it."""
     typer.echo(f"$ {shlex.join(words)}", err=True)
     if code := runner(words):
         message = f"{words[0]} {words[1]} ended with {code}. Its output above says why."

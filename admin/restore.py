@@ -154,11 +154,7 @@ class _Restore:
     yes: bool
 
     def finish(self, key: Item | None, *, keep_copy: bool) -> dict[str, Json]:
-        """Replace the row of a key, or put missing rows back; then delete the copies.
-
-        Raises:
-            Abort: the operator did not agree.
-        """
+        """Replace the row of a key, or put missing rows back; then delete the copies."""
         agreed, result = self._replace(key) if key else self._put_missing()
         names = [copy.name for copy in self.copies]
         if not keep_copy:
@@ -210,10 +206,6 @@ class _Restore:
         """Show what one row loses, and give it its former state if the operator agrees.
 
         Return whether the operator agreed, and the result.
-
-        Raises:
-            ValidationFailed: on `--replace`: there was no such row, or it would be wrong today.
-            ServiceError: `service_unavailable`: it has changed meanwhile.
         """
         then = next((row for copy in self.copies if (row := copy.get(key))), None)
         refused = None

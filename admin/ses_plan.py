@@ -24,12 +24,7 @@ def check(plans: SesPlans) -> Iterator[Finding]:
 def change(
     connection: StackConnection, plans: SesPlans, wanted: SesPlan, region: str, *, yes: bool
 ) -> None:
-    """Change the plan after a question, unless it is in force or comes next month.
-
-    Raises:
-        ServiceError: `service_unavailable`: AWS refuses.
-        Abort: the answer is no.
-    """
+    """Change the plan after a question, unless it is in force or comes next month."""
     before, name = plans.read(), wanted.value.upper()
     if name == (before.following or before.current):
         when = "next month" if before.following else "already"

@@ -38,9 +38,6 @@ def protect_tables(stack_name: str, chosen: Parameters) -> None:
     """Switch on the tables' deletion protection that `without_protection` left out.
 
     CloudFormation does it, so the template and the tables agree in every later update.
-
-    Raises:
-        ServiceError: `service_unavailable`: CloudFormation refuses.
     """
     stack = stacks.require(stack_name)
     if not (chosen[_PARAMETER] == "true" and stack.parameters.get(_PARAMETER) == "false"):

@@ -103,11 +103,7 @@ def import_file(
 
 
 def _write_refused(file: Path, listed: SuppressionFile) -> Path:
-    """Write the lines that are wrong beside their file.
-
-    Raises:
-        ValidationFailed: a file with other lines is there, which somebody may have corrected.
-    """
+    """Write the lines that are wrong beside their file."""
     beside, text = file.with_name(f"{file.name}.refused.csv"), listed.refused_text()
     try:
         with beside.open("x", encoding="utf-8", newline="") as opened:

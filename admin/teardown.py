@@ -89,11 +89,7 @@ def teardown(
 
 
 def _remove_tenants(connection: StackConnection, stack: StackDescription) -> None:
-    """Take the accounts out of their tenants: SES deletes no configuration set that a tenant has.
-
-    Raises:
-        ServiceError: `service_unavailable`: some are left.
-    """
+    """Take the accounts out of their tenants: SES keeps a configuration set that a tenant has."""
     if "SharedTenant" not in stack.outputs:  # it was never complete, or is gone
         return
     connection.connect()
@@ -106,11 +102,7 @@ def _remove_tenants(connection: StackConnection, stack: StackDescription) -> Non
 
 
 def _check(stack: StackDescription) -> None:
-    """Refuse a stack that AWS would not delete.
-
-    Raises:
-        ServiceError: `service_unavailable`: it is protected, or it changes at the moment.
-    """
+    """Refuse a stack that AWS would not delete."""
     if stack.termination_protection:
         message = (
             f"The stack {stack.name} has termination protection. Nothing was deleted. To"
@@ -133,11 +125,7 @@ def _count_waiting(stack: StackDescription) -> int:
 
 
 def _ask(connection: StackConnection, name: str, confirmed: str | None) -> None:
-    """Make sure that the operator means this stack.
-
-    Raises:
-        ValidationFailed: the name is another one.
-    """
+    """Make sure that the operator means this stack."""
     if confirmed is None and connection.json:
         raise typer.BadParameter("with --json the command needs it", param_hint="--confirm")
     typed = confirmed if confirmed is not None else typer.prompt("Type the stack's name", err=True)

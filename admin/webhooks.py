@@ -243,11 +243,7 @@ def _last_attempt(delivery: Record) -> Record:
 
 
 def _checked(ctx: typer.Context, account: str) -> StackConnection:
-    """Return the connection, connected, of a command about an account that exists.
-
-    Raises:
-        ServiceError: `account_not_found`.
-    """
+    """Return the connection, connected, of a command about an account that exists."""
     connection = connected(ctx)
     connection.wiring.accounts.get(account)
     return connection

@@ -66,9 +66,6 @@ class DnsServer:
 
         Returns:
             The address and the port.
-
-        Raises:
-            OSError: the address is in use.
         """
         loop = asyncio.get_running_loop()
         for attempts_left in range(9, -1, -1):

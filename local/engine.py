@@ -92,11 +92,7 @@ class Engine:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        """Start the engine and wait until it answers.
-
-        Raises:
-            EngineFailed: the engine stopped, or did not answer in time.
-        """
+        """Start the engine and wait until it answers."""
         with self._log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "local.guarded_engine"),
@@ -158,11 +154,7 @@ class Engine:
         )
 
     def deploy(self, package: Package) -> dict[str, str]:
-        """Create the CloudFormation stack and return its outputs.
-
-        Raises:
-            EngineFailed: a resource could not be created.
-        """
+        """Create the CloudFormation stack and return its outputs."""
         s3 = self.client("s3")
         s3.create_bucket(Bucket=BUCKET)
         for archive in package.archives:

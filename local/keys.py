@@ -45,9 +45,6 @@ def keep_keys(path: Path, live_key: str = "") -> LocalKeys:
     Args:
         path: the file; only the user may read it.
         live_key: a live key to use in this run in place of the kept one; empty: none.
-
-    Raises:
-        KeysInvalid: the file is damaged, or `live_key` is not a live key.
     """
     kept = _read(path)
     texts = {role: kept.get(role) or _new_text(key_type) for role, key_type in _TYPES.items()}

@@ -56,9 +56,6 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
     Args:
         build: the folder that keeps archives and installed dependencies between runs.
         root: the project's folder.
-
-    Raises:
-        PackagingFailed: dependencies of the layer cannot be installed.
     """
     build.mkdir(parents=True, exist_ok=True)
     # The engine does not support nested stacks.
@@ -102,9 +99,6 @@ def build_layer(state: Path) -> tuple[str, Path]:
 
     Returns:
         The architecture as Lambda calls it, and the layer's folder.
-
-    Raises:
-        PackagingFailed: the layer cannot be built.
     """
     machine = platform.machine().lower()
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)

@@ -12,9 +12,6 @@ def make_private(state: Path) -> None:
     """Create the state directory, or take it and the files in it away from other users.
 
     The mode of new files comes from this process's umask, which its child processes inherit.
-
-    Raises:
-        OSError: the directory or a file in it belongs to another user.
     """
     os.umask(_OTHERS)
     state.mkdir(parents=True, exist_ok=True)

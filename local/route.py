@@ -33,9 +33,6 @@ class Route:
 
         With `send_url` they are those of `Gateway=url`, without `front` those of a stack that has
         none.
-
-        Raises:
-            KeyError, TypeError: the template lacks the function or one of its constants.
         """
         code, _ = template["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
         self.lambda_bytes = int(_constant(code, "LAMBDA_BYTES"))
@@ -54,11 +51,7 @@ class Route:
         self._sending = json.loads(_constant(code, "SENDING"))
 
     def check_agent(self, agent: str | None) -> None:
-        """Accept a User-Agent that names an application.
-
-        Raises:
-            ServiceError: `client_blocked`: it is missing, empty or the default of a library.
-        """
+        """Accept a User-Agent that names an application."""
         if self._default_agents.search(agent or ""):
             message = "Send a User-Agent header that names your application."
             raise ServiceError("client_blocked", message)
@@ -72,11 +65,7 @@ class Route:
         return self._literal.sub("/api/v1/", path)
 
     def check_path(self, method: str, path: str) -> None:
-        """Accept a path of the API that does not mean another one.
-
-        Raises:
-            ServiceError: `route_not_found`; it says which collection is meant, if that is known.
-        """
+        """Accept a path of the API that does not mean another one."""
         name = self._meant(path)
         if name or not path.startswith("/api/"):
             verb = "POST " if name == "emails" and method == "POST" else ""
@@ -96,11 +85,7 @@ class Route:
         return found or ("emails" if {parts[0], parts[-1]} & {*self._sending} else None)
 
     def check_method(self, method: str, path: str) -> None:
-        """Accept the methods of a route, and every method on a path that is not a route.
-
-        Raises:
-            MethodNotAllowed: another method.
-        """
+        """Accept the methods of a route, and every method on a path that is not a route."""
         _, _, *segments = path.removesuffix("/").split("/")
         allow = _find(self._routes, segments[1:]) if segments[:1] == ["v1"] else None
         if allow and method not in allow.split(", "):

@@ -28,9 +28,6 @@ def sample_event(function: str, values: Values) -> str:
     Args:
         function: the name that it has in the template.
         values: what gives the value of each placeholder; called only if the sample needs it.
-
-    Raises:
-        NoSuchFunction: there is no such function.
     """
     functions = {_camel_case(path.stem): path for path in sorted(_EVENTS.glob("*.json"))}
     if function not in functions:

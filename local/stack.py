@@ -71,11 +71,7 @@ class StackSettings:
 
     @classmethod
     def read(cls, settings: Settings) -> "StackSettings":
-        """Read the local stack's settings.
-
-        Raises:
-            SettingError: one is invalid.
-        """
+        """Read the local stack's settings."""
         return cls(
             state=(template.ROOT / settings.state_dir).resolve(),
             port=settings.port,
@@ -106,9 +102,6 @@ async def run(settings: StackSettings, console: Console, *, build_dashboard: boo
 
     Returns:
         0 after a signal, 1 when the engine stopped unexpectedly.
-
-    Raises:
-        StackInUse, KeysInvalid, EngineFailed, PackagingFailed: the stack cannot start.
     """
     make_private(settings.state)
     stop = asyncio.Event()

@@ -57,14 +57,7 @@ _ShortForms.add_multi_constructor("!", intrinsics_multi_constructor)
 
 
 def load(path: Path = PATH) -> Template:
-    """Return a template file with the files that it includes: a copy of its own for each caller.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: an included file has a short form of a function, which AWS::Include does not
-            support (docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
-            transform-aws-include.html, 2026-11).
-    """
+    """Return a template file with the files that it includes: a copy of its own for each caller."""
     template: Template = _with_included(_parse(path.read_text()), path.parent)
     return template
 
@@ -123,9 +116,6 @@ def inlined(template: Template, root: Path = ROOT) -> Template:
 
     Each parameter of a nested stack is replaced with its argument, each output with its value. A
     condition of the template has precedence over one of the same name in a nested stack.
-
-    Raises:
-        ValueError: two stacks have a resource with the same logical id.
     """
     resources: dict[str, Any] = {}
     outputs: dict[str, Any] = {}

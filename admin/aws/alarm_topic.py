@@ -21,12 +21,7 @@ class AlarmSubscription:
 
 
 def subscribe(stack_id: str, endpoint: str) -> AlarmSubscription:
-    """Subscribe an address, or ask again for the confirmation that is missing.
-
-    Raises:
-        ValidationFailed: it is no email address and no https: URL.
-        ServiceError: `service_unavailable`: the stack has no topic.
-    """
+    """Subscribe an address, or ask again for the confirmation that is missing."""
     protocol = _protocol(endpoint)
     topic = stacks.resources(stack_id).get(_TOPIC)
     if topic is None:

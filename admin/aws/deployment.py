@@ -37,12 +37,7 @@ _KEPT_VERSIONS: Final = 3
 
 
 def read_account() -> AwsAccount:
-    """Read whose credentials these are, and what the account allows.
-
-    Raises:
-        NoCredentialsError: there are no credentials.
-        ClientError: AWS refuses the credentials.
-    """
+    """Read whose credentials these are, and what the account allows."""
     session = boto3.Session()
     region = session.region_name or ""
     identity = session.client("sts").get_caller_identity()

@@ -27,11 +27,7 @@ class AwsEdgeParts:
     """Implements `operations.edge_rotation.EdgeParts`."""
 
     def __init__(self, stack_id: str, pause: Callable[[float], None]) -> None:
-        """Find the parts of a stack.
-
-        Raises:
-            ServiceError: `service_unavailable`: the stack has no edge, or no secret for it.
-        """
+        """Find the parts of a stack."""
         self._pause = pause
         self._named = stacks.resources(stack_id)
         missing = [name for name in (_EDGE, _SECRET) if name not in self._named]
@@ -94,11 +90,7 @@ class AwsEdgeParts:
             self._wafv2.update_web_acl(**{**same, **identity}, LockToken=lock)
 
     def restart_containers(self) -> None:
-        """Start new containers, which read the secret; the old ones then finish.
-
-        Raises:
-            ServiceError: `service_unavailable`: the new containers do not start.
-        """
+        """Start new containers, which read the secret; the old ones then finish."""
         relay = self._named.get(_RELAY)
         if relay is None:
             return

@@ -35,12 +35,7 @@ _CREDENTIAL_ROWS: Final[tuple[Item, ...]] = (
 
 
 def answer(operation: str, parameters: Parameters) -> Parameters:
-    """Answer a call that reads, as AWS would.
-
-    Raises:
-        ExampleError: AWS would refuse the call.
-        KeyError: no command with a dry run makes such a call.
-    """
+    """Answer a call that reads, as AWS would."""
     answers: dict[str, Any] = {
         "BatchGetItem": lambda: {"Responses": {}},
         "DescribeContinuousBackups": _backups,

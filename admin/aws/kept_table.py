@@ -28,9 +28,6 @@ def describe(name: str) -> dict[str, Any]:
     """Return the table as a resource of a template.
 
     It has no name there: template.yaml gives it none, and a changed name would replace the table.
-
-    Raises:
-        ValidationFailed: on `TABLES`: it does not exist, is not ours or belongs to a stack.
     """
     dynamodb = boto3.client("dynamodb")
     try:
@@ -103,9 +100,6 @@ def import_into(
         stack_name: the name of the new stack.
         tables: by their names, what `describe` returned; first the table, then `Credentials`.
         pause: waits.
-
-    Raises:
-        ServiceError: `service_unavailable`: CloudFormation refuses the import.
     """
     cloudformation: Any = boto3.client("cloudformation")
     names = " and ".join(tables)

@@ -65,11 +65,7 @@ class LiveRows:
         return unmarked(response["Item"]) if "Item" in response else None
 
     def replace(self, now: Item, then: Item) -> None:
-        """Replace a row that still is as it was read.
-
-        Raises:
-            ServiceError: `service_unavailable`: it has changed since then.
-        """
+        """Replace a row that still is as it was read."""
         names = {f"#{number}": name for number, name in enumerate(sorted({*now, *then}))}
         same = [
             f"{place} = :{place[1:]}" if name in now else f"attribute_not_exists({place})"
@@ -135,11 +131,7 @@ class LiveRows:
 
 
 def row_key(kind: str, account_id: str, row_id: str) -> Item:
-    """Return the key of the row that `--replace` names.
-
-    Raises:
-        ValidationFailed: on `--replace`: there can be no such row.
-    """
+    """Return the key of the row that `--replace` names."""
     match kind:
         case "accounts" if row_id == account_id:
             return keys.account(account_id)

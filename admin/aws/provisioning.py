@@ -22,11 +22,7 @@ class ValueStores:
     session: Callable[[], "boto3.Session"]
 
     def read(self, destination: str) -> str | None:
-        """Return a stored value; None if there is none.
-
-        Raises:
-            ValidationFailed: the destination is a file that cannot be read.
-        """
+        """Return a stored value; None if there is none."""
         kind, _, name = destination.partition(":")
         if kind == "file":
             path = self.folder / name
@@ -47,11 +43,7 @@ class ValueStores:
             return None
 
     def write(self, destination: str, value: str) -> None:
-        """Store a value: a whole file of mode 0600, an encrypted parameter, or a secret.
-
-        Raises:
-            ValidationFailed: the destination is a file that cannot be written.
-        """
+        """Store a value: a whole file of mode 0600, an encrypted parameter, or a secret."""
         kind, _, name = destination.partition(":")
         if kind == "file":
             with _file_errors(destination):

@@ -93,11 +93,7 @@ class Recording:
         context[_PARAMETERS] = params
 
     def answer(self, model: Any, context: Any, **_: Any) -> Any:  # noqa: ANN401  of botocore
-        """Record a call that changes something, and answer it; botocore makes one without answer.
-
-        Raises:
-            TypeError: the call is not in the table, so its dry run is undecided.
-        """
+        """Record and answer a call that changes something; botocore makes one without answer."""
         operation, parameters = model.name, context[_PARAMETERS]
         service = model.service_model.service_name
         if service in _SIGN_IN and self._example is None:

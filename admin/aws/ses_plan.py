@@ -18,21 +18,13 @@ class SesAccountPlan:
     _ses: "SESV2Client" = client_of("sesv2")
 
     def read(self) -> ChosenPlan:
-        """Read the plan in force and the one that follows it.
-
-        Raises:
-            ServiceError: `service_unavailable`: AWS refuses or does not answer.
-        """
+        """Read the plan in force and the one that follows it."""
         with operator_errors(_NAME):
             attributes = self._ses.get_account().get("PricingAttributes", {})
         return ChosenPlan(attributes.get("CurrentPlan"), attributes.get("NextPlan"))
 
     def change(self, plan: SesPlan) -> None:
-        """Ask for another plan. SES decides whether it begins now or with the next month.
-
-        Raises:
-            ServiceError: `service_unavailable`: AWS refuses, such as during a review.
-        """
+        """Ask for another plan. SES decides whether it begins now or with the next month."""
         with operator_errors(_NAME):
             self._ses.put_account_pricing_attributes(
                 Plan=cast("PricingPlanType", plan.value.upper())

@@ -21,12 +21,7 @@ class SmtpProbe:
         self._trusted = trusted or None
 
     def certificate_expiry(self) -> datetime:
-        """Return the end of the certificate that the relay presents after STARTTLS.
-
-        Raises:
-            ServiceError: `service_unavailable`: the relay cannot be reached, or a client
-                does not trust its certificate (expired, for another name, or self-signed).
-        """
+        """Return the end of the certificate that the relay presents after STARTTLS."""
         try:
             with smtplib.SMTP(self._host, self._port, timeout=_TIMEOUT) as client:
                 client.starttls(context=ssl.create_default_context(cafile=self._trusted))

@@ -58,11 +58,7 @@ def describe(name: str) -> StackDescription | None:
 
 
 def require(name: str) -> StackDescription:
-    """Return a stack by its name.
-
-    Raises:
-        ServiceError: `service_unavailable`: there is no such stack.
-    """
+    """Return a stack by its name."""
     stack = describe(name)
     if stack is None:
         message = f"There is no stack {name} in this account and region. Check --stack-name."
@@ -131,11 +127,7 @@ def wait(
 
 
 def delete(stack: StackDescription) -> None:
-    """Delete a stack, and wait until it is gone.
-
-    Raises:
-        ServiceError: `service_unavailable`: CloudFormation could not delete everything.
-    """
+    """Delete a stack, and wait until it is gone."""
     if stack.status == DELETED:
         return
     if stack.status != "DELETE_IN_PROGRESS":

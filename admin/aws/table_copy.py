@@ -41,12 +41,7 @@ class TableCopy:
         self.name = f"{live.name}-at-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
     def check(self) -> None:
-        """Make sure that there is a copy, or that DynamoDB can make it.
-
-        Raises:
-            ValidationFailed: on `--at`: the recovery does not reach the moment.
-            ServiceError: `service_unavailable`: the table has no point-in-time recovery.
-        """
+        """Make sure that there is a copy, or that DynamoDB can make it."""
         if self._status() is not None:
             return
         first, last = self._window()
@@ -67,11 +62,7 @@ class TableCopy:
         return True
 
     def wait(self, pause: Callable[[float], None] = sleep) -> None:
-        """Wait until DynamoDB has made the copy, which takes twenty minutes or more.
-
-        Raises:
-            ServiceError: `service_unavailable`: there is no copy any more, or it cannot be used.
-        """
+        """Wait until DynamoDB has made the copy, which takes twenty minutes or more."""
         absences = 0
         while (status := self._status()) != "ACTIVE":
             absences = absences + 1 if status is None else 0

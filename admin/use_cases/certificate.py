@@ -35,9 +35,6 @@ def check(chain: bytes, key: bytes, host: str | None, now: datetime) -> RelayCer
         key: PEM, without a passphrase.
         host: the name that clients connect to, if it is known.
         now: the present moment.
-
-    Raises:
-        ValidationFailed: on `--chain` or `--key`: no client could use them.
     """
     try:
         certificates = x509.load_pem_x509_certificates(chain)

@@ -94,33 +94,19 @@ class DeadLetterInspection:
     urls: Mapping[str, QueueUrls]
 
     def look(self, queue: str, at_most: int) -> list[ExaminedLetter]:
-        """Read dead letters of a queue, with the records of their messages, the oldest first.
-
-        Raises:
-            ValidationFailed: on `queue`: it has no dead letters.
-            ServiceError: `service_unavailable`.
-        """
+        """Read dead letters of a queue, with the records of their messages, the oldest first."""
         letters = self.queues.look(queue, self.url_of(queue), at_most)
         return [*map(self._examine, sorted(letters, key=lambda one: one.sent_at))]
 
     def find(self, queue: str, queue_message_id: str) -> ExaminedLetter:
-        """Read one dead letter, by SQS's id of it.
-
-        Raises:
-            ValidationFailed: on `queue`, as above; on `id`: there is no such dead letter.
-            ServiceError: `service_unavailable`.
-        """
+        """Read one dead letter, by SQS's id of it."""
         for letter in self.queues.look(queue, self.url_of(queue), sys.maxsize):
             if letter.queue_message_id == queue_message_id:
                 return self._examine(letter)
         raise _no_letter()
 
     def url_of(self, queue: str) -> str:
-        """Return the dead-letter queue of a queue.
-
-        Raises:
-            ValidationFailed: on `queue`: it has no dead letters.
-        """
+        """Return the dead-letter queue of a queue."""
         urls = self.urls.get(queue)
         if urls is None or urls.dead_letters is None:
             names = " or ".join(name for name, urls in self.urls.items() if urls.dead_letters)
@@ -144,11 +130,7 @@ class DeadLetterDrop:
     clock: Clock
 
     def consequence(self, queue: str, examined: ExaminedLetter) -> str:
-        """Say what it means to drop a dead letter, in sentences.
-
-        Raises:
-            ValidationFailed: on `id`: only a worker can find out whether SES took its email.
-        """
+        """Say what it means to drop a dead letter, in sentences."""
         message, names_message = examined.message, examined.letter.message_id is not None
         if queue != "jobs":
             proves = queue == "events" and names_message
@@ -163,12 +145,7 @@ class DeadLetterDrop:
         return f"Its email is {message.status} and stays so."
 
     def drop(self, queue: str, examined: ExaminedLetter) -> None:
-        """End what a dead letter stands for, remove it, and note that in the log.
-
-        Raises:
-            ValidationFailed: on `id`: as above, or somebody else has removed it.
-            ServiceError: `service_unavailable`: it may be removed.
-        """
+        """End what a dead letter stands for, remove it, and note that in the log."""
         letter, now = examined.letter, self.clock()
         entry = Redrive(
             entry_id=str(new_id(now)),

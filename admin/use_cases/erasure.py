@@ -92,9 +92,6 @@ class RecipientErasure:
             report: receives the number of messages erased so far.
             suppress: whether accounts that had the mailbox must not send to it any more.
             everywhere: whether this includes accounts that did not have it.
-
-        Raises:
-            ServiceError: `service_unavailable`; run it again.
         """
         began = self.clock()
         erasures = [AccountErasure(account) for account in accounts]

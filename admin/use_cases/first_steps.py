@@ -33,9 +33,6 @@ class FirstSteps:
         Args:
             name: the name of the account, if there is no account yet.
             sender: an address to add to that account.
-
-        Raises:
-            ValidationFailed: on `name` or `address`.
         """
         accounts = sorted(self.accounts.all(), key=lambda account: account.created_at)
         account = next(filter(self._has_sending_key, accounts), None)

@@ -50,11 +50,7 @@ class AccountIsolation:
     begins_shared: bool
 
     def prepare_shared(self) -> None:
-        """Make the strict tenant that accounts of strangers share, and let new ones begin in it.
-
-        Raises:
-            ServiceError: `service_unavailable`; then new accounts begin as before.
-        """
+        """Make the strict tenant that accounts of strangers share, and let new ones begin in it."""
         self.tenants.create(self._shared, Isolation.STRICT)
         self.tenants.associate(self._shared, [self.preview_sender])
         self.shared.store(self._shared)
@@ -64,10 +60,6 @@ class AccountIsolation:
 
         An account of the preview widget always shares the strict tenant, and one of a stranger who
         signed up as long as it is to be strict.
-
-        Raises:
-            ServiceError: `account_not_found`; `service_unavailable`, after which the change can be
-                repeated.
         """
         account = find_account(self.accounts, account_id)
         is_to_share = _is_of_widget(account) or (

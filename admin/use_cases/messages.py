@@ -80,10 +80,6 @@ class MessageSearch:
         """Read a message by its id; without an account, ask in all and the service's own mail.
 
         `report` receives the number of accounts asked so far.
-
-        Raises:
-            ValidationFailed: on `ID`.
-            ServiceError: `account_not_found`, `message_not_found`.
         """
         if not is_uuid(message_id):
             raise ValidationFailed(FieldError("ID", "is not the id of a message", "invalid"))
@@ -107,11 +103,6 @@ class MessageSearch:
 
         Addresses are found in the index. Without one, every message of the time range is read.
         `report` receives the number of messages read so far.
-
-        Raises:
-            ValidationFailed: on `since`, if the range is empty; on `recipient`, if the start of
-                an address finds too many messages.
-            ServiceError: `account_not_found`.
         """
         if search.since >= search.until:
             raise ValidationFailed(FieldError("since", "must be before until", "out_of_range"))

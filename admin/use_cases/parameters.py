@@ -24,11 +24,7 @@ class SamArguments:
 
 
 def parse_arguments(words: Sequence[str]) -> SamArguments:
-    """Split the parameters from sam's other arguments.
-
-    Raises:
-        ValidationFailed: a parameter is not written as `Name=Value`.
-    """
+    """Split the parameters from sam's other arguments."""
     pairs: list[str] = []
     others: list[str] = []
     within = False
@@ -46,11 +42,7 @@ def parse_arguments(words: Sequence[str]) -> SamArguments:
 
 
 def parse_overrides(texts: Iterable[str]) -> Parameters:
-    """Read parameters that are written as `Name=Value`, or several in one text.
-
-    Raises:
-        ValidationFailed: one is written in another way.
-    """
+    """Read parameters that are written as `Name=Value`, or several in one text."""
     parameters: dict[str, str] = {}
     for pair in (pair for text in texts for pair in _split(text)):
         name, equals, value = pair.partition("=")
@@ -70,11 +62,7 @@ def _split(text: str) -> list[str]:
 
 
 def choose(defaults: Parameters, configured: Parameters, overrides: Parameters) -> Parameters:
-    """Return a value for every parameter: the command line wins, then samconfig.toml.
-
-    Raises:
-        ValidationFailed: the template has no parameter of that name.
-    """
+    """Return a value for every parameter: the command line wins, then samconfig.toml."""
     for name in (*configured, *overrides):
         if name not in defaults:
             message = f"names {name}, and template.yaml has no such parameter."

@@ -217,11 +217,7 @@ class ProvisionFile(_Described):
 
 
 def read_provision_file(content: object) -> ProvisionFile:
-    """Return a file that was parsed as YAML.
-
-    Raises:
-        ValidationFailed: it does not have the documented shape; each fault is named.
-    """
+    """Return a file that was parsed as YAML."""
     try:
         return ProvisionFile.model_validate(content)
     except ValidationError as error:

@@ -27,12 +27,7 @@ class Provisioning:
     files: Files
 
     def run(self, content: ProvisionFile, *, plan: bool, prune: bool) -> Iterator[Step]:
-        """Yield each step before it runs; with `plan` none runs.
-
-        Raises:
-            ServiceError: an error of the service. The steps before it are done.
-            ValidationFailed: the key cannot manage an account of the file.
-        """
+        """Yield each step before it runs; with `plan` none runs."""
         me = self.api.call("GET", "/v1/me")
         operates = "accounts:read" in me["scopes"]
         own = self.api.call("GET", "/v1/account") if not operates else {"id": "", "name": ""}

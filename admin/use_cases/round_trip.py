@@ -44,10 +44,6 @@ class RoundTrip:
         Args:
             account_id: the account that sends; None for the only account that has a
                 default sender.
-
-        Raises:
-            ValidationFailed: on `account`, if None does not identify one account.
-            ServiceError: `account_not_found`; `service_unavailable`.
         """
         account = self._sending_account(account_id)
         key = self.keys.issue_live(account.account_id, "doctor", Preset.SEND)

@@ -75,11 +75,7 @@ class SuppressionFile:
     refused: Sequence[RefusedRow]
 
     def check(self) -> None:
-        """Refuse a file with rows that are no suppressions.
-
-        Raises:
-            ValidationFailed: with the first ten of them.
-        """
+        """Refuse a file with rows that are no suppressions."""
         if self.refused:
             raise ValidationFailed(*(one.error for one in self.refused)).listing(_MAX_ERRORS)
 
@@ -110,11 +106,7 @@ class SuppressionFiles:
     pause: Callable[[float], None]
 
     def read(self, file: TextIO) -> SuppressionFile:
-        """Read a file; an address that is there twice counts once.
-
-        Raises:
-            ValidationFailed: the file is no list of suppressions.
-        """
+        """Read a file; an address that is there twice counts once."""
         now = self.clock()
         entries: dict[str, Suppression] = {}
         refused: list[RefusedRow] = []
@@ -141,9 +133,6 @@ class SuppressionFiles:
 
         `report` receives the number of entries stored so far. After a failure, run it again.
         Webhook endpoints hear of each one only with `announce`.
-
-        Raises:
-            ServiceError: `account_not_found`, `service_unavailable`.
         """
         find_account(self.accounts, account_id)
         if any(is_hashed(entry.address) for entry in entries):
@@ -168,11 +157,7 @@ class SuppressionFiles:
         return self.records.add_missing(account_id, missing, announce=announce)
 
     def write(self, account_id: str, file: TextIO, report: Callable[[int], None]) -> int:
-        """Write an account's suppressions, sorted by address, and return their number.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Write an account's suppressions, sorted by address, and return their number."""
         find_account(self.accounts, account_id)
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -185,11 +170,7 @@ class SuppressionFiles:
 
 
 def _suppression(row: ListedRow, now: datetime) -> Suppression:
-    """Return the suppression in a row.
-
-    Raises:
-        ValidationFailed: on one of the columns.
-    """
+    """Return the suppression in a row."""
     fields = row.fields
     if any(map(str.strip, row.cells[len(row.columns) :])):
         named = ", ".join(row.columns)
@@ -213,11 +194,7 @@ def _suppression(row: ListedRow, now: datetime) -> Suppression:
 
 
 def _time(fields: Mapping[str, str], now: datetime) -> datetime:
-    """Return since when the address is suppressed: now if another service's time is not readable.
-
-    Raises:
-        ValidationFailed: on `createdAt`.
-    """
+    """Return since when the address is suppressed: now if the time cannot be read."""
     ours, text = fields.get("createdAt"), fields.get("created", "")
     try:
         if not ours and text.isdecimal():

@@ -72,11 +72,7 @@ class ListedRow:
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
-
-    Raises:
-        ValidationFailed: it is no text.
-    """
+    """Return the text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252."""
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     if b"\0" in data:
@@ -88,11 +84,7 @@ def text_of(data: bytes) -> str:
 
 
 def rows_of(file: TextIO) -> Iterator[ListedRow]:
-    """Read the rows of a list, without its header, empty lines and comments.
-
-    Raises:
-        ValidationFailed: the file is no list, or its header names no column of addresses.
-    """
+    """Read the rows of a list, without its header, empty lines and comments."""
     try:
         start = _to_first_text(file)
         if start and start[-1].lstrip().startswith(("{", "[")):
@@ -178,11 +170,7 @@ def _names_addresses(texts: Iterable[str]) -> bool:
 
 
 def _header(texts: Sequence[str]) -> Sequence[str] | None:
-    """Return the columns that a first line names; None if the line is no header.
-
-    Raises:
-        ValidationFailed: the line names columns, but none for the addresses.
-    """
+    """Return the columns that a first line names; None if the line is no header."""
     if _names_addresses(texts):
         return texts
     if len(texts) > 1 and not any("@" in text for text in texts):

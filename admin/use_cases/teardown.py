@@ -34,11 +34,7 @@ class KeptData:
 
 
 def check(*, waiting: int, drop_pending: bool, data: KeptData, delete_data: bool) -> None:
-    """Refuse to delete what somebody still needs.
-
-    Raises:
-        ValidationFailed: accepted emails wait, or another stack uses a table.
-    """
+    """Refuse to delete what somebody still needs."""
     if waiting and not drop_pending:
         message = (
             f"{waiting} accepted emails still wait. Wait until they are sent, or drop them with"

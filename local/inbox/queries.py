@@ -56,12 +56,7 @@ class OfRecipient(BaseModel):
 
 
 def query_of[Kind: BaseModel](kind: type[Kind], request: Request) -> Kind:
-    """Read the query of a request.
-
-    Raises:
-        HTTPException: 422, if it is not valid, names something twice, or would delete everything
-            because a value is empty.
-    """
+    """Read the query of a request."""
     given = request.query_params.multi_items()
     for number, (name, value) in enumerate(given):
         if name in dict(given[:number]):

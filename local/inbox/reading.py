@@ -119,11 +119,7 @@ def read(raw: bytes) -> MailView:
 
 
 def part_content(raw: bytes, number: int) -> bytes:
-    """Return the decoded bytes of the leaf with that number.
-
-    Raises:
-        LookupError: no leaf has that number.
-    """
+    """Return the decoded bytes of the leaf with that number."""
     for index, leaf in enumerate(_leaves(_parse(raw))):
         if index == number:
             return _content(leaf)

@@ -27,9 +27,6 @@ def terms_of(text: str) -> tuple[Term, ...]:
     """Read a search: words, texts in quotes, and `from:ada` and the like.
 
     A name without a value is left out: somebody still types it.
-
-    Raises:
-        PydanticCustomError: `has:` or `is:` has another value, or a moment is none.
     """
     found = _TERM.findall(comparable(text))
     return tuple(_term(name, quoted or word) for name, quoted, word in found if quoted or word)

@@ -61,11 +61,7 @@ class StoredAccount:
         self.rate_limit = RateLimit(self.send_rate)
 
     def request_production(self, details: dict[str, Json]) -> None:
-        """Store the details; a review begins if they ask for production access.
-
-        Raises:
-            SesError: ConflictException while a review is pending.
-        """
+        """Store the details; a review begins if they ask for production access."""
         if self.review == "PENDING":
             raise SesError("ConflictException", "The account details are under review.")
         wanted = details.pop("ProductionAccessEnabled", None)

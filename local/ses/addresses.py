@@ -12,11 +12,7 @@ _IN_ANGLES: Final = re.compile(r"[^<>]*<([^<>]*)>[^<>]*")
 
 
 def addresses_in(value: str) -> Iterator[str]:
-    """Yield the addresses of an unfolded address field, without names and comments.
-
-    Raises:
-        SesError: BadRequestException.
-    """
+    """Yield the addresses of an unfolded address field, without names and comments."""
     in_group = False
     for entry, separator in _entries(value):
         if separator == ":":
@@ -32,11 +28,7 @@ def addresses_in(value: str) -> Iterator[str]:
 
 
 def check_address(address: str) -> None:
-    """Check one bare address.
-
-    Raises:
-        SesError: BadRequestException.
-    """
+    """Check one bare address."""
     local, at, domain = address.rpartition("@")
     if not at or not domain:
         raise bad_request("Missing final '@domain'")

@@ -20,9 +20,6 @@ async def read_object(request: Request, *imitated: str) -> dict[str, Json]:
     Args:
         request: with the body.
         imitated: the members that the stand-in acts on.
-
-    Raises:
-        SesError: SerializationException, or BadRequestException for another member.
     """
     try:
         body = json.loads(await request.body())
@@ -36,11 +33,7 @@ async def read_object(request: Request, *imitated: str) -> dict[str, Json]:
 
 
 def only(body: dict[str, Json], name: str, *imitated: str) -> dict[str, Json]:
-    """Return a member that is an object, empty if it is missing.
-
-    Raises:
-        SesError: BadRequestException, it is no object or has a member that is not imitated.
-    """
+    """Return a member that is an object, empty if it is missing."""
     value = body.get(name) or {}
     if not isinstance(value, dict):
         raise bad_request(f"{name} must be an object.")
@@ -50,11 +43,7 @@ def only(body: dict[str, Json], name: str, *imitated: str) -> dict[str, Json]:
 
 
 def flag_of(body: dict[str, Json], name: str) -> bool:
-    """Return a member that is true or false; SES reads a missing one as false.
-
-    Raises:
-        SesError: BadRequestException.
-    """
+    """Return a member that is true or false; SES reads a missing one as false."""
     value = body.get(name, False)
     if not isinstance(value, bool):
         raise bad_request(f"{name} must be true or false.")
@@ -62,11 +51,7 @@ def flag_of(body: dict[str, Json], name: str) -> bool:
 
 
 def text_of(body: dict[str, Json], name: str) -> str:
-    """Return a member that is a text and not empty.
-
-    Raises:
-        SesError: BadRequestException.
-    """
+    """Return a member that is a text and not empty."""
     value = body.get(name)
     if not isinstance(value, str) or not value:
         raise bad_request(f"{name} is missing.")

@@ -44,11 +44,7 @@ _MALFORMED: Final = (
 
 
 def check_message(raw: bytes) -> tuple[tuple[str, str], ...]:
-    """Return the header fields of a message that SES would accept.
-
-    Raises:
-        SesError: BadRequestException.
-    """
+    """Return the header fields of a message that SES would accept."""
     if len(raw) > RAW_LIMIT:
         raise bad_request(f"Message length is more than {RAW_LIMIT} bytes long: '{len(raw)}'.")
     if _LONG_LINE.search(raw):

@@ -84,12 +84,7 @@ class SesSendEmailRequest(SesModel):
 
 
 def parse(body: bytes) -> SesSendEmailRequest:
-    """Read a SendEmail body.
-
-    Raises:
-        SesError: SerializationException, the body does not have the shape of the API.
-            BadRequestException, it has a member that is not imitated.
-    """
+    """Read a SendEmail body."""
     try:
         return SesSendEmailRequest.model_validate_json(body)
     except ValidationError as error:
@@ -101,14 +96,7 @@ def parse(body: bytes) -> SesSendEmailRequest:
 
 
 def check(mailbox: MailStore, request: SesSendEmailRequest) -> Destination:
-    """Return the recipients of an email that SES would accept.
-
-    Raises:
-        SesError: MessageRejected for an unverified sender, or recipient in the sandbox;
-            SendingPausedException; LimitExceededException over the quota of a day;
-            NotFoundException for an unknown configuration set; BadRequestException for other
-            errors.
-    """
+    """Return the recipients of an email that SES would accept."""
     raw = request.content.raw.data
     fields = check_message(raw)
     header_from = first(fields, "from") or ""
@@ -146,9 +134,6 @@ def accept(
         mailbox: the state.
         request: what SendEmail got.
         modes: what a test asked for, by recipient.
-
-    Raises:
-        SesError: as `check`.
     """
     destination = check(mailbox, request)
     raw = request.content.raw.data

@@ -38,11 +38,7 @@ def suppression_routes(mailbox: MailStore) -> list[Route]:
 
 
 def read_suppression(body: dict[str, Json]) -> SuppressionOptions:
-    """Read `SuppressedReasons` and `SuppressionScope`, each of which may be missing.
-
-    Raises:
-        SesError: BadRequestException.
-    """
+    """Read `SuppressedReasons` and `SuppressionScope`, each of which may be missing."""
     reasons, scope = body.get("SuppressedReasons"), body.get("SuppressionScope")
     if scope not in {None, "ACCOUNT", "TENANT"}:
         raise bad_request("SuppressionScope must be ACCOUNT or TENANT.")

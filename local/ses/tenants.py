@@ -86,11 +86,7 @@ class TenantStore:
         self.tell: Callable[[dict[str, Json]], None] = lambda _: None
 
     def create(self, name: str, suppression: SuppressionOptions) -> Tenant:
-        """Add a tenant with the policy `standard`, as SES does.
-
-        Raises:
-            SesError: AlreadyExistsException.
-        """
+        """Add a tenant with the policy `standard`, as SES does."""
         if name in self._tenants:
             raise SesError("AlreadyExistsException", f"Tenant <{name}> already exists.")
         tenant_id = f"tn-{secrets.token_hex(14)}"
@@ -106,11 +102,7 @@ class TenantStore:
         return tenant
 
     def get(self, name: str) -> Tenant:
-        """Return a tenant.
-
-        Raises:
-            SesError: NotFoundException.
-        """
+        """Return a tenant."""
         try:
             return self._tenants[name]
         except KeyError:
@@ -120,19 +112,11 @@ class TenantStore:
         return self._tenants.get(name or "")
 
     def of_arn(self, arn: str) -> Tenant:
-        """Return the tenant with an ARN.
-
-        Raises:
-            SesError: NotFoundException.
-        """
+        """Return the tenant with an ARN."""
         return self.get(arn.removeprefix(f"{self.start}:tenant/").partition("/")[0])
 
     def delete(self, name: str) -> None:
-        """Delete a tenant with its associations.
-
-        Raises:
-            SesError: NotFoundException.
-        """
+        """Delete a tenant with its associations."""
         self.get(name)
         del self._tenants[name]
 
@@ -147,13 +131,7 @@ class TenantStore:
     def check_send(
         self, mailbox: "MailStore", name: str, source: str, configuration_set: str | None
     ) -> None:
-        """Check that a tenant may send an email, with its own identity and configuration set.
-
-        Raises:
-            SesError: NotFoundException, AccessDeniedException or MessageRejected. The messages
-                are those that AWS's own guide for tools has
-                (github.com/aws, "Common Tenant Errors", read on 2026-11-26).
-        """
+        """Check that a tenant may send an email, with its own identity and configuration set."""
         tenant = self.get(name)
         if tenant.status == "DISABLED":
             message = f"Sending disabled for {tenant.arn}."
