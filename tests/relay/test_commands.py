@@ -1,21 +1,16 @@
 """Commands that are wrong, out of order or not supported, on real sockets."""
 
-import smtplib
-
 import pytest
 
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.errors import Json, ServiceError
 from tests.fakes import builders
 from tests.relay.running_relay import (
     KEY,
-    PATIENCE,
     SENDER,
     TO,
     Client,
     RunningRelay,
-    trusting_context,
 )
 
 UNVERIFIED = "is not a verified sender of this account; its default is"
@@ -220,23 +215,3 @@ def test_pipelining(relay: RunningRelay) -> None:
         client.send(b"Two\r\n.\r\nQUIT\r\n")
         assert [client.reply()[:3] for _ in range(2)] == [b"250", b"221"]
     assert [octets for _, octets in relay.service.accepted] == [b"One\r\n", b"Two\r\n"]
-
-
-def test_each_recipient_for_itself(relay: RunningRelay) -> None:
-    """With the user `apikey+each` a refused RCPT costs the others nothing (RFC 5321, 3.3)."""
-    refused = "The address bounced or complained before."
-    details: dict[str, Json] = {"recipients": [{"address": "gone@example.com", "reason": refused}]}
-    relay.service.refused["gone@example.com"] = ServiceError(
-        "recipient_suppressed", refused, details=details
-    )
-    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
-        client.starttls(context=trusting_context())
-        client.login("apikey+each", KEY)
-        failed = client.sendmail(
-            SENDER, [TO, "gone@example.com", "a..b@example.com"], b"Subject: x"
-        )
-        assert {address: code for address, (code, _) in failed.items()} == {
-            "gone@example.com": 550,
-            "a..b@example.com": 501,
-        }
-    assert [recipients for recipients, _ in relay.service.accepted] == [(TO,)]

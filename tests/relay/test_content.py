@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.errors import ServiceError
 from tests.loops import for_each
-from tests.relay.running_relay import MESSAGE, SENDER, TO, RunningRelay, serve
+from tests.relay.running_relay import MESSAGE, SENDER, TO, Client, RunningRelay, serve
 
 #: Octets that some servers wrongly accept as the end of a message.
 SMUGGLING = {
@@ -88,6 +88,31 @@ def test_message_at_the_limit() -> None:
     assert len(relay.service.accepted) == 2
 
 
+def test_a_line_that_is_too_long_refuses_the_message_only(client: Client) -> None:
+    """A line of 999 octets is one too long (RFC 5321, 4.5.3.1.6)."""
+    assert client.deliver(b"x" * 999 + b"\r\n").startswith(b"500 5.5.2 ")
+    assert client.deliver().startswith(b"250 ")
+
+
+@pytest.mark.parametrize("refused", ["<bad@@shop.example>", "<a@localhost>", "<\xe9@shop.example>"])
+def test_no_recipient_is_left_out(client: Client, refused: str) -> None:
+    """DATA is refused after a refused RCPT, and ends the transaction."""
+    client.command(f"MAIL FROM:<{SENDER}>")
+    client.command(f"RCPT TO:<{TO}>")
+    assert client.command(f"RCPT TO:{refused}")[:4] in {b"501 ", b"553 "}
+    named, rest = client.command("DATA").split(b"\r\n", 1)
+    assert refused[1:4].encode() in named or b"\\x{E9}" in named
+    assert rest.endswith(b"A recipient was refused, so nothing is sent\r\n")
+    assert client.deliver().startswith(b"250 ")
+
+
+def test_the_room_for_an_announced_message() -> None:
+    """MAIL with a SIZE needs room for twice as many octets."""
+    with serve(message_size=2_000, memory=3_000) as relay, relay.connect_authenticated() as client:
+        assert client.command(f"MAIL FROM:<{SENDER}> SIZE=1501").startswith(b"452 4.3.1 ")
+        assert client.command(f"MAIL FROM:<{SENDER}> SIZE=1500").startswith(b"250 ")
+
+
 def test_wrong_announced_size() -> None:
     """The limit applies to the octets of the message, not to the announced SIZE."""
     with serve(message_size=10_000) as relay, relay.connect_authenticated() as client:
@@ -128,61 +153,6 @@ def test_disconnect_within_a_message(relay: RunningRelay) -> None:
     with relay.connect_authenticated() as client:
         assert client.command("NOOP").startswith(b"250 ")
     assert relay.service.accepted == []
-
-
-REFUSALS = {
-    "invalid_api_key": b"421 4.7.0 ",
-    "scope_required": b"421 4.7.0 ",
-    "no_verified_sender": b"550 5.7.1 ",
-    "recipient_suppressed": b"550 5.7.1 ",
-    "attachment_type_not_allowed": b"554 5.7.1 ",
-    "attachment_too_large": b"552 5.3.4 ",
-    "too_many_attachments": b"554 5.7.1 ",
-    "rate_limit_exceeded": b"451 4.7.1 ",
-    "daily_limit_exceeded": b"452 4.7.1 ",
-    "monthly_limit_exceeded": b"452 4.7.1 ",
-    "idempotency_in_flight": b"451 4.5.0 ",
-    "idempotency_key_mismatch": b"554 5.5.0 ",
-    "service_unavailable": b"451 4.3.0 ",
-    "internal_error": b"451 4.3.0 ",
-}
-
-
-@pytest.mark.parametrize(("code", "reply"), REFUSALS.items())
-def test_refusals_of_the_service(relay: RunningRelay, code: str, reply: bytes) -> None:
-    """Each refusal of the service has its reply of one line."""
-    relay.service.fault = ServiceError(code, "text\r\n250 with\nlines")
-    with relay.connect_authenticated() as client:
-        answer = client.deliver()
-        assert answer.startswith(reply)
-        assert answer.count(b"\r\n") == 1
-        assert client.closed() if reply.startswith(b"421") else client.command("NOOP")
-
-
-@pytest.mark.parametrize(
-    ("reason", "code", "status"),
-    [("no_mx", "550", "5.1.2"), ("null_mx", "556", "5.1.10"), ("syntax", "501", "5.1.3")],
-)
-def test_refused_recipients(relay: RunningRelay, reason: str, code: str, status: str) -> None:
-    """A domain without MX gets 550 5.1.2, one with a null MX 556 5.1.10 (RFC 7505)."""
-    relay.service.fault = ServiceError(
-        "invalid_recipient",
-        "cannot receive mail",
-        details={"recipients": [{"address": TO, "reason": "why", "code": reason}]},
-    )
-    with relay.connect_authenticated() as client:
-        assert client.deliver().decode().splitlines() == [
-            f"{code}-{status} <{TO}> why",
-            f"{code} {status} One recipient of this email is refused; nothing was sent.",
-        ]
-
-
-@pytest.mark.parametrize(("code", "reply"), [("mail_loop", b"554 5.4.6 "), ("x", b"554 5.6.0 ")])
-def test_malformed_messages(relay: RunningRelay, code: str, reply: bytes) -> None:
-    """A mail loop gets 554 5.4.6, any other fault of the message 554 5.6.0."""
-    relay.service.fault = ValidationFailed(FieldError("Received", "…", code))
-    with relay.connect_authenticated() as client:
-        assert client.deliver().startswith(reply)
 
 
 def test_key_revoked_in_a_session(relay: RunningRelay) -> None:

@@ -12,10 +12,6 @@ from relay.framing import (
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
 
-MAX_COMMAND = 512
-MAX_SASL_LINE = 12_288
-MAX_TEXT_LINE = 1_000
-
 END = b"\r\n.\r\n"
 
 
@@ -34,11 +30,6 @@ def lines_of(octets: bytes) -> LineBuffer:
 # --- command lines ------------------------------------------------------------------------------
 
 
-def test_the_limits_of_lines() -> None:
-    """The limits are those of RFC 5321, 4.5.3.1, and RFC 4954, 4."""
-    assert (MAX_COMMAND, MAX_TEXT_LINE, MAX_SASL_LINE) == (512, 1_000, 12_288)
-
-
 @pytest.mark.parametrize("longest", [5, 512])
 def test_the_longest_line(longest: int) -> None:
     """A line may have the limit with its CR LF; one octet more is too long."""
@@ -48,15 +39,6 @@ def test_the_longest_line(longest: int) -> None:
         lines.next_line(longest)
     assert lines.next_line(6) == b"NOOP"
     assert lines.next_line(6) is None
-
-
-def test_lines_that_arrive_together() -> None:
-    """Each line comes out once, also after one that is too long."""
-    lines = lines_of(b"\r\nA\r\nHELP\r\n1234567\r\nNOOP\r\nRSET\r\n")
-    assert [lines.next_line(6) for _ in range(3)] == [b"", b"A", b"HELP"]
-    with pytest.raises(LineTooLong):
-        lines.next_line(6)
-    assert [lines.next_line(6) for _ in range(3)] == [b"NOOP", b"RSET", None]
 
 
 def test_an_unfinished_line_is_refused_at_the_limit() -> None:
@@ -93,13 +75,6 @@ def test_a_bare_control_is_seen_before_the_end_of_its_line(octets: bytes) -> Non
     """A bare control is refused at once; a CR at the end of what has arrived may get its LF."""
     with pytest.raises(BareControlCharacter):
         lines_of(octets).next_line(10)
-
-
-@pytest.mark.parametrize("octets", [b"\n", b"\r", b"\0", b"a\n", b"\nb", b"a\rb"])
-def test_a_bare_control_in_a_complete_line(octets: bytes) -> None:
-    """A line with a CR, LF or NUL is refused."""
-    with pytest.raises(BareControlCharacter):
-        lines_of(octets + b"\r\n").next_line(10)
 
 
 def test_controls_after_the_limit_belong_to_the_skipped_line() -> None:
@@ -232,43 +207,6 @@ def test_a_stuffed_dot_does_not_count(line: int) -> None:
         else:
             with pytest.raises(LineTooLong):
                 content.finish()
-
-
-@pytest.mark.parametrize(
-    ("sent", "accepted"),
-    [
-        (b".\r\n", b""),
-        (b"\r\n.\r\n", b"\r\n"),
-        (b"..\r\n.\r\n", b".\r\n"),
-        (b".a\r\n..b\r\nc.\r\n.\r\n", b"a\r\n.b\r\nc.\r\n"),
-        (b"a\r\n.\r\n", b"a\r\n"),
-        (b"...\r\n..x\r\na.b\r\n.\r\n", b"..\r\n.x\r\na.b\r\n"),
-        (b"\xff\xfe\x80 8bit\r\n.\r\n", b"\xff\xfe\x80 8bit\r\n"),
-    ],
-)
-def test_dots_of_a_message(sent: bytes, accepted: bytes) -> None:
-    """One dot at the start of a line goes away, however the message is split in two."""
-    for split in range(len(sent)):
-        content, _ = content_of()
-        assert content.feed(sent[:split]) is None
-        assert content.feed(sent[split:] + b"RSET") == b"RSET"
-        assert content.finish() == accepted
-
-
-@pytest.mark.parametrize("bare", [b"\n", b"\rx", b"\0", b"\r\r", b"\r\0"])
-def test_bare_controls_of_a_message(bare: bytes) -> None:
-    """A bare control is refused at each place, and not after the end of the message."""
-    message = b"a\r\nb\r\n"
-    for place in (0, 1, 3, 4, 6):
-        content, _ = content_of()
-        with pytest.raises(BareControlCharacter):
-            content.feed(message[:place] + bare + message[place:] + b"z")
-        content, _ = content_of()
-        with pytest.raises(BareControlCharacter):
-            content.feed(message[:place] + bare + message[place:] + END)
-    for text in (message, b""):
-        content, _ = content_of()
-        assert content.feed(text + b".\r\n" + bare) == bare
 
 
 def test_a_released_message_keeps_nothing() -> None:

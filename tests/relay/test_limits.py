@@ -1,13 +1,12 @@
 """Floods, endless sessions and the shutdown, on real sockets."""
 
-import contextlib
 import threading
 import time
 
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.running_relay import MESSAGE, RunningRelay, serve
+from tests.relay.running_relay import MESSAGE, SENDER, TO, RunningRelay, serve
 from tests.stack import PATIENCE
 
 
@@ -31,19 +30,6 @@ def test_a_suspended_session_ends_after_too_many_errors() -> None:
         assert client.closed()
 
 
-def test_connections_of_an_address() -> None:
-    """A connection over an address's limit gets 421 4.7.0 until another one ends."""
-    with serve(connections_of_address=3) as relay:
-        with contextlib.ExitStack() as open_connections:
-            for _ in range(3):
-                open_connections.enter_context(relay.connect_plaintext())
-            with relay.connect() as client:
-                assert client.reply().startswith(b"421 4.7.0 ")
-                assert client.closed()
-        with relay.connect_plaintext() as client:
-            assert client.command("QUIT").startswith(b"221 ")
-
-
 def test_connections_of_all_addresses() -> None:
     """A full server refuses connections with 421 4.3.2."""
     with serve(connections=1) as relay, relay.connect_plaintext(), relay.connect() as client:
@@ -51,16 +37,6 @@ def test_connections_of_all_addresses() -> None:
 
 
 # --- shutdown -----------------------------------------------------------------------------------
-
-
-def test_shutdown_closes_idle_sessions() -> None:
-    """At shutdown idle sessions get 421 4.3.2, and new connections are refused."""
-    with serve() as relay, relay.connect_authenticated() as client:
-        relay.call(relay.server.drain())
-        assert client.reply().startswith(b"421 4.3.2 ")
-        assert client.closed()
-        with pytest.raises(ConnectionError):
-            relay.connect()
 
 
 def drain_beside(relay: RunningRelay) -> threading.Thread:
@@ -121,3 +97,38 @@ def test_the_end_of_the_drain() -> None:
         assert client.reply().startswith(b"421 4.3.2 ")
         assert client.closed()
     assert not relay.service.accepted
+
+
+# --- commands that lead to no message -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["EHLO a", "HELO a", "VRFY ann", "HELP", "NOOP", "RSET", f"MAIL FROM:<{SENDER}> SIZE=1501"],
+)
+def test_commands_that_lead_to_no_message_count_once(command: str) -> None:
+    """The fifth command without a message is the first one over a limit of four."""
+    with (
+        serve(idle_commands=4, message_size=2_000, memory=3_000) as relay,
+        relay.connect_authenticated() as client,
+    ):
+        *_, fourth, fifth = [client.command(command)[:4] for _ in range(5)]
+    assert (fourth == b"421 ", fifth) == (False, b"421 ")
+
+
+def test_recipients_over_the_limit_count_once() -> None:
+    """MAIL and three recipients beyond fifty are four idle commands."""
+    with serve(idle_commands=4) as relay, relay.connect_authenticated() as client:
+        assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"250 ")
+        answers = [client.command(f"RCPT TO:<{TO}>")[:4] for _ in range(54)]
+    assert answers == [b"250 "] * 50 + [b"452 "] * 3 + [b"421 "]
+
+
+@pytest.mark.parametrize("command", ["NOOP", "WHATEVER"])
+def test_a_message_sets_the_counts_to_zero(command: str) -> None:
+    with serve(idle_commands=4, errors=4) as relay, relay.connect_authenticated() as client:
+        for _ in range(3):
+            client.command(command)
+        assert client.deliver().startswith(b"250 ")
+        answers = [client.command(command)[:4] for _ in range(5)]
+    assert [answer == b"421 " for answer in answers] == [False] * 4 + [True]

@@ -137,24 +137,6 @@ async def test_revoked_key_is_no_longer_known(error: str) -> None:
     assert isinstance(again.exception(), ServiceError)
 
 
-async def test_only_so_many_keys_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the keys that have worked, the one that was used longest ago is forgotten first."""
-    monkeypatch.setattr("relay.logins._MAX_KNOWN", 1)
-    logins = Logins()
-    first, second = logins.good
-    await logins.try_key(first, client())
-    await logins.try_key(second, client())
-    forged = [logins.try_key(builders.key_text(), client()) for _ in range(3)]
-    await run_pending_tasks()
-    waiting = logins.try_key(first, client())
-    assert (await logins.try_key(second, client())).account == builders.account()
-    await run_pending_tasks()
-    assert not waiting.done()
-    await logins.end_delays()
-    assert (await waiting).account == builders.account()
-    assert all(each.exception() for each in forged)
-
-
 async def test_a_key_that_is_used_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """With two places, a third key drops the one that was used longest ago, not the oldest one."""
     monkeypatch.setattr("relay.logins._MAX_KNOWN", 2)

@@ -76,30 +76,6 @@ def test_old_anonymous_connection_makes_room() -> None:
     assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
 
 
-def test_connections_make_room_however_old_they_are() -> None:
-    """A connection that has not logged in for a minute makes room like one of a second."""
-    door = Door(ServerLimits(connections_of_address=1))
-    door.admitted("192.0.2.1")
-    door.clock.now = 60
-    door.admitted("192.0.2.1")
-    assert len(door.ended) == 1
-
-
-def test_large_limits() -> None:
-    """With 1,200 connections: 300 of an account, 300 before login, 600 of an address, no more."""
-    door = Door(ServerLimits(connections=1_200, connections_of_address=300))
-    for number in range(600):
-        door.logged_in("192.0.2.1", f"account {number % 2}")
-    assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
-    for _ in range(300):
-        anonymous = door.admitted("192.0.2.2")
-    assert not door.limiter.log_in(anonymous, "account 0")
-    assert door.enter("192.0.2.2") is replies.TOO_MANY_CONNECTIONS
-    for number in range(300):
-        door.admitted(f"198.51.100.{number % 2}")
-    assert door.enter("192.0.2.3") is replies.SERVER_FULL
-
-
 def test_full_server_replaces_anonymous_connections_only() -> None:
     """A full server replaces the oldest anonymous connection of any address, then refuses."""
     door = Door(ServerLimits(connections=4))

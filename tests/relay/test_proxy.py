@@ -119,14 +119,6 @@ def test_options_of_a_load_balancer() -> None:
             assert client.reply_or_end() == b""
 
 
-@pytest.mark.parametrize("header", [b"", SIGNATURE, proxy_header("192.0.2.1")[:-1]])
-def test_incomplete_header(header: bytes) -> None:
-    """An incomplete header is cut off after the handshake limit, without a reply."""
-    with serve(proxies=LOOPBACK, handshake=0.2) as relay, relay.connect() as client:
-        client.send(header)
-        assert client.reply_or_end() == b""
-
-
 def test_proxy_header_from_others() -> None:
     """A PROXY header from any other address is an invalid command."""
     with serve() as relay, relay.connect_plaintext() as client:

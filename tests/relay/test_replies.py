@@ -46,6 +46,7 @@ HTTP_ONLY = {
     "suppression_not_found",
     "route_not_found",
     "method_not_allowed",
+    "already_exists",
     "template_in_use",
     "webhook_not_found",
     "webhook_limit_exceeded",
@@ -74,6 +75,29 @@ HTTP_ONLY = {
     "draft_changed",
     "version_not_found",
 }
+
+
+OF_CODES = {
+    "invalid_api_key": b"421 4.7.0 ",
+    "scope_required": b"421 4.7.0 ",
+    "no_verified_sender": b"550 5.7.1 ",
+    "recipient_suppressed": b"550 5.7.1 ",
+    "attachment_type_not_allowed": b"554 5.7.1 ",
+    "attachment_too_large": b"552 5.3.4 ",
+    "too_many_attachments": b"554 5.7.1 ",
+    "rate_limit_exceeded": b"451 4.7.1 ",
+    "daily_limit_exceeded": b"452 4.7.1 ",
+    "monthly_limit_exceeded": b"452 4.7.1 ",
+    "idempotency_in_flight": b"451 4.5.0 ",
+    "idempotency_key_mismatch": b"554 5.5.0 ",
+    "service_unavailable": b"451 4.3.0 ",
+    "internal_error": b"451 4.3.0 ",
+}
+
+
+@pytest.mark.parametrize(("code", "reply"), OF_CODES.items())
+def test_each_refusal_has_its_reply(code: str, reply: bytes) -> None:
+    assert replies.refusal(ServiceError(code, "no")).wire.startswith(reply)
 
 
 @pytest.mark.parametrize("reply", [*CONSTANTS, *REFUSALS], ids=lambda reply: reply.wire[:9])

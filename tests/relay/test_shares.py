@@ -129,26 +129,6 @@ def test_messages_of_the_same_speed_do_not_give_way(senders: Senders, now: float
     assert senders.disconnected == []
 
 
-def test_a_faster_message_does_not_give_way(senders: Senders) -> None:
-    """A slow message that needs room gets none from a faster one."""
-    slow, fast = senders.begin("a", "address 1"), senders.begin("a", "address 2")
-    assert slow.reserve(SHARE // 2)
-    senders.clock.now = 19
-    assert fast.reserve(SHARE // 2)
-    senders.clock.now = 20
-    assert not slow.reserve(1)
-    assert senders.disconnected == []
-
-
-def test_a_message_may_take_all_room_of_a_slower_one(senders: Senders) -> None:
-    """A slow message that holds its whole share gives way to one that needs all of it."""
-    slow = senders.begin("a", "address 1")
-    assert slow.reserve(SHARE)
-    senders.clock.now = 20
-    assert senders.begin("a", "address 2").reserve(SHARE)
-    assert senders.disconnected == [slow]
-
-
 def test_only_as_many_messages_give_way_as_needed(senders: Senders) -> None:
     """Messages give way from the slowest on, until there is exactly enough room."""
     slow = [senders.begin("a", f"address {number}") for number in range(4)]

@@ -27,31 +27,6 @@ def connect_with_small_buffers(relay: RunningRelay) -> Client:
     return Client(sock)
 
 
-def test_unread_replies_pause_the_session() -> None:
-    """The server stops reading from a client that does not read its replies, until it does."""
-    noops, limit = b"NOOP\r\n" * 10_000, 10 * 2**20
-    with (
-        serve(idle_commands=10**9, buffers=SMALL_BUFFER) as relay,
-        connect_with_small_buffers(relay) as client,
-    ):
-        assert client.reply().startswith(b"220 ")
-        sent = 0
-        client.sock.settimeout(1)
-        with contextlib.suppress(TimeoutError):
-            while sent < limit:
-                sent += client.sock.send(noops[sent % 6 :])
-        assert sent < limit
-        client.sock.settimeout(PATIENCE)
-        received = bytearray()
-        while len(received) < len(OK) * (sent // 6):
-            octets = client.sock.recv(65_536)
-            assert octets
-            received += octets
-        assert received == OK * (sent // 6)
-        client.send(b"NOOP\r\n"[sent % 6 :])
-        assert client.reply() == OK
-
-
 def is_cut_off(client: Client) -> bool:
     """Return whether the server cuts off a client that only sends."""
     deadline = time.monotonic() + 3 * PATIENCE

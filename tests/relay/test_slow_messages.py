@@ -79,23 +79,6 @@ def test_discarded_message_is_timed_too(relay: RunningRelay, clock: ManualClock)
         assert client.reply().startswith(b"421 4.4.2 ")
 
 
-def test_slow_connections_of_one_key(relay: RunningRelay, clock: ManualClock) -> None:
-    """Eight slow connections of a key hold its share; a neighbour of their address sends."""
-    with contextlib.ExitStack() as stack:
-        for _ in range(2):
-            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
-        for _ in range(6):
-            client = stack.enter_context(relay.connect_authenticated())
-            client.envelope()
-            client.send(LINE * 1_000)
-        assert relay.budget.used <= 4 * MIB
-        for address in ("127.0.0.1", "127.0.0.2"):
-            neighbour = relay.connect_authenticated(address, key_of(relay, ANOTHER))
-            stack.enter_context(neighbour)
-            assert neighbour.deliver(MESSAGE + LINE * 10_000).startswith(b"250 ")
-        assert clock.now == 0
-
-
 def test_slowest_message_makes_room(relay: RunningRelay, clock: ManualClock) -> None:
     """When memory is short the slowest message gets 421 4.3.2, and a healthy one is accepted."""
     with contextlib.ExitStack() as stack:
@@ -122,24 +105,3 @@ def test_slowest_message_makes_room(relay: RunningRelay, clock: ManualClock) -> 
         slow[1].send(b".\r\n")
         assert slow[1].reply().startswith(b"250 ")
     assert len(relay.service.accepted) == 2
-
-
-def test_message_that_is_being_accepted_keeps_its_memory(
-    relay: RunningRelay, clock: ManualClock
-) -> None:
-    """A complete message that waits for the service is not disconnected, and gets its 250."""
-    with contextlib.ExitStack() as stack:
-        relay.service.gate.clear()
-        complete = [
-            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000) for _ in range(2)
-        ]
-        for client in complete:
-            client.send(b".\r\n")
-        assert relay.service.entered.wait(PATIENCE)
-        clock.now = 60
-        newcomer = stack.enter_context(relay.connect_authenticated())
-        newcomer.envelope()
-        newcomer.send(LINE * 200 + b".\r\n")
-        assert newcomer.reply().startswith(b"452 4.3.1 ")
-        relay.service.gate.set()
-        assert all(client.reply().startswith(b"250 ") for client in complete)

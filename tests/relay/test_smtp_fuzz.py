@@ -14,18 +14,15 @@ from verification.attacks.smtp_grammar import Script
 
 
 def test_what_is_accepted_is_what_was_sent() -> None:
-    """In 300 sessions, each message that got a 250 is stored once and as sent, and no other."""
+    """In 300 sessions, each message that got a 250 is stored once and as sent, and no other.
+
+    So is one that is repeated under its Idempotency-Key.
+    """
     tally = Fuzzer(seed=1).run(sessions=300)
     assert not tally.findings
     assert tally["sessions"] == 300
     assert tally["accepted"] > 60
     assert tally["refused"] > 1_000
-
-
-def test_repeated_messages_are_stored_once() -> None:
-    """In 600 sessions some messages are repeated under their Idempotency-Key, and stored once."""
-    tally = Fuzzer(seed=2).run(sessions=600)
-    assert not tally.findings
     assert tally["repeated under one Idempotency-Key"] > 0
 
 

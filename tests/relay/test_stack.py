@@ -104,21 +104,3 @@ def test_large_email_goes_through_the_spool(stack: dict[str, Any]) -> None:
     for name in ("Message-ID", "Date"):
         del message[name]
     assert as_sent(octets)[1] == message.as_bytes()
-
-
-def test_refusals(stack: dict[str, Any]) -> None:
-    """The stack's DNS, keys and accounts cause the expected refusals."""
-    with connect(stack, stack["keys"]["live_free"]) as client:
-        for recipient, code, status in (
-            ("a@nomx.example", 550, b"5.1.2"),
-            ("a@nullmx.example", 556, b"5.1.10"),
-            ("a@x.invalid", 550, b"5.1.2"),
-        ):
-            with pytest.raises(smtplib.SMTPDataError) as refusal:
-                client.sendmail(SENDER, [recipient], mail("Refused").as_bytes())
-            assert refusal.value.smtp_code == code
-            assert isinstance(refusal.value.smtp_error, bytes)
-            assert refusal.value.smtp_error.startswith(status)
-    with pytest.raises(smtplib.SMTPAuthenticationError) as failure:
-        connect(stack, stack["keys"]["preview"])
-    assert failure.value.smtp_code == 535

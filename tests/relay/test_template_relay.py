@@ -1,6 +1,5 @@
 """The relay in template.yaml: zones, TCP, a closed container, and time to drain."""
 
-import re
 from typing import Any
 
 import pytest
@@ -167,26 +166,6 @@ def test_the_processes_of_a_size_fit_into_its_memory(size: dict[str, str]) -> No
     assert relay <= int(size["RelayMemory"])
     assert front <= int(size["FrontMemory"])
     assert int(size["RelayMemory"]) + int(size["FrontMemory"]) <= int(size["Memory"])
-
-
-@pytest.mark.parametrize("name", ["Cpu", "Memory"])
-def test_the_size_of_the_task_is_a_parameter(name: str) -> None:
-    """The task's resources come from the size, which Fargate offers with arm64."""
-    value = all_met(RELAY["RelayTask"][name])
-    assert value == {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, name]}
-    offered = {("256", "512"), ("256", "1024"), ("1024", "2048")}
-    for memory in ("Memory", "MemoryWithoutFront"):
-        assert {(size["Cpu"], size[memory]) for size in SIZES.values()} <= offered
-
-
-def test_settings_of_the_task_are_documented(relay_settings: settings.RelaySettings) -> None:
-    """Each setting in the task is one that docs/relay.md documents."""
-    known = re.findall(
-        r"`(?:PILLARBOX_SMTP_|…_)(\w+)`", (template.ROOT / "docs/relay.md").read_text()
-    )
-    task_settings = {name for name in ENVIRONMENT if name.startswith("PILLARBOX_SMTP_")}
-    assert task_settings <= {f"PILLARBOX_SMTP_{name}" for name in known}
-    assert (relay_settings.secret, relay_settings.name) == ("made", "made")
 
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)

@@ -58,6 +58,16 @@ def test_commands_sent_ahead_of_tls_are_dropped(relay: RunningRelay) -> None:
         assert client.command("HELP").startswith(b"214 2.0.0 ")
 
 
+def test_a_greeting_before_tls_is_forgotten(relay: RunningRelay) -> None:
+    """After STARTTLS the client has to greet again (RFC 3207, 4.2)."""
+    with relay.connect_plaintext() as client:
+        client.command("EHLO client.example")
+        client.start_tls()
+        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
+        client.command("HELO client.example")
+        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+
+
 def test_starttls_inside_tls_is_refused(relay: RunningRelay) -> None:
     """STARTTLS inside TLS gets 503 5.5.1."""
     with relay.connect_tls() as client:

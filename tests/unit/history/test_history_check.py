@@ -131,16 +131,6 @@ def test_a_lost_change_with_a_date_to_come_is_applied() -> None:
     assert wrong_items(world) == 0
 
 
-def test_an_entry_without_a_message_is_removed() -> None:
-    """An entry of a message that does not exist leaves the ledger."""
-    world = busy_hour()
-    gone = [*world.messages.values()][3]
-    world.engine.partition(f"MSG#{world.account_id}").remove(str(gone.message_id))
-    del world.messages[gone.message_id]
-    assert check(world) >= 1
-    assert wrong_items(world) == 0
-
-
 @pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=examples(8), deadline=None)

@@ -10,7 +10,6 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.history.ledger import place
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import END_OF_TIME, IndexEntry, TimeRange
@@ -20,7 +19,6 @@ from tests.unit.history.ledger_world import (
     LedgerWorld,
     WatchedEngine,
     entry,
-    message_id,
 )
 
 EVER = TimeRange(0, END_OF_TIME)
@@ -243,61 +241,6 @@ def test_a_copy_is_written_before_its_entry(world: LedgerWorld) -> None:
     assert world.copies("sent", HOUR) == {one.message_id: one}
 
 
-def test_a_change_moves_the_copy(world: LedgerWorld) -> None:
-    """An entry of a newer revision replaces the older one, and its copy moves to another list."""
-    first = entry(1, created=HOUR, status=Status.SENT, updated=HOUR + 5, key_id="key_1")
-    second = replace(first, revision=2, status=Status.DELIVERED, updated=HOUR + 40_000)
-    other = entry(2, created=HOUR, status=Status.SENT, updated=HOUR + 5)
-    world.put(first, other)
-    world.put(second)
-    assert world.item(HOUR) == {first.message_id: second, other.message_id: other}
-    assert world.copies("sent", HOUR) == {other.message_id: other}
-    # The list of delivered messages does not have their keys.
-    assert world.copies("delivered", HOUR + 30_000) == {
-        first.message_id: replace(second, key_id=None)
-    }
-    world.put(replace(other, revision=2, status=Status.BOUNCED))
-    assert world.copies("sent", HOUR) is None
-
-
-def test_several_revisions_at_once_leave_the_last(world: LedgerWorld) -> None:
-    """Of several revisions of a message in one batch, in any order, the newest one counts."""
-    revisions = [
-        entry(1, created=HOUR, revision=n, status=status)
-        for n, status in ((2, Status.SENT), (3, Status.BOUNCED), (1, Status.PENDING))
-    ]
-    world.put(*revisions)
-    assert world.item(HOUR) == {revisions[1].message_id: revisions[1]}
-    assert world.copies("bounced", HOUR) == {revisions[1].message_id: revisions[1]}
-    assert world.copies("sent", HOUR) is None
-    assert world.copies("pending", HOUR) is None
-
-
-@pytest.mark.parametrize("revision", [4, 5, 6])
-def test_nothing_is_written_for_an_entry_that_says_nothing_new(
-    world: LedgerWorld, revision: int
-) -> None:
-    """An entry that differs from the stored one in its revision alone costs no write."""
-    world.put(entry(1, created=HOUR, revision=5))
-    world.engine.reset()
-    world.put(entry(1, created=HOUR, revision=revision))
-    assert world.engine.write_units == 0
-    item = world.item(HOUR)
-    assert item is not None
-    assert item[message_id(1, HOUR)].revision == 5
-
-
-@pytest.mark.parametrize("revision", [4, 5])
-def test_an_entry_of_no_newer_revision_changes_nothing(world: LedgerWorld, revision: int) -> None:
-    """What an older revision says, or the stored one in another form, is not written."""
-    stored = entry(1, created=HOUR, revision=5, status=Status.SENT)
-    world.put(stored)
-    world.engine.reset()
-    world.put(entry(1, created=HOUR, revision=revision, status=Status.FAILED))
-    assert world.item(HOUR) == {stored.message_id: stored}
-    assert world.engine.write_units == 0
-
-
 def correct(
     world: LedgerWorld, right: Iterable[IndexEntry] = (), wrong: dict[UUID, int] | None = None
 ) -> dict[UUID, IndexEntry] | None:
@@ -356,16 +299,3 @@ def test_a_correction_never_undoes_what_was_written_meanwhile(
     else:
         with pytest.raises(ServiceError, match="Too many writers"):
             correct(world, [one])
-
-
-def test_the_keys_of_many_entries_are_those_of_their_items(world: LedgerWorld) -> None:
-    """A batch over several items writes each item once, and its copies once."""
-    entries = [entry(n, created=HOUR + 10_000 * n) for n in range(9)]
-    world.engine.reset()
-    world.put(*entries)
-    assert world.engine.write_units == 3 + 3
-    assert {place(one) for one in entries} == {HOUR, HOUR + 30_000, HOUR + 60_000}
-    for one in entries:
-        item = world.item(place(one))
-        assert item is not None
-        assert item[one.message_id] == one

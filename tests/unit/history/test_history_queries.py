@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
-from pillarbox.application.history.pagination import Page, PageRequest, Pagination, SortBy
+from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket, HistoryQueries, MessageCounts
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.domain.timing import milliseconds
@@ -80,19 +80,6 @@ def test_other_pages_are_read_by_their_ids(world: World, request_: PageRequest) 
     assert len(log.ids) == 4
     without_records = read_for(world, PageRequest(limit=4, skip=10, sort_by=request_.sort_by))
     assert log.ranges == without_records.ranges
-
-
-def refuse(*_: object) -> None:
-    raise AssertionError
-
-
-@pytest.mark.parametrize("skip", [10, 11])
-def test_a_page_after_the_last_message_is_empty(
-    world: World, skip: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is selected for a page that starts after the last message."""
-    monkeypatch.setattr(Pagination, "by_creation", refuse)
-    assert world.page(PageRequest(skip=skip)) == Page([], 10)
 
 
 def test_analytics_have_the_ten_most_frequent_errors() -> None:

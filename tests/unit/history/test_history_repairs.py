@@ -56,32 +56,6 @@ def listed(group: str, moment: int) -> Item:
     return keys.updates(ACCOUNT, group, moment)
 
 
-def test_right_entries_are_not_wrong(world: Audited) -> None:
-    """Entries of any age of their status are right, whatever their stored revision is."""
-    entries = [
-        entry(1, created=HOUR),
-        entry(2, created=HOUR, status=SENT, updated=HOUR + HOUR_LENGTH - 1),
-        entry(3, created=HOUR + 1, status=SENT, updated=HOUR + HOUR_LENGTH),
-        entry(4, created=HOUR + 2, status=Status.DELIVERED, updated=HOUR + 3, key_id="key_1"),
-        entry(3, created=HOUR + 3, shards=4),
-    ]
-    world.put(*entries)
-    assert world.wrong(*entries) == set()
-    assert world.wrong(*(replace(one, revision=9) for one in entries)) == set()
-
-
-@pytest.mark.parametrize("copy", ["by creation", "by update"])
-def test_a_missing_copy_is_wrong(world: Audited, copy: str) -> None:
-    """A message that lacks one of its two entries is wrong, and no other message is."""
-    missing, right = entry(1, created=HOUR), entry(2, created=HOUR)
-    world.put(missing, right)
-    key = by_creation(HOUR) if copy == "by creation" else listed("pending", HOUR)
-    world.store(key, right)
-    assert world.wrong(missing, right) == {missing.message_id}
-    world.correct(missing)
-    assert world.wrong(missing, right) == set()
-
-
 @pytest.mark.parametrize(
     ("group", "moment"),
     [
@@ -103,18 +77,6 @@ def test_a_copy_in_another_list_is_wrong(world: Audited, group: str, moment: int
     assert world.copies("pending", HOUR) == {one.message_id: one}
 
 
-def test_what_a_message_no_longer_says_is_wrong(world: Audited) -> None:
-    """A stored entry of the same revision that says something else is replaced."""
-    one = entry(1, created=HOUR, revision=3)
-    world.put(one)
-    right = replace(one, status=SENT, updated=HOUR + 7)
-    assert world.wrong(right) == {one.message_id}
-    world.correct(right)
-    assert world.item(HOUR) == {one.message_id: right}
-    assert world.copies("sent", HOUR) == {one.message_id: right}
-    assert world.copies("pending", HOUR) is None
-
-
 def test_the_entry_by_creation_is_corrected_last(
     world: Audited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,15 +90,6 @@ def test_the_entry_by_creation_is_corrected_last(
     world.correct(replace(one, status=SENT, updated=HOUR + 7))
     assert len(written) == 3
     assert [keys.is_by_creation(sort_key) for sort_key in written] == [False, False, True]
-
-
-def test_a_newer_revision_stays(world: Audited) -> None:
-    """A correction from an older record changes nothing of a newer entry."""
-    newer = entry(1, created=HOUR, revision=4, status=SENT, updated=HOUR + 7)
-    world.put(newer)
-    world.correct(entry(1, created=HOUR, revision=3))
-    assert world.item(HOUR) == {newer.message_id: newer}
-    assert world.copies("sent", HOUR) == {newer.message_id: newer}
 
 
 @pytest.mark.parametrize("revision", [1, 65_535])
@@ -191,13 +144,6 @@ def test_the_lists_of_an_hour_are_read_up_to_its_end(world: Audited) -> None:
     assert world.wrong(late, entry(2, created=end - 1)) == set()
     lists = {sort_key for sort_key in engine.read if sort_key.startswith("U#")}
     assert lists == {f"U#pending#{end - 30_000:015}", f"U#sent-later#{end:015}"}
-
-
-def test_all_entries_are_read_by_creation(world: Audited) -> None:
-    """The audit reads each entry once, from those by creation, of every time."""
-    entries = [entry(n, created=moment) for n, moment in enumerate((1, HOUR, 2**48 - 2))]
-    world.put(*entries)
-    assert [*world.audit.entries(ACCOUNT)] == entries
 
 
 def history() -> list[IndexEntry]:

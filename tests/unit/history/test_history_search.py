@@ -4,7 +4,6 @@
 
 import random
 from dataclasses import replace
-from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock, call
@@ -19,7 +18,6 @@ from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Status
 from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
-from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.refusals import faults
@@ -150,17 +148,6 @@ def test_a_search_that_would_read_too_much_is_refused(
     world.pass_time(100)
     world.aggregate()
     assert faults(world.search, request_) == [(field, "too_many_matches")]
-
-
-@pytest.mark.parametrize(("is_prefix", "most"), [(False, 5), (True, 6)])
-def test_a_search_reads_no_more_than_it_needs(*, is_prefix: bool, most: int) -> None:
-    """The index gives as many as are listed, and one more to see that there are too many."""
-    world = SearchWorld(tuning=SMALL)
-    index = Mock(find=Mock(return_value=[]))
-    search = RecordSearch(Mock(newest_first=Mock(return_value=[])), world.ledger, index, SMALL)
-    term = RecipientTerm("ann@example.com", is_prefix=is_prefix)
-    search.find(world.account_id, term, TimeRange(0, END_OF_TIME), 1)
-    assert [made.args[3] for made in index.find.mock_calls] == [most]
 
 
 def test_from_when_on_records_are_read_too() -> None:
@@ -314,17 +301,3 @@ def test_a_search_finds_only_the_own_messages(account: str) -> None:
     ):
         assert world.search(search).total == 1
         assert world.queries.page(account, search).total == 0
-
-
-def test_an_old_message_is_found_by_its_time() -> None:
-    """The time range is that of lists: from is included, to is not."""
-    world = SearchWorld()
-    sent = world.send_to("ann@example.com")
-    world.pass_time(3600)
-    world.send_to("ann@example.com")
-    world.aggregate()
-    at = milliseconds(sent.created_at)
-    for since, until, total in ((at, at + 1, 1), (at, at, 0), (at + 1, None, 1), (None, at, 0)):
-        page = world.search(PageRequest(recipient=ANN, since=since, until=until))
-        assert page.total == total
-    assert world.now - sent.created_at == timedelta(hours=1)

@@ -75,17 +75,6 @@ def test_a_change_of_an_earlier_day_reaches_the_figures_of_its_key_and_template(
     assert wrong_items(world) == 0
 
 
-@pytest.mark.parametrize("kind", ["hour#", "day#"])
-def test_a_lost_rollup_of_a_subset_is_found(kind: str) -> None:
-    """The audit counts an item that a subset's partition lacks."""
-    world = World()
-    days(world, 3)
-    pk = subset_partitions(world)[0]
-    lost = next(sk for sk in world.engine.partition(pk).order if sk.startswith(kind))
-    world.engine.partition(pk).remove(lost)
-    assert wrong_items(world) == 1
-
-
 def test_the_sweep_repairs_rollups_of_subsets_and_the_list_of_a_day() -> None:
     """Without the list of the day and an hour of each subset, the check writes all of them."""
     world = busy_hour()
