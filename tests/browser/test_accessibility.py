@@ -48,7 +48,6 @@ def test_the_pages_meet_wcag_aa(user: User, emails: dict[str, str], stack: dict[
 
 
 def test_the_pages_of_domains_meet_wcag_aa(user: User) -> None:
-    """Without data, and with names that are as long as the DNS allows."""
     answer = {"status": "differs", "values": ["x" * 300], "advice": "replace it"}
     records = [RECORD, RECORD | {"host": "u" * 60 + ".acme.example"}]
     domain = DOMAIN | {"status": "verified", "records": [one | {"dns": answer} for one in records]}
@@ -70,7 +69,6 @@ def test_the_pages_of_domains_meet_wcag_aa(user: User) -> None:
 
 
 def test_the_operators_pages_meet_wcag_aa(browser: Browser, dashboard: dict[str, Any]) -> None:
-    """Those of accounts, rates, queues and checks, and the sign-ups that wait."""
     address = f"{RUN}@operator.example"
     operate("operator", "add", address)
     operator = User(browser, dashboard, session(dashboard["base_url"], address))
@@ -85,7 +83,6 @@ def test_the_operators_pages_meet_wcag_aa(browser: Browser, dashboard: dict[str,
 
 
 def test_the_sign_in_page_meets_wcag_aa(browser: Browser, dashboard: dict[str, Any]) -> None:
-    """It is the first page that somebody without a session sees."""
     stranger = User(browser, dashboard)
     expect(stranger.go("/app/sign-in").locator("form")).to_be_visible()
     assert_accessible(stranger.page)

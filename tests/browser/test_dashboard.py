@@ -55,7 +55,6 @@ def drawer(page: Page) -> Locator:
 
 
 def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
-    """Links, Back, a reload and an address of its own work; each page loads only what it needs."""
     loaded: list[str] = []
     user.page.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
     page = user.go("/")
@@ -102,7 +101,6 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
 def test_an_email_leads_to_the_inbox_and_back(
     user: User, emails: dict[str, str], stack: dict[str, Any]
 ) -> None:
-    """An email of a local stack leads to what its recipient got, and from there back."""
     page = user.go(f"/app/activity/{emails['delivered']}")
     expect(page.get_by_role("link", name="Inbox of this stack")).to_have_attribute(
         "href", stack["inbox_url"]
@@ -116,7 +114,6 @@ def test_an_email_leads_to_the_inbox_and_back(
 
 
 def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> None:
-    """Filters survive a reload, go with Back and choose what a file has; an id opens its email."""
     page = user.go(f"/app/activity/{emails['delivered']}")
     link = drawer(page).locator("a[href*='activity?key=']")
     expect(link).not_to_have_text(re.compile("^key_"))  # once the names are there
@@ -166,7 +163,6 @@ def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> No
 
 @pytest.mark.both_browsers
 def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
-    """A search, an email, the next one and the way back need no pointer."""
     page = user.go("/app/activity")
     expect(page.get_by_role("link", name=ADDRESSES["delivered"])).to_be_visible()
     page.keyboard.press("/")
@@ -240,7 +236,6 @@ def _hostile(value: Any, *, free: bool = False) -> Any:
 
 
 def test_hostile_text_is_only_text(user: User, emails: dict[str, str]) -> None:
-    """Markup in a text of a tenant, a recipient, a server or the DNS is shown, and does nothing."""
     dns = {"status": "differs", "values": [HOSTILE], "advice": HOSTILE}
     records = [RECORD | {"host": HOSTILE, "value": HOSTILE, "purpose": HOSTILE, "dns": dns}]
     domain = DOMAIN | {"domain": HOSTILE, "status": "failed", "records": records}
@@ -287,7 +282,6 @@ def test_data_stays_while_the_service_is_down(user: User, emails: dict[str, str]
 
 
 def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, Any]) -> None:
-    """The list marks them. An agent's email is read and sent, and another one is canceled."""
     options = ("--preset", "send", "--agent", "--agent-recipient", "*")
     owned = (*options, "--agent-confirmation", "owner", "--account", user.account["id"])
     agent = str(operate("key", "create", "--name", "bot", *owned)["key"])
@@ -314,7 +308,6 @@ def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, An
 
 
 def test_a_webhook_from_its_creation_to_its_end(user: User, stack: dict[str, Any]) -> None:
-    """An endpoint is added, its secret shown once, tested, its delivery sent again, and deleted."""
     page = user.go("/app/webhooks")
     page.get_by_role("button", name="Add endpoint").click()
     url = f"{stack['inbox_url']}/hooks/{RUN}"
@@ -345,7 +338,6 @@ def test_a_webhook_from_its_creation_to_its_end(user: User, stack: dict[str, Any
 
 
 def test_a_page_that_fails_says_why_in_the_console(user: User) -> None:
-    """An error in a page shows a notice, is logged, and leaves the other pages alone."""
     page, logged = user.go("/app/keys"), list[str]()
     page.on("console", lambda message: logged.append(message.text))
     user.interfere = answering(webhooks={"items": [{"types": None}], "total": 1})
@@ -358,7 +350,6 @@ def test_a_page_that_fails_says_why_in_the_console(user: User) -> None:
 
 
 def test_a_filter_that_is_typed_survives_an_answer(user: User) -> None:
-    """Text that is not yet sent as a filter stays when the list comes."""
     tag = user.page.get_by_label("Tag, as name:value")
     with user.holding():
         page = user.go("/app/activity")

@@ -66,7 +66,6 @@ def send(stack: dict[str, Any], key: str) -> httpx.Response:
 
 
 def test_a_key_is_created_sends_and_is_revoked(owner: User, stack: dict[str, Any]) -> None:
-    """The key is shown once, with curl and SMTP, and Esc does not lose it; it can be revoked."""
     page, name = owner.go("/app/keys"), f"{uuid4().hex[:8]}{HOSTILE}"
     page.get_by_role("button", name="Create key").click()
     page.get_by_label("Name").fill(name)
@@ -104,7 +103,6 @@ def test_a_key_is_created_sends_and_is_revoked(owner: User, stack: dict[str, Any
 
 
 def test_a_plan_refuses_presets_with_the_reason(enter: Enter, stack: dict[str, Any]) -> None:
-    """The cards of a free plan spell out their scopes, and the refused ones cannot be chosen."""
     member = enter("free@acme.example", stack["accounts"]["live_free"], "developer")
     page = member.go("/app/keys")
     page.get_by_role("button", name="Create key").click()
@@ -118,7 +116,6 @@ def test_a_plan_refuses_presets_with_the_reason(enter: Enter, stack: dict[str, A
 
 
 def test_suppressions_from_a_file_to_a_file(owner: User, tmp_path: Path) -> None:
-    """Addresses are imported, searched, removed after a question, and exported as they are."""
     page, run = owner.go("/app/suppressions"), uuid4().hex[:8]
     page.get_by_role("button", name="Import").click()
     # The browser's event of a file that was not chosen does not close the window around it.
@@ -211,7 +208,6 @@ def _mail_to(stack: dict[str, Any], email: str) -> dict[str, Any] | None:
 
 
 def test_the_account_changes_its_brand(owner: User) -> None:
-    """A colour without contrast is refused with the reason; other texts stay as they are."""
     page = owner.go("/app/account")
     page.get_by_label("Sender's display name").fill(HOSTILE)
     page.get_by_label("Postal address").fill("1 Quay Street")
@@ -232,7 +228,6 @@ def test_the_account_changes_its_brand(owner: User) -> None:
 
 
 def test_an_owner_lets_old_records_be_deleted(owner: User) -> None:
-    """A window says what goes and what stays; a number that is too low is refused."""
     page = owner.go("/app/account")
     page.get_by_role("button", name="Delete old records…").press("Enter")
     window = page.get_by_role("dialog")
@@ -252,7 +247,6 @@ def test_an_owner_lets_old_records_be_deleted(owner: User) -> None:
 
 
 def test_an_owner_chooses_alerts_and_tries_them(owner: User, stack: dict[str, Any]) -> None:
-    """What is off stays off, a room gets the test, and the page shows only the end of its URL."""
     page, room = owner.go("/app/account"), uuid4().hex
     quota, url = (
         page.get_by_label("quota is used"),

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.stack
 
 
 def test_a_domain_from_its_first_record_to_its_removal(user: User, stack: dict[str, Any]) -> None:
-    """First its proof is missing, then all is found; it is verified, has senders, is removed."""
     # The stand-in for the DNS has no records of this domain until the test publishes them.
     name = f"d{uuid4().hex[:8]}.unverified.example"
     page = user.go("/app/domains")
@@ -144,7 +143,6 @@ def _remove(user: User, domain: str) -> None:
 
 
 def test_the_overview_leads_a_new_account(user: User, emails: dict[str, str]) -> None:
-    """Each step to the first email has a button; the list leaves when all steps are done."""
     assert emails
     nothing: dict[str, Any] = {"domains": [], "senders": [], "keys": [], "webhooks": []}
     user.interfere = answering(**nothing, emails={"items": [], "total": 0})
@@ -177,7 +175,6 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
 
 
 def test_a_failed_domain_is_checked_again(user: User) -> None:
-    """The button lets the provider look for the records again; then the domain waits."""
     domain = DOMAIN | {"status": "failed", "records": []}
 
     def answer(route: Route) -> bool:

@@ -183,7 +183,6 @@ def test_a_template_from_its_starter_to_its_end(user: User, dashboard: dict[str,
 
 
 def test_a_test_goes_to_a_member(user: User, begin: Callable[..., str]) -> None:
-    """What is not saved yet is saved first; then the draft is sent with the values of the set."""
     page = _open(user, begin("<p>Hello {{ name }}</p>"))
     page.get_by_label("Subject").fill(f"Test {RUN}")
     page.get_by_role("button", name="Send a test").click()
@@ -199,7 +198,6 @@ def test_a_test_goes_to_a_member(user: User, begin: Callable[..., str]) -> None:
 
 
 def test_the_preview_is_what_the_service_renders(user: User, begin: Callable[..., str]) -> None:
-    """HTML and text have every byte of the answer."""
     template_id = begin("<style>p { color: red }</style><p>{{ name | default('é & <b>') }}</p>")
     with user.page.expect_response("**/render") as answer:
         page = _open(user, template_id)
@@ -214,7 +212,6 @@ def test_the_preview_is_what_the_service_renders(user: User, begin: Callable[...
 
 @pytest.mark.both_browsers
 def test_a_hostile_email_is_only_shown(user: User, begin: Callable[..., str]) -> None:
-    """Its scripts do not run, it loads nothing and stays in its frame; dark mode is its own."""
     loaded: list[str] = []
     user.context.route("https://evil.example/**", lambda route: loaded.append(route.request.url))
     page = _open(user, begin(HOSTILE, name='<img src=x onerror="pwned=1">'))
@@ -276,7 +273,6 @@ def test_a_conflict_with_oneself(user: User, begin: Callable[..., str]) -> None:
 def test_two_authors_lose_nothing(
     user: User, browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
 ) -> None:
-    """The second one sees both texts, and keeps the other text as a new template."""
     template_id = begin("<p>Both</p>", name=f"Both {RUN}")
     bob = _author(browser, dashboard, BOB)
     mine, theirs = _open(user, template_id), _open(bob, template_id)
@@ -305,7 +301,6 @@ def test_two_authors_lose_nothing(
 
 
 def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., str]) -> None:
-    """While the service is down the draft stays, also in a reload; then it is saved and undone."""
     page = _open(user, begin("<p>Before</p>"))
     user.interfere = unreachable("PUT")
     page.get_by_label("Keep content").select_option("Never")
@@ -322,7 +317,6 @@ def test_text_survives_an_outage_and_a_reload(user: User, begin: Callable[..., s
 
 
 def test_nothing_moves_when_the_editor_has_come(user: User, begin: Callable[..., str]) -> None:
-    """On a phone the place of the source is kept while the editor is loaded."""
     user.context.add_init_script(SHIFTS)
     user.page.set_viewport_size({"width": 412, "height": 823})
     page = _open(user, begin("<p>Hello</p>"))
@@ -331,7 +325,6 @@ def test_nothing_moves_when_the_editor_has_come(user: User, begin: Callable[...,
 
 
 def test_checks_lead_to_their_lines(user: User, begin: Callable[..., str]) -> None:
-    """What is not allowed is marked and named with its line, and nothing is published."""
     page = _open(user, begin("<p>One</p>\n<p>{{ name | evil }}</p>\n"))
     error = page.locator(".checks li").first
     expect(error).to_contain_text("error")

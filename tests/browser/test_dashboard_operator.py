@@ -45,7 +45,6 @@ def heading(page: Page, name: str) -> None:
 def test_an_operator_changes_and_suspends_an_account(
     operator: User, browser: Browser, stack: dict[str, Any], account: tuple[str, str]
 ) -> None:
-    """From the list to the account, its plan, a suspension and its end, and the log of all that."""
     account_id, name = account
     page = operator.go("/app/operator")
     heading(page, "Accounts")
@@ -87,8 +86,6 @@ def test_an_operator_changes_and_suspends_an_account(
 
 
 def test_dead_letters_are_moved_after_a_question(operator: User) -> None:
-    """Only a queue with dead letters can be redriven, and the page says how many moved."""
-
     def with_dead_letters(answer: Any) -> Any:
         items = [item | {"dead": 2 if item["name"] == "jobs" else item["dead"]} for item in answer]
         return {"items": items}
@@ -106,7 +103,6 @@ def test_dead_letters_are_moved_after_a_question(operator: User) -> None:
 
 
 def test_a_sign_up_is_approved_or_refused(operator: User) -> None:
-    """The page says who asks for which account, and sends the decision after a question."""
     waiting = [
         {"email": f"{name}@shop.example", "name": f"{name} {_HOSTILE}", "createdAt": _ASKED}
         for name in ("ada", "bob")
@@ -148,7 +144,6 @@ def test_a_sign_up_is_approved_or_refused(operator: User) -> None:
 
 
 def test_operators_need_no_mouse(operator: User, account: tuple[str, str]) -> None:
-    """Every page of theirs, and an account that they search for, open by the keyboard alone."""
     account_id, name = account
     page = operator.go("/app/operator")
     for link in ("Sign-ups", "Rates", "Queues", "Checks", "Accounts"):

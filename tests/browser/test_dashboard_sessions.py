@@ -113,7 +113,6 @@ def test_a_code_that_fails_takes_no_newer_input_away(user: User) -> None:
 
 
 def test_sign_up_with_the_keyboard(user: User, stack: dict[str, Any]) -> None:
-    """A new address gets a code, names an account and sees its first steps; a reload keeps them."""
     page = user.go("/app/")
     code, _ = ask_for_code(page, f"new-{RUN}@acme.example", stack["inbox_url"])
     page.keyboard.type(code)
@@ -162,7 +161,6 @@ def test_sign_in_with_a_link(user: User, owner: str) -> None:
 def test_the_link_of_the_email(
     user: User, owner: str, browser: Browser, stack: dict[str, Any]
 ) -> None:
-    """It signs in where the code was asked for, in each tab; another browser shows the code."""
     page = user.go("/app/activity")
     code, url = ask_for_code(page, owner, stack["inbox_url"])
     elsewhere = User(browser, stack)
@@ -177,7 +175,6 @@ def test_the_link_of_the_email(
 
 
 def test_tabs_show_the_accounts_that_the_user_has(user: User) -> None:
-    """Each tab keeps its account; the last owner stays in it, and who is in none can look again."""
     email = f"tabs-{RUN}@acme.example"
     second = operate("account", "create", "--name", HOSTILE, "--plan", "free")["id"]
     operate("member", "add", email, "--account", user.account["id"], "--role", "viewer")

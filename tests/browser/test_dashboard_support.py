@@ -127,7 +127,6 @@ def _send_again(owner: User, customer: str, other: str) -> list[str]:
 def test_support_finds_reads_and_sends_again_by_keyboard(
     owner: User, stack: dict[str, Any]
 ) -> None:
-    """Found by address, read, sent again to another address, and seen delivered; once each."""
     customer, other = f"{uuid4().hex}@example.com", f"{uuid4().hex}@example.com"
     first = _deliver(stack, customer)
     page, drawer = owner.go("/app/"), _drawer(owner.page)

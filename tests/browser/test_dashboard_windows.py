@@ -206,7 +206,6 @@ def test_back_belongs_to_the_window(user: User, dashboard: dict[str, Any]) -> No
 
 @pytest.mark.both_browsers
 def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any]) -> None:
-    """Neither Back nor Esc closes it, a reload asks; afterwards Back leads to the page below."""
     page = user.go("/app/account")
     for name, text, field, button, said in (
         ("API keys", "back", "Name", "Create key", "I have stored it"),
@@ -249,7 +248,6 @@ def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any
 
 @pytest.mark.both_browsers
 def test_a_link_in_a_window(user: User) -> None:
-    """It leads to a page from which Back leads to the one below; a reload forgets the window."""
     page = user.go("/app/webhooks")
     expect(page.get_by_role("heading", level=1, name="Webhooks")).to_be_focused()
     page.keyboard.press("Control+k")

@@ -39,7 +39,6 @@ def page(browser: Browser, local_ses: LocalSes) -> Iterator[Open]:
 def test_the_inbox_links_to_the_receiver(
     page: Open, post_webhook: PostWebhook, local_ses: LocalSes
 ) -> None:
-    """The inbox leads to the receiver of the seeded account's endpoint, and back."""
     assert post_webhook("email.sent").status_code == 204
     inbox = page("/")
     inbox.get_by_role("link", name="Webhooks").click()
@@ -50,7 +49,6 @@ def test_the_inbox_links_to_the_receiver(
 
 
 def test_an_empty_receiver_says_what_to_do(page: Open, local_ses: LocalSes) -> None:
-    """Without an endpoint the page shows the command that creates one."""
     local_ses.webhooks.endpoint_hint = "curl … /hooks/RECEIVER"
     receiver = page("/hooks/mine")
     expect(receiver.locator("#nothing")).to_contain_text("No endpoint points here. Create one:")
@@ -58,7 +56,6 @@ def test_an_empty_receiver_says_what_to_do(page: Open, local_ses: LocalSes) -> N
 
 
 def test_webhooks_appear_when_they_arrive(page: Open, post_webhook: PostWebhook) -> None:
-    """A new webhook comes on top and is marked until it is open; other receivers' do not show."""
     post_webhook("email.sent")
     receiver = page()
     expect(receiver.locator(".row")).to_have_count(1)
@@ -79,7 +76,6 @@ def test_webhooks_appear_when_they_arrive(page: Open, post_webhook: PostWebhook)
 
 
 def test_failures_and_attempts_stand_out(page: Open, post_webhook: PostWebhook) -> None:
-    """Rows show failed answers, invalid signatures and attempts; the switch, how long it lasts."""
     receiver = page()
     receiver.get_by_text("500", exact=True).click()
     expect(receiver.locator("#answer")).to_contain_text("sent again later")
@@ -101,7 +97,6 @@ def test_failures_and_attempts_stand_out(page: Open, post_webhook: PostWebhook) 
 
 
 def test_a_payload_is_only_text(page: Open, post_webhook: PostWebhook) -> None:
-    """Nothing of a payload, an id or a header becomes HTML, runs or reverses what follows."""
     controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
     escapes = "".join(f"\\u{ord(control):04x}" for control in controls)
     data = {"messageId": ALIVE, "recipient": ALIVE, "a": f"{controls}gpj"}
@@ -120,7 +115,6 @@ def test_a_payload_is_only_text(page: Open, post_webhook: PostWebhook) -> None:
 
 
 def test_the_keyboard_goes_through_list_and_tabs(page: Open, post_webhook: PostWebhook) -> None:
-    """Arrow keys open the newest and the next webhook, Escape closes, and tabs take arrows."""
     post_webhook("email.sent")
     post_webhook("email.delivered")
     receiver = page()
@@ -142,7 +136,6 @@ def test_the_keyboard_goes_through_list_and_tabs(page: Open, post_webhook: PostW
 
 
 def test_clear_all_deletes_the_receivers_webhooks(page: Open, post_webhook: PostWebhook) -> None:
-    """Those of other receivers stay."""
     post_webhook()
     post_webhook("email.sent", receiver="other")
     receiver = page()
@@ -157,7 +150,6 @@ def test_clear_all_deletes_the_receivers_webhooks(page: Open, post_webhook: Post
 
 
 def test_a_phone_shows_the_list_or_the_webhook(page: Open, post_webhook: PostWebhook) -> None:
-    """At 320 pixels nothing is wider than the screen, and a link leads back."""
     post_webhook("suppression.added", headers={"webhook-signature": "v1,AAAA"})
     receiver = page()
     receiver.set_viewport_size({"width": 320, "height": 700})

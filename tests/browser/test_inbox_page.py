@@ -98,7 +98,6 @@ def expect_colour(page: Page, x: float, y: float, expected: Rgb) -> None:
 
 
 def test_mail_appears_when_it_arrives(page: Open, send: Send) -> None:
-    """A new mail appears without a reload, on top, and is marked until an arrow key opens it."""
     inbox = page(send("first@example.com"))
     expect(inbox.locator(".row[aria-current]")).to_have_count(1)
     inbox.keyboard.press("Escape")
@@ -114,7 +113,6 @@ def test_mail_appears_when_it_arrives(page: Open, send: Send) -> None:
 
 
 def test_the_frame_in_light_and_dark(page: Open, send: Send) -> None:
-    """The picture shows, no script runs, and the switch sets the colour scheme of the frame."""
     inbox = page(send(raw=colourful_mail()))
     x, y = box(inbox)["x"], box(inbox)["y"]
     expect_colour(inbox, x + 20, y + 20, LOGO)
@@ -130,7 +128,6 @@ def test_the_frame_in_light_and_dark(page: Open, send: Send) -> None:
 
 
 def test_the_views_until_all_is_cleared(page: Open, send: Send, local_ses: LocalSes) -> None:
-    """A frame for two widths, a text with links, headers, attachments, raw; then how to send."""
     local_ses.mailbox.hint = "curl -sS http://127.0.0.1/…"
     inbox = page(send(raw=colourful_mail()))
     inbox.get_by_text("Phone", exact=True).click()
@@ -158,7 +155,6 @@ def test_the_views_until_all_is_cleared(page: Open, send: Send, local_ses: Local
 
 
 def test_searching_narrows_the_list(page: Open, send: Send) -> None:
-    """The list shows only matches of the typed text, also among mail that arrives later."""
     send("ada@example.com")
     send("bob@example.com")
     inbox = page()
@@ -173,7 +169,6 @@ def test_searching_narrows_the_list(page: Open, send: Send) -> None:
 
 
 def test_a_search_has_names(page: Open, send: Send) -> None:
-    """The field shows the names while it is empty; a wrong value is explained."""
     send("ada@example.com")
     send("bob@example.com", raw=colourful_mail())
     inbox = page()
@@ -190,7 +185,6 @@ def test_a_search_has_names(page: Open, send: Send) -> None:
 
 
 def test_unread_mail_stays_so_until_it_is_opened(page: Open, send: Send) -> None:
-    """A reload keeps what is unread; opening reads it, and a button takes that back."""
     send()
     inbox = page()
     expect(inbox.locator(".row.new")).to_have_count(1)
@@ -210,7 +204,6 @@ def test_unread_mail_stays_so_until_it_is_opened(page: Open, send: Send) -> None
 def test_an_open_mail_shows_codes_links_and_problems(
     page: Open, send: Send, local_ses: LocalSes
 ) -> None:
-    """A code is copied by a click, links have a tab, the check says what is wrong."""
     local_ses.mailbox.dashboard = "http://127.0.0.1:1/app"
     mail = EmailMessage()
     mail["From"], mail["Subject"] = "post@sender.example", "Your code"
@@ -237,7 +230,6 @@ def test_an_open_mail_shows_codes_links_and_problems(
 
 
 def test_one_mail_is_deleted(page: Open, send: Send) -> None:
-    """A button deletes the open mail, and no other."""
     send("kept@example.com")
     inbox = page(send("deleted@example.com"))
     expect(inbox.locator(".row")).to_have_count(2)
@@ -247,7 +239,6 @@ def test_one_mail_is_deleted(page: Open, send: Send) -> None:
 
 
 def test_a_phone_shows_the_list_or_the_mail(page: Open, send: Send) -> None:
-    """A phone shows the list or the mail, neither wider than the screen, and a link back."""
     mail_id = send(raw=colourful_mail())
     inbox = page()
     inbox.set_viewport_size({"width": 320, "height": 700})
@@ -269,7 +260,6 @@ def test_a_phone_shows_the_list_or_the_mail(page: Open, send: Send) -> None:
 
 
 def test_a_row_says_what_became_of_the_mail(page: Open, send: Send, local_ses: LocalSes) -> None:
-    """A row shows sender, outcome, attachments and the text, or the reason of a failure."""
     local_ses.mailbox.set_feedback_forwarding("sender.example", enabled=False)
     send(raw=colourful_mail())
     send("ada@example.com", "bounce@simulator.amazonses.com")
@@ -301,7 +291,6 @@ def test_a_refused_mail_shows_its_reason(page: Open, send: Send, local_ses: Loca
 
 
 def test_recipients_are_told_apart(page: Open, send: Send) -> None:
-    """An open email shows To, Cc and Bcc on lines of their own, with the reason of a failure."""
     raw = b"From: post@sender.example\r\nTo: a@example.com\r\nCc: c@example.com\r\n\r\nHello\r\n"
     inbox = page(send("a@example.com", "c@example.com", "bounce@simulator.amazonses.com", raw=raw))
     expect(inbox.locator("#envelope dt")).to_contain_text(["From", "To", "Cc", "Bcc"])
@@ -312,7 +301,6 @@ def test_recipients_are_told_apart(page: Open, send: Send) -> None:
 
 
 def test_a_deleted_mail_disappears(page: Open, send: Send, local_ses: LocalSes) -> None:
-    """An email that a program deletes leaves the list, and closes if it is open."""
     send("kept@example.com")
     deleted = send("deleted@example.com")
     inbox = page(deleted)

@@ -6,7 +6,6 @@ from verification.documents.__main__ import in_chromium
 
 
 def test_a_text_has_what_chromium_shows(browser: Browser) -> None:
-    """In 50 random documents no word or link is lost, and nothing hidden is shown."""
     page = browser.new_page()
     page.route("**", lambda route: route.abort())
     for seed, _, different in in_chromium(page, range(50)):

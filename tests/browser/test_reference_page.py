@@ -195,7 +195,6 @@ def close_dialog(page: Page, card: Locator) -> None:
 
 
 def test_the_page_is_short_and_lists_what_it_has(browser: Browser, address: str) -> None:
-    """The list has each operation, and leads to all of them, to those of keys and back."""
     with opened(browser, address) as page:
         entries = page.locator("#operations li")
         expect(entries.filter(has_text="Send a batch")).to_have_count(1)
@@ -235,7 +234,6 @@ def test_sending_an_email_meets_wcag_aa(page: Page, api: Api) -> None:
 
 
 def test_an_operation_of_each_shape_can_be_tried(page: Page, api: Api) -> None:
-    """The others have a code sample too, and send with the key; each language in turn."""
     others = [operation for operation in TRIED.values() if operation is not SEND]
     assert len(others) >= len(SAMPLES)
     for operation, (language, call) in zip(others, cycle(SAMPLES.items()), strict=False):

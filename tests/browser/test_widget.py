@@ -343,7 +343,6 @@ def test_another_site_gets_nothing(browser: Browser, sites: Sites) -> None:
 
 
 def test_the_loader_listens_to_its_frame_only(visitor: Visitor) -> None:
-    """Neither a message of the page nor an unlikely height of the frame changes its size."""
     frame = visitor.frame()
     expect(frame.get_by_label("Email address")).to_be_visible()
     check(visitor, "address")
@@ -359,7 +358,6 @@ def test_the_loader_listens_to_its_frame_only(visitor: Visitor) -> None:
 
 
 def test_a_recipient_stops_test_mail(visitor: Visitor) -> None:
-    """Loading the page changes nothing; one click reports, and the page says what happened."""
     page = visitor.page
     page.goto(f"{visitor.sites.service}/widget/report#some.token")
     button = page.get_by_role("button", name="Stop and report")
@@ -376,7 +374,6 @@ def test_a_recipient_stops_test_mail(visitor: Visitor) -> None:
 
 
 def test_a_report_without_a_token_says_so(visitor: Visitor) -> None:
-    """A link that has lost its token asks for the one in the email, and sends nothing."""
     visitor.page.goto(f"{visitor.sites.service}/widget/report")
     visitor.page.get_by_role("button", name="Stop and report").click()
     expect(visitor.page.get_by_role("alert").first).to_contain_text("Open the link in the email")

@@ -58,7 +58,6 @@ def run(command: str) -> httpx.Response:
 def test_a_visitor_gets_mail_and_stops_it(
     browser: Browser, dashboard: dict[str, Any], tmp_path: Path
 ) -> None:
-    """The key from the frame sends `welcome` to its address until the recipient reports it."""
     base, address = dashboard["base_url"], f"ada-{RUN}@visitor-{RUN}.example"
     script = f'<!doctype html><script src="{base}/widget.js" async data-pillarbox></script>'
     (tmp_path / "index.html").write_text(f"{script}<body><h1>Shop</h1></body>")

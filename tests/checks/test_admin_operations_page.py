@@ -34,7 +34,6 @@ def anchor(heading: str) -> str:
 
 
 def test_the_page_lists_every_alarm() -> None:
-    """The page has a paragraph for exactly the alarms of the template."""
     listed = [name for heading in PARAGRAPHS for name in heading.split(", ")]
     assert sorted(listed) == sorted(ALARMS)
 
@@ -49,7 +48,6 @@ def test_an_alarm_leads_to_its_paragraph(alarm: str) -> None:
 
 
 def test_names_on_the_page_are_in_the_template() -> None:
-    """Each parameter, output and resource that the pages name is in the template."""
     page = "".join((DOCS / name).read_text() for name in ("alarms.md", "operations.md"))
     loaded = template.inlined(template.load())
     known = {*loaded["Parameters"], *loaded["Outputs"], *loaded["Resources"]}
@@ -81,7 +79,6 @@ def test_the_first_step_of_each_alarm_is_a_command(alarm: str) -> None:
 
 @for_each("command", COMMANDS)
 def test_every_command_on_the_page_exists(command: str) -> None:
-    """Each command on the pages exists, and has the options that they use."""
     words = shlex.split(command.removeprefix("--local "))
     found: Any = _COMMAND
     while words and words[0] in getattr(found, "commands", {}):

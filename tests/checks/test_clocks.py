@@ -227,5 +227,4 @@ def test_a_comparison_without_the_margin_is_seen(body: str) -> None:
 
 @for_each("body", ["return now < until + CLOCK_MARGIN", "return size < most", "return at == now"])
 def test_other_comparisons_are_left_alone(body: str) -> None:
-    """A comparison with the margin needs no reason."""
     assert [*comparisons(f"def check(self, now):\n    {body}")] == []

@@ -21,7 +21,6 @@ _DOMAIN: Final = {
 
 
 def test_the_table_has_each_type_with_its_properties() -> None:
-    """The required ones are before the semicolon, all others after it."""
     rows = dict(re.findall(r"\| `(Custom::\w+)` \| (.*?) \|", _PAGE))
     assert rows.keys() == TYPES.keys()
     for name, kind in TYPES.items():
@@ -31,7 +30,6 @@ def test_the_table_has_each_type_with_its_properties() -> None:
 
 
 def test_the_stack_has_properties_and_attributes_that_exist() -> None:
-    """Each resource of ours is accepted, and each attribute that it is asked for is returned."""
     ours = {
         name: TYPES[one["Type"]]
         for name, one in _STACK["Resources"].items()

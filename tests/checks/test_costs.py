@@ -33,7 +33,6 @@ _TABLES: Final = costs.tables()
 
 @for_each("name", _TABLES)
 def test_the_page_has_the_computed_tables(name: str) -> None:
-    """Each table of the page is what `python -m benchmarks.costs` prints."""
     assert _TABLES[name] in _PAGE
 
 
@@ -51,7 +50,6 @@ def test_an_idle_month_costs_at_most_2_60_dollars_and_a_secret() -> None:
 
 
 def test_a_queue_with_a_maximum_has_five_pollers() -> None:
-    """The queues of delivery have it always, the three others with `WorkerLimits=on`."""
     poller = SECONDS / 20 / 1e6 * PRICES["sqs"].dollars
     for limits, webhooks, pollers in (
         (True, True, 5 * 5),
@@ -64,7 +62,6 @@ def test_a_queue_with_a_maximum_has_five_pollers() -> None:
 
 
 def test_the_smallest_relay_costs_at_most_55_dollars_and_40_without_large_requests() -> None:
-    """The default size and number of tasks are the smallest, and hold the goals."""
     parameters = template.load()["Parameters"]
     smallest = sum(standing.relay().values())
     assert smallest <= 55
@@ -74,7 +71,6 @@ def test_the_smallest_relay_costs_at_most_55_dollars_and_40_without_large_reques
 
 
 def test_an_open_page_costs_what_its_requests_cost() -> None:
-    """The dollars of dashboard.md follow from its counts, and the page names the most of them."""
     dollars = {}
     for name in ("Overview", "Activity", "a domain with pending DNS", _TYPING, _HIDDEN):
         requests, reads, writes, recorded, _ = costs.row("dashboard.md", name)
@@ -88,7 +84,6 @@ def test_an_open_page_costs_what_its_requests_cost() -> None:
 
 
 def test_a_million_emails_costs_what_is_counted() -> None:
-    """The units are those of the recorded benchmarks, and a key costs its one write unit."""
     assert costs.row("accepting.md", "whole life, with a key")[1] == "7"
     # The events come apart, so the second one is a write beside the seven.
     assert costs.million()["DynamoDB, writes"] == pytest.approx(8 * PRICES["write"].dollars)
@@ -109,7 +104,6 @@ def test_both_pages_have_the_same_sums() -> None:
 
 
 def test_a_url_saves_what_the_gateway_costs() -> None:
-    """Reading the secret costs little of it, also for a function that waits most of the time."""
     for batch, rate in ((10, 50), (1, costs.EVENLY)):
         api, url = (
             sum(costs.million(batch=batch, rate=rate, url=url).values()) for url in (False, True)
@@ -118,7 +112,6 @@ def test_a_url_saves_what_the_gateway_costs() -> None:
 
 
 def test_a_window_saves_a_write_and_never_costs() -> None:
-    """Both events of an email are one write, and share invocations and lines of log."""
     for batch, rate in ((10, 50), (1, costs.EVENLY)):
         apart, together = (
             costs.million(batch=batch, rate=rate, window=window) for window in (False, True)
@@ -129,7 +122,6 @@ def test_a_window_saves_a_write_and_never_costs() -> None:
 
 
 def test_the_page_has_the_price_of_snapshots() -> None:
-    """Those of the two functions of a code, and that of each function."""
     codes, everything = (costs.snapshots(chosen) for chosen in ("Codes", "PublishedVersions"))
     assert f"cost {codes:.2f} dollars a month" in " ".join(_PAGE.split())
     each = everything / len([*(template.ROOT / "functions").glob("*/app.py")])
@@ -147,7 +139,6 @@ def test_single_messages_cost_more_than_batches() -> None:
 
 
 def test_a_rare_email_starts_each_function() -> None:
-    """At low rates nearly every email starts the functions of its life, at high ones few do."""
     rare, steady, busy = (
         costs.million(batch=1, rate=rate)["Lambda, cold starts"]
         for rate in (1 / 86_400, costs.EVENLY, 50)
@@ -158,7 +149,6 @@ def test_a_rare_email_starts_each_function() -> None:
 
 
 def test_email_that_waits_for_the_rate_costs_what_was_counted() -> None:
-    """The tokens cost what was counted, instead of the one write of a worker alone."""
     none, four = (costs.million(rate=14, waiting=waiting) for waiting in (None, 4))
     writes, reads = costs.tokens(4)
     assert 0 < writes <= 1.2  # the goal of latency.md
@@ -170,13 +160,11 @@ def test_email_that_waits_for_the_rate_costs_what_was_counted() -> None:
 
 @for_each(("rate", "units"), [(100, 0.27), (50, 0.27), (10, 0.30), (0.4, 1.00), (0.001, 2.56)])
 def test_statistics_cost_what_was_measured_at_a_rate(rate: float, units: float) -> None:
-    """At a measured rate the units are the measured ones, and beyond the ends those of the end."""
     writes = costs.million(rate=rate)["Statistics, writes"] / PRICES["write"].dollars
     assert writes == pytest.approx(units)
 
 
 def test_between_measured_rates_the_units_are_between() -> None:
-    """The units fall as the rate rises."""
     figures = [costs.million(rate=rate)["Statistics, writes"] for rate in (0.02, 0.1, 1, 5, 40)]
     assert figures == sorted(figures, reverse=True)
     assert len(set(figures)) == len(figures)
@@ -189,7 +177,6 @@ def test_a_row_that_is_missing_is_an_error() -> None:
 
 
 def test_each_price_has_a_source_or_says_that_it_has_none() -> None:
-    """The page says of each price where it was read, and which were not verified."""
     for price in (*PRICES.values(), *PEERS):
         assert price.dollars > 0
         assert price.source is None or re.match(r"https?://\S+$", price.source)
@@ -198,7 +185,6 @@ def test_each_price_has_a_source_or_says_that_it_has_none() -> None:
 
 
 def test_a_price_is_old_after_120_days() -> None:
-    """`make audit` names an old price with its age, and no other one."""
     price = replace(PRICES["sqs"], found=date(2026, 1, 1))
     assert list(old([price], date(2026, 5, 1))) == []
     (line,) = old([price, replace(price, found=date(2026, 1, 2))], date(2026, 5, 2))
@@ -221,7 +207,6 @@ def test_a_million_webhook_events_cost_at_most_1_20_dollars() -> None:
 
 
 def test_the_page_has_what_announcing_adds() -> None:
-    """Without an endpoint, at 50 emails a second, at one, and if each change comes alone."""
     figures = [costs.announcing(), costs.announcing(4 / 200), costs.announcing(1)]
     none, fast, slow, alone = (f"{dollars:.2f}" for dollars in (*figures, costs.announcing(4, 3)))
     page = " ".join(_PAGE.split())
@@ -231,7 +216,6 @@ def test_the_page_has_what_announcing_adds() -> None:
 
 
 def test_the_calls_of_a_webhook_event_are_counted() -> None:
-    """Ten events of one endpoint read what the bill says, and write one record each."""
     world = WebhookWorld()
     world.add_endpoint()
     for _ in range(10):

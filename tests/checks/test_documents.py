@@ -70,7 +70,6 @@ def _anchors(page: Path) -> set[str]:
 
 
 def test_every_page_is_reached_from_the_readme() -> None:
-    """A reader who follows links from README.md finds every page."""
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:
         page = waiting.pop()
@@ -80,7 +79,6 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 
 def test_every_link_leads_to_a_file_and_a_heading() -> None:
-    """A link within the repository names a file, and its anchor is a heading of that page."""
     broken = [
         f"{page.relative_to(ROOT)}: {target.name}#{anchor}"
         for page in sorted(pages())
@@ -92,7 +90,6 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
 
 
 def test_the_readme_denies_what_is_listed() -> None:
-    """Each sentence of the README with "not", "no", "never" or the like is one of the list."""
     prose = _NOT_PROSE.sub("", _text(ROOT / "README.md"))
     blocks = [
         " ".join(block.split()) for block in re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)
@@ -102,7 +99,6 @@ def test_the_readme_denies_what_is_listed() -> None:
 
 
 def test_the_glossary_is_short_sorted_and_right() -> None:
-    """The glossary has at most 25 words in order, and the paths that it names exist."""
     rows = re.findall(
         r"^\| (?!word|---)(.+?) \|.*\| (.+) \|$", _text(ROOT / "docs/glossary.md"), re.MULTILINE
     )

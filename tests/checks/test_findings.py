@@ -16,7 +16,6 @@ _ATTACKS: Final = re.findall(
 
 @for_each(("attack", "tests"), _ATTACKS)
 def test_each_finding_has_a_test(attack: str, tests: str) -> None:
-    """Each file exists once and has tests, and each name after it is one of them."""
     names = re.findall(r"`([^`]+)`", tests)
     assert names, attack
     for name in names:
@@ -29,5 +28,4 @@ def test_each_finding_has_a_test(attack: str, tests: str) -> None:
 
 
 def test_the_list_is_read() -> None:
-    """The pattern finds the rows of the table."""
     assert len(_ATTACKS) >= 20

@@ -9,7 +9,6 @@ README = (PACKAGE / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_invariant_names_a_test_that_exists() -> None:
-    """Each numbered invariant names at least one test function, and each of these exists."""
     _, _, section = README.partition("## Invariants\n")
     invariants = re.split(r"^\d+\. ", section, flags=re.MULTILINE)[1:]
     assert len(invariants) == 13
@@ -25,7 +24,6 @@ def test_every_invariant_names_a_test_that_exists() -> None:
 
 
 def test_the_readme_lists_every_module() -> None:
-    """The table of modules has each module of the package, and no other."""
     listed = re.findall(r"^\| `(\w+\.py)` \|", README, re.MULTILINE)
     modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py"}
     assert sorted(listed) == sorted(modules)

@@ -185,7 +185,6 @@ def disallowed(part: str, names: Iterable[str]) -> set[str]:
 
 @for_each("part", MAY_IMPORT)
 def test_parts_import_what_lies_inward(part: str) -> None:
-    """No part imports one that lies further out, and no function imports another."""
     found = {source: disallowed(part, imports(source)) for source in sources(part)}
     assert {source: names for source, names in found.items() if names} == {}
 
@@ -206,12 +205,10 @@ def test_parts_import_what_lies_inward(part: str) -> None:
     ],
 )
 def test_an_import_of_an_outer_part_is_found(part: str, name: str) -> None:
-    """The table refuses what it does not list."""
     assert disallowed(part, [name]) == {name}
 
 
 def test_every_part_has_a_row() -> None:
-    """Every package and module of the layer, every function and every top-level package is here."""
     layer = {
         f"pillarbox.{path.stem}"
         for path in PACKAGE.iterdir()
@@ -227,7 +224,6 @@ def test_every_part_has_a_row() -> None:
 
 
 def test_domain_is_plain_python() -> None:
-    """The domain imports the standard library and itself."""
     for source in sources("pillarbox.domain"):
         tops = {name.partition(".")[0] for name in imports(source)}
         assert tops - {"pillarbox"} <= sys.stdlib_module_names, source

@@ -31,7 +31,6 @@ def test_the_build_gets_only_what_it_copies() -> None:
 
 
 def test_it_runs_as_nobody() -> None:
-    """The user is not root."""
     assert instructions("USER") == ["65534:65534"]
 
 
@@ -48,7 +47,6 @@ def test_its_settings_are_valid() -> None:
 
 
 def test_the_health_check_is_a_program() -> None:
-    """It is valid Python, and asks /healthz on the API's port."""
     (check,) = re.findall(r"HEALTHCHECK .* CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)
     program, *options, source = json.loads(check)
     assert (program, options) == ("python", ["-S", "-c"])

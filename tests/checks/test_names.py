@@ -30,7 +30,6 @@ def class_names() -> dict[str, list[str]]:
 
 
 def test_no_class_name_stands_for_two_things() -> None:
-    """Every class name of the product is defined once, private ones too."""
     names = class_names()
     assert len(names) > 200
     repeated = {name: places for name, places in names.items() if len(places) > 1}

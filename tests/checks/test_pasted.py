@@ -28,7 +28,6 @@ PRINTERS: Final = {"admin/first_email.py", "dashboard/src/command.ts", "local/ba
 
 
 def test_every_block_is_run_checked_or_listed() -> None:
-    """Each block of each page is a command or program that a test runs, or valid, or listed."""
     faults = []
     for block in blocks():
         try:
@@ -40,7 +39,6 @@ def test_every_block_is_run_checked_or_listed() -> None:
 
 
 def test_the_lists_have_nothing_that_is_gone() -> None:
-    """Each entry of the lists is there for a block."""
     commands = [command for block in blocks() for command in block.commands]
     words = {words[0] for command in commands for words in programs_of(command)}
     assert words >= NOT_RUN.keys() | (RUN | SHELL)

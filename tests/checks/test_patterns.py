@@ -60,5 +60,4 @@ def test_patterns_ignore_the_case_of_ascii_alone() -> None:
     ],
 )
 def test_a_pattern_beyond_ascii_is_found(source: str, count: int) -> None:
-    """Flags are found in the call and in the pattern; patterns of octets need none."""
     assert len([*_patterns_beyond_ascii(source)]) == count

@@ -11,7 +11,6 @@ _FUNCTIONS: Final = {path.parent.name for path in ROOT.glob("functions/*/app.py"
 
 
 def test_every_operation_has_a_function() -> None:
-    """The folder of each operation has an app.py, and each function of a route has an operation."""
     wanted = {one.function for one in OPERATIONS}
     lacking = [f"functions/{name}/app.py is missing" for name in sorted(wanted - _FUNCTIONS)]
     for name in sorted(_FUNCTIONS - wanted):
@@ -22,7 +21,6 @@ def test_every_operation_has_a_function() -> None:
 
 
 def test_every_function_is_deployed_once() -> None:
-    """The template has one function for each folder, and no other."""
     declared = Counter(
         resource["Properties"]["CodeUri"].removeprefix("functions/")
         for resource in load()["Resources"].values()
@@ -33,7 +31,6 @@ def test_every_function_is_deployed_once() -> None:
 
 
 def test_every_function_has_a_sample() -> None:
-    """There is one sample event for each function, named after its folder, and no other."""
     samples = {path.stem: json.loads(path.read_text()) for path in ROOT.glob("events/*.json")}
     assert samples.keys() ^ _FUNCTIONS == set(), "see events/"
     kinds = {"Records", "RequestType", "source", "httpMethod", "flow"}

@@ -44,7 +44,6 @@ def _rows_named(*files: str) -> set[str]:
 
 
 def test_the_template_names_no_variable_that_the_table_lacks() -> None:
-    """Every PILLARBOX_ variable of the templates has a row."""
     text = "".join(path.read_text() for path in _TEMPLATES)
     names = set(re.findall(rf"{PREFIX}\w+", text))
     wanted = _variables("functions") | _variables("relay") | _variables("front")
@@ -61,7 +60,6 @@ def test_a_container_is_given_what_the_table_says(place: Place) -> None:
 
 
 def test_the_local_stack_sets_what_the_table_says() -> None:
-    """What it sets comes from the outputs of its stack or is named in its sources."""
     outputs = {row.variable for row in _ROWS if row.output and "local" in row.set_by}
     named = _rows_named("local/front.py", "local/stack.py")
     assert _variables("local") == outputs | (named - _variables("user"))
@@ -78,20 +76,17 @@ def test_no_deployed_stack_posts_webhooks_to_its_own_machine() -> None:
 
 
 def test_outputs_and_parameters_of_rows_exist() -> None:
-    """Each output and parameter that a row names is in the template."""
     source = template.load()
     assert {row.output for row in _ROWS if row.output} - source["Outputs"].keys() == set()
     assert {row.parameter for row in _ROWS if row.parameter} - source["Parameters"].keys() == set()
 
 
 def test_the_command_sets_what_the_table_says() -> None:
-    """What no output or parameter of the stack says, the session sets."""
     given = {row.variable for row in _ROWS if row.output or row.parameter}
     assert _variables("command") <= given | _rows_named("admin/connection.py")
 
 
 def test_defaults_and_what_users_set_are_documented() -> None:
-    """A document names each setting that users or containers get, with its default."""
     documents = "".join((template.ROOT / name).read_text() for name in _DOCUMENTS)
     rows = [row for row in _ROWS if not {"command", "launcher"} & set(row.set_by)]
     missing = [
@@ -107,7 +102,6 @@ def test_defaults_and_what_users_set_are_documented() -> None:
 
 
 def test_parameters_that_operators_choose_are_documented() -> None:
-    """A document names each parameter of the template, except what the command finds itself."""
     documents = "".join(path.read_text() for path in (template.ROOT / "docs").glob("*.md"))
     chosen = template.load()["Parameters"].keys() - _FOUND_BY_DEPLOY
     missing = [name for name in chosen if not re.search(rf"\b{name}\b", documents)]
@@ -133,7 +127,6 @@ def test_defaults_are_valid() -> None:
 
 
 def test_no_other_module_spells_a_variable() -> None:
-    """Programs name settings by the table's attributes."""
     spelled = [
         str(path.relative_to(template.ROOT))
         for program in _PROGRAMS
@@ -164,7 +157,6 @@ def test_an_invalid_setting_is_named(row: Setting[object], text: str, form: str)
 
 
 def test_values_have_their_types() -> None:
-    """Texts become numbers, flags, addresses and networks; spaces around them do not count."""
     settings = Settings(
         {
             "PILLARBOX_TABLE": " mail ",
@@ -182,14 +174,12 @@ def test_values_have_their_types() -> None:
 
 
 def test_a_missing_setting_is_named_when_it_is_read() -> None:
-    """Settings read nothing by themselves; an empty text is as good as none."""
     settings = Settings({"PILLARBOX_TABLE": " "})
     with pytest.raises(SettingError, match=r"^PILLARBOX_TABLE is not set$"):
         _ = settings.table
 
 
 def test_a_program_checks_its_settings_at_its_start() -> None:
-    """The first setting of a place that is missing or invalid is named."""
     words = {"PILLARBOX_PREVIEW_RECIPIENTS": "own", "PILLARBOX_AWS_CLIENT": "direct"}
     variables = dict.fromkeys(_variables("front"), "64") | words
     Settings(variables).check("front")

@@ -5,7 +5,6 @@ from pillarbox.wiring.stores import Stores
 
 
 def test_a_store_is_of_the_class_that_its_annotation_names() -> None:
-    """Each store is made from the module that `Stores` names, once."""
     stores = Stores(Settings({"PILLARBOX_TABLE": "First", "PILLARBOX_CREDENTIALS_TABLE": "Second"}))
     for name, annotation in Stores.__annotations__.items():
         store = getattr(stores, name)

@@ -24,7 +24,6 @@ VALUES: dict[str, Json] = {
 
 @for_each("example", EXAMPLES)
 def test_the_examples_are_valid(example: str) -> None:
-    """Each example of the guide can be saved, and renders without a tag that is left over."""
     check_template("Order {{ order.id }}", example)
     html = render_saved(example, VALUES)
     assert "{%" not in html
@@ -32,7 +31,6 @@ def test_the_examples_are_valid(example: str) -> None:
 
 
 def test_the_guide_states_the_limits() -> None:
-    """The limits of the guide are those of the code."""
     assert len(EXAMPLES) == 5
     for limit in (
         f"{MAX_STORED:,} bytes with its subject, {MAX_TAGS} tags, {MAX_TOKENS:,} tokens",

@@ -55,7 +55,6 @@ def _table() -> tuple[Table, Partitions]:
 
 
 def test_the_log_of_a_busy_endpoint_throttles_on_no_key() -> None:
-    """Each post writes one unit, and no key takes more than half of what a partition can."""
     table, engine = _table()
     deliveries, events = DynamoWebhookDeliveries(table), _events()
     attempt = DeliveryAttempt(at=at(2), status_code=200, milliseconds=80)
@@ -69,7 +68,6 @@ def test_the_log_of_a_busy_endpoint_throttles_on_no_key() -> None:
 
 
 def test_the_waiting_list_of_a_busy_endpoint_throttles_on_no_key() -> None:
-    """While an endpoint is down, all its events wait, and they are read oldest first."""
     table, engine = _table()
     waiting, events = DynamoWaitingEvents(table, lambda: at(5)), _events()
     for each in events:

@@ -151,7 +151,6 @@ def test_auth_arguments(relay: RunningRelay, argument: str) -> None:
 
 
 def test_commands_within_auth_are_responses(relay: RunningRelay) -> None:
-    """A command within AUTH is a malformed response; afterwards commands work again."""
     with relay.connect_tls() as client:
         for command in (f"MAIL FROM:<{SENDER}>", "QUIT", ""):
             assert client.command("AUTH PLAIN").startswith(b"334 ")
@@ -171,14 +170,12 @@ def test_longest_response(relay: RunningRelay) -> None:
 
 
 def test_no_password_is_looked_up_for_another_user(relay: RunningRelay) -> None:
-    """A user other than `apikey` is refused before the key is read."""
     with relay.connect_tls() as client:
         assert client.command(f"AUTH PLAIN {plain(KEY, 'admin')}") == AUTH_FAILED
     assert relay.service.authentications == 0
 
 
 def test_each_call_says_where_the_client_is(relay: RunningRelay) -> None:
-    """The login and each message have the address of the connection, which sources are about."""
     with relay.connect_authenticated() as client:
         assert client.deliver().startswith(b"250 ")
     places = [origin.client(lambda _: False) for origin in relay.service.origins]

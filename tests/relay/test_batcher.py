@@ -65,7 +65,6 @@ async def batching() -> AsyncIterator[tuple[RecordingCall, Batcher]]:
 
 
 async def test_waiting_messages_go_together() -> None:
-    """The first two go at once, each alone; later ones go together when a call has ended."""
     async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, 1, 2, 3, 4, 5)
         assert call.calls == [("a", [1]), ("a", [2])]
@@ -82,7 +81,6 @@ async def test_waiting_messages_go_together() -> None:
 
 
 async def test_a_call_that_ends_does_not_forget_the_other_one() -> None:
-    """While one of two calls still runs, only one more begins; the next message waits."""
     async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, 1, 2)
         call.ends[0].set()
@@ -98,7 +96,6 @@ async def test_a_call_that_ends_does_not_forget_the_other_one() -> None:
 
 
 async def test_simultaneous_messages_go_together() -> None:
-    """Messages that arrive in one read of the sockets share a call."""
     async with batching() as (call, batcher):
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2, 3)]
         await run_pending_tasks()
@@ -108,7 +105,6 @@ async def test_simultaneous_messages_go_together() -> None:
 
 
 async def test_keys_do_not_wait_for_each_other() -> None:
-    """A running call of one key does not delay the messages of another."""
     async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, 1, 2, 3)
         (other,) = await submit_in_turn(batcher, 4, key="b")
@@ -123,7 +119,6 @@ async def test_keys_do_not_wait_for_each_other() -> None:
 
 
 async def test_batch_size_is_limited() -> None:
-    """A call contains at most the maximum number of messages; the rest goes with the next call."""
     async with batching() as (call, batcher):
         tasks = await submit_in_turn(batcher, *range(MAX_BATCH_SIZE + 5))
         for number in range(4):
@@ -137,7 +132,6 @@ async def test_batch_size_is_limited() -> None:
 
 
 async def test_each_message_has_its_own_outcome() -> None:
-    """The error of one message is raised for that one only; the others get their results."""
     async with batching() as (call, batcher):
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, -2, 3)]
         await run_pending_tasks()
@@ -148,7 +142,6 @@ async def test_each_message_has_its_own_outcome() -> None:
 
 
 async def test_failed_call_fails_all_its_messages() -> None:
-    """Every message of a failed call gets the error; the next message is submitted normally."""
     async with batching() as (call, batcher):
         call.fault = ConnectionError()
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
@@ -164,7 +157,6 @@ async def test_failed_call_fails_all_its_messages() -> None:
 
 
 async def test_cancelled_submission_does_not_affect_others() -> None:
-    """If one submission is cancelled during its call, the others still get their results."""
     async with batching() as (call, batcher):
         tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
         await run_pending_tasks()

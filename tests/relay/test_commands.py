@@ -25,7 +25,6 @@ def test_unverified_sender(client: Client, sender: str) -> None:
 
 
 def test_free_accounts_send_from_their_default_sender(relay: RunningRelay) -> None:
-    """On a free plan only the default sender is accepted, not another verified address."""
     account = builders.account(plan=Plan.FREE, senders={SENDER: True, "b@shop.example": True})
     relay.service.principal = Principal(builders.api_key(KEY), account)
     with relay.connect_authenticated() as client:
@@ -34,7 +33,6 @@ def test_free_accounts_send_from_their_default_sender(relay: RunningRelay) -> No
 
 
 def test_sender_verified_since_auth(relay: RunningRelay) -> None:
-    """A sender that is verified after AUTH is accepted in the same session."""
     with relay.connect_authenticated() as client:
         account = builders.account(senders={SENDER: True, "new@shop.example": True})
         relay.service.principal = Principal(builders.api_key(KEY), account)

@@ -23,14 +23,12 @@ async def calls_ended() -> None:
 
 
 async def test_input_behind_the_proxy_header() -> None:
-    """Commands in the same segment as the PROXY header are answered."""
     peer = Peer(proxied=True)
     lines = peer.send(proxy_header("192.0.2.1") + b"NOOP\r\n").splitlines()
     assert [line[:3] for line in lines] == [b"220", b"250"]
 
 
 async def test_check_of_a_load_balancer() -> None:
-    """The load balancer's own check is closed without a greeting, and nothing else is read."""
     peer = Peer(proxied=True)
     assert peer.send(LOCAL) == b""
     assert peer.transport.closed
@@ -38,7 +36,6 @@ async def test_check_of_a_load_balancer() -> None:
 
 
 async def test_an_unexpected_end_lets_the_client_read_the_reply() -> None:
-    """A session that the server ends is only half closed, until the client disconnects."""
     peer = Peer()
     peer.connection.drain()
     assert peer.transport.half_closed
@@ -46,7 +43,6 @@ async def test_an_unexpected_end_lets_the_client_read_the_reply() -> None:
 
 
 async def test_a_client_that_is_gone() -> None:
-    """If the last reply cannot be sent, the connection is aborted."""
     peer = Peer()
     peer.transport.fault = OSError()
     peer.connection.drain()
@@ -54,7 +50,6 @@ async def test_a_client_that_is_gone() -> None:
 
 
 async def test_the_end_of_tls_is_announced() -> None:
-    """The client's TLS sees an end, not a connection that was cut."""
     peer = Peer()
     peer.start_tls()
     peer.connection.drain()
@@ -63,7 +58,6 @@ async def test_the_end_of_tls_is_announced() -> None:
 
 
 async def test_unread_replies_stop_the_session() -> None:
-    """While the client reads no replies, no command is answered; afterwards all are."""
     peer = Peer()
     peer.answer()
     peer.connection.pause_writing()
@@ -75,7 +69,6 @@ async def test_unread_replies_stop_the_session() -> None:
 
 
 async def test_a_lost_connection_frees_its_place() -> None:
-    """A client that disconnects no longer counts against the limits, and is forgotten."""
     peer = Peer()
     peer.answer()
     assert peer.connections == {peer.connection}
@@ -101,7 +94,6 @@ async def test_a_call_outlives_its_connection() -> None:
 
 
 async def test_a_message_far_over_the_limit_ends_the_session() -> None:
-    """A message of more than twice the limit gets one reply."""
     peer = Peer(limits=replace(LIMITS, message_size=1_000))
     await peer.begin_message()
     peer.answer()
@@ -110,7 +102,6 @@ async def test_a_message_far_over_the_limit_ends_the_session() -> None:
 
 
 async def test_the_end_of_a_session_frees_the_memory_of_its_message() -> None:
-    """Other messages have it at once, not when the client has read the last reply."""
     peer = Peer()
     await peer.begin_message()
     peer.send(b"x" * 1_000 + b"\r\n")
@@ -127,7 +118,6 @@ async def test_the_end_of_a_session_frees_the_memory_of_its_message() -> None:
     ids=["accepted", "refused"],
 )
 async def test_a_drain_waits_for_a_message(fault: Exception | None, first: bytes) -> None:
-    """A message that is arriving gets its reply, also an error, and then the session ends."""
     peer = Peer()
     await peer.begin_message()
     peer.service.fault = fault
@@ -142,7 +132,6 @@ async def test_a_drain_waits_for_a_message(fault: Exception | None, first: bytes
 
 
 async def test_an_unexpected_error_is_a_451() -> None:
-    """No error of a call becomes a 250, and the session goes on with what waits."""
     peer = Peer()
     await peer.begin_message()
     peer.answer()
@@ -154,7 +143,6 @@ async def test_an_unexpected_error_is_a_451() -> None:
 
 
 async def test_what_waits_for_a_call_is_answered_after_it() -> None:
-    """Commands behind a message are read when its call has ended, and not before."""
     peer = Peer()
     await peer.begin_message()
     peer.answer()
@@ -168,7 +156,6 @@ async def test_what_waits_for_a_call_is_answered_after_it() -> None:
 
 
 async def test_the_key_is_in_no_representation() -> None:
-    """What a session remembers can be written to a log without the key."""
     peer = Peer()
     await peer.log_in()
     assert KEY not in repr(vars(peer.connection._session))

@@ -14,7 +14,6 @@ OF_PROCESS = 128
     ("text", "limit"), [("536870912\n", 512), ("max\n", None), ("9223372036854771712\n", 2**43 - 1)]
 )
 def test_the_limit_of_the_container(tmp_path: Path, text: str, limit: int | None) -> None:
-    """The first file that exists tells the limit; without a limit it says `max`."""
     (tmp_path / "limit").write_text(text)
     assert container_memory.limit_in_mib((tmp_path / "absent", tmp_path / "limit")) == limit
     assert container_memory.limit_in_mib((tmp_path / "absent",)) is None
@@ -29,6 +28,5 @@ def test_what_fits_is_accepted() -> None:
 
 @pytest.mark.parametrize(("processes", "left"), [(1, 512 - OF_PROCESS), (5, 0)])
 def test_what_cannot_hold_is_refused(processes: int, left: int) -> None:
-    """One MiB too much is refused, and the error says how much is left."""
     with pytest.raises(SettingError, match=f"at most {left} is left"):
         container_memory.check(left + 1, processes, 512)

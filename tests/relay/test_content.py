@@ -46,7 +46,6 @@ def test_smuggling(relay: RunningRelay, name: str, before: bytes) -> None:
 
 
 def test_bare_controls_after_a_message(relay: RunningRelay) -> None:
-    """A complete message is accepted; a bare LF after it is an invalid command."""
     with relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE + b".\r\n\n.\r\n" + INJECTED)
@@ -68,7 +67,6 @@ def test_bdat_is_not_supported(relay: RunningRelay) -> None:
 
 
 def test_several_messages_in_a_session(relay: RunningRelay) -> None:
-    """A session accepts one message after another, each with its own envelope."""
     with relay.connect_authenticated() as client:
         for number in range(3):
             client.envelope(f"r{number}@example.com")
@@ -96,7 +94,6 @@ def test_a_line_that_is_too_long_refuses_the_message_only(client: Client) -> Non
 
 @pytest.mark.parametrize("refused", ["<bad@@shop.example>", "<a@localhost>", "<\xe9@shop.example>"])
 def test_no_recipient_is_left_out(client: Client, refused: str) -> None:
-    """DATA is refused after a refused RCPT, and ends the transaction."""
     client.command(f"MAIL FROM:<{SENDER}>")
     client.command(f"RCPT TO:<{TO}>")
     assert client.command(f"RCPT TO:{refused}")[:4] in {b"501 ", b"553 "}
@@ -107,7 +104,6 @@ def test_no_recipient_is_left_out(client: Client, refused: str) -> None:
 
 
 def test_the_room_for_an_announced_message() -> None:
-    """MAIL with a SIZE needs room for twice as many octets."""
     with serve(message_size=2_000, memory=3_000) as relay, relay.connect_authenticated() as client:
         assert client.command(f"MAIL FROM:<{SENDER}> SIZE=1501").startswith(b"452 4.3.1 ")
         assert client.command(f"MAIL FROM:<{SENDER}> SIZE=1500").startswith(b"250 ")
@@ -146,7 +142,6 @@ def test_memory_ceiling() -> None:
 
 
 def test_disconnect_within_a_message(relay: RunningRelay) -> None:
-    """If the client disconnects within a message, nothing is accepted."""
     with relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE)
@@ -156,7 +151,6 @@ def test_disconnect_within_a_message(relay: RunningRelay) -> None:
 
 
 def test_key_revoked_in_a_session(relay: RunningRelay) -> None:
-    """After its key is revoked, a session gets 421 at MAIL from an unknown sender."""
     with relay.connect_authenticated() as client:
         relay.service.key_fault = ServiceError("invalid_api_key", "revoked")
         assert client.command("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")

@@ -14,7 +14,6 @@ TIMED_OUT = b"421 4.4.2 "
 
 
 async def test_proxy_header_that_does_not_come() -> None:
-    """A load balancer that sends no PROXY header is cut off after the time of a handshake."""
     peer = Peer(proxied=True)
     peer.wait(LIMITS.handshake)
     assert peer.open
@@ -116,7 +115,6 @@ async def test_a_message_that_stalls(octets: int, seconds: float) -> None:
 
 
 async def test_the_end_of_a_session_within_a_message() -> None:
-    """A message in progress is accepted before the session ends at its time limit."""
     peer = Peer(limits=replace(LIMITS, session=40))
     await peer.begin_message()
     peer.wait(41)
@@ -130,7 +128,6 @@ async def test_the_end_of_a_session_within_a_message() -> None:
 
 
 async def test_a_second_message_has_its_own_time() -> None:
-    """The time of a message begins with its DATA."""
     peer = Peer()
     await peer.begin_message()
     peer.wait(50)
@@ -147,7 +144,6 @@ async def test_a_second_message_has_its_own_time() -> None:
 
 
 async def test_last_reply_is_read() -> None:
-    """After the last reply the client has 5 seconds to disconnect."""
     peer = Peer()
     peer.connection.drain()
     assert peer.answer().endswith(b"421 4.3.2 Shutting down; connect again\r\n")

@@ -25,19 +25,16 @@ def test_default_limits() -> None:
 
 
 def test_largest_message_counts_twice() -> None:
-    """The largest message takes twice its size, and what a read may return beyond its end."""
     assert ServerLimits(message_size=3 * MIB).largest_message == 8 * MIB
 
 
 def test_shares_of_the_memory() -> None:
-    """An account has a quarter of the memory and an address half, rounded down."""
     limits = ServerLimits(memory=403 * MIB + 3, message_size=1)
     assert limits.memory_of_account == 105_644_032
     assert limits.memory_of_address == 211_288_065
 
 
 def test_shares_hold_the_largest_message() -> None:
-    """With little memory an account and an address may use enough for the largest message."""
     limits = ServerLimits(memory=10 * MIB, message_size=3 * MIB)
     assert limits.memory_of_account == limits.memory_of_address == 8 * MIB
     limits = ServerLimits(memory=7 * MIB, message_size=3 * MIB)
@@ -45,7 +42,6 @@ def test_shares_hold_the_largest_message() -> None:
 
 
 def test_shares_of_the_connections() -> None:
-    """An account has a quarter of the connections and an address half, rounded down."""
     limits = ServerLimits(connections=403, connections_of_address=1)
     assert limits.connections_of_account == 100
     assert limits.all_connections_of_address == 201

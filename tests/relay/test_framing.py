@@ -98,7 +98,6 @@ def test_messages(pieces: list[bytes], step: int) -> None:
 
 @given(PIECES, st.integers(1, 7), st.integers(0, 2))
 def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, limit: int) -> None:
-    """A message over the limit or the memory ends at the same octet and keeps no memory."""
     octets = b"".join(pieces)
     memory = memory_of(limit)
     small, large = ContentBuffer(limit, memory), ContentBuffer(10**6, memory_of(10**8))
@@ -162,7 +161,6 @@ WORDS = st.lists(
 
 @given(WORDS)
 def test_any_argument_is_parsed_or_rejected(argument: bytes) -> None:
-    """Any argument is parsed or rejected, and a parsed recipient is an address."""
     commands.parse_command(argument)
     for parse in (commands.parse_mail, commands.parse_rcpt, commands.check_host):
         try:
@@ -175,7 +173,6 @@ def test_any_argument_is_parsed_or_rejected(argument: bytes) -> None:
 
 @given(st.binary(max_size=60), st.sampled_from([sasl.plain, sasl.login]))
 def test_any_response_is_parsed_or_rejected(response: bytes, mechanism: sasl.Exchange) -> None:
-    """Any AUTH response results in credentials or an error of the mechanism."""
     exchange = mechanism(response)  # type: ignore[operator]
     with contextlib.suppress(StopIteration, sasl.BadResponse, sasl.ExchangeCancelled):
         next(exchange)
@@ -184,7 +181,6 @@ def test_any_response_is_parsed_or_rejected(response: bytes, mechanism: sasl.Exc
 
 @given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda b: b"\r\n\r\n\0\r\nQUIT\n" + b))
 def test_any_proxy_header_is_parsed_or_rejected(octets: bytes) -> None:
-    """Any first octets are a header, a part of one, or rejected."""
     try:
         header = read_header(octets)
     except ProxyHeaderError:

@@ -42,7 +42,6 @@ def test_the_longest_line(longest: int) -> None:
 
 
 def test_an_unfinished_line_is_refused_at_the_limit() -> None:
-    """A line without an end is too long as soon as it has as many octets as the limit."""
     lines = lines_of(b"1234")
     assert lines.next_line(5) is None
     lines.feed(b"5")
@@ -78,7 +77,6 @@ def test_a_bare_control_is_seen_before_the_end_of_its_line(octets: bytes) -> Non
 
 
 def test_controls_after_the_limit_belong_to_the_skipped_line() -> None:
-    """A line that is too long is refused for its length, even if a bare control follows."""
     for octets in (b"12345\n", b"12345\0", b"12345\rx", b"1234\rx"):
         with pytest.raises(LineTooLong):
             lines_of(octets).next_line(5)
@@ -99,7 +97,6 @@ def test_the_size_of_a_message(size: int) -> None:
 
 
 def test_an_unfinished_message_over_the_limit() -> None:
-    """A message is too large once more has arrived than the limit and a final dot."""
     content, budget = content_of(10)
     assert content.feed(b"x" * 13) is None
     assert not content.too_large
@@ -113,7 +110,6 @@ def test_an_unfinished_message_over_the_limit() -> None:
 
 
 def test_a_discarded_message_keeps_four_octets() -> None:
-    """What has been checked of a refused message is dropped, except a part of the end."""
     content, _ = content_of(10)
     content.feed(b"x" * 20)
     assert bytes(content._octets) == b"xxxx"
@@ -126,7 +122,6 @@ def test_a_discarded_message_keeps_four_octets() -> None:
 @pytest.mark.parametrize("size", range(44, 52))
 @pytest.mark.parametrize("last", [b"x", b"\r\n", b"\r\nx", b"\r\nxx", b"\r\nxxx"])
 def test_a_discarded_message_is_checked_to_its_end(size: int, last: bytes) -> None:
-    """A refused message may have line ends in any place, and bare controls in none."""
     for piece in (b"y", b"\r\n", b"yyy\r\nyy"):
         for bare in (b"\n", b"\ny\r\n", b"\0" + b"y" * 9, b"yyyy\n", b"\ry"):
             content, _ = content_of(40)
@@ -142,7 +137,6 @@ def test_a_discarded_message_is_checked_to_its_end(size: int, last: bytes) -> No
 
 
 def test_a_message_without_memory_is_checked_from_its_first_octet() -> None:
-    """A message that finds no room has bare controls in no place either."""
     for bare in (b"\n", b"\0", b"\ry"):
         content, _ = content_of(ceiling=1)
         assert content.feed(b"x") is None
@@ -153,7 +147,6 @@ def test_a_message_without_memory_is_checked_from_its_first_octet() -> None:
 
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_complete_message_does_not_give_way(complete: bool) -> None:  # noqa: FBT001
-    """If memory is short, a slow message gives way, but not one that has arrived."""
     now, disconnected = [0.0], list[str]()
     limits = ServerLimits(memory=200, message_size=100)
     budget = MemoryBudget(limits, lambda: now[0])
@@ -168,7 +161,6 @@ def test_a_complete_message_does_not_give_way(complete: bool) -> None:  # noqa: 
 
 
 def test_memory_of_a_message() -> None:
-    """Each octet counts twice; if there is no room, the message is read to its end only."""
     content, budget = content_of(ceiling=100)
     content.feed(b"x" * 50)
     assert (budget.used, content.out_of_memory) == (100, False)
@@ -210,7 +202,6 @@ def test_a_stuffed_dot_does_not_count(line: int) -> None:
 
 
 def test_a_released_message_keeps_nothing() -> None:
-    """A message that was handed over or dropped has neither octets nor memory."""
     content, budget = content_of()
     content.feed(b"x" * 50)
     content.release()

@@ -22,14 +22,12 @@ def test_health(relay: RunningRelay, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_full_server_is_healthy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full server, which refuses new connections, is healthy."""
     with serve(connections=1) as relay, relay.connect_plaintext():
         monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(relay.port))
         assert health.main() == 0
 
 
 def test_another_program_on_the_port_is_unhealthy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check fails if another program listens on the port."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(other.getsockname()[1]))
 
@@ -88,7 +86,6 @@ def test_one_unhealthy_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_result_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program ends with the result of the check, which Docker reads."""
     for answer, status in ((b"220 ", 0), (b"HTTP", 1)):
         monkeypatch.setattr(socket, "create_connection", Port([answer]).connect)
         with pytest.raises(SystemExit) as ended:

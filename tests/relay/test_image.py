@@ -120,7 +120,6 @@ def started(
 
 
 def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
-    """The sandbox of these tests runs as nobody, without capabilities, and can write nowhere."""
     write_certificate(tmp_path, certificate())
     tries = (
         "import json, os, tempfile\n"
@@ -170,7 +169,6 @@ def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
 
 
 def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
-    """The front runs in the same image, is healthy, and ends at SIGTERM."""
     write_certificate(tmp_path, certificate())
     port = free_port()
     settings = builders.environment("front") | {
@@ -197,7 +195,6 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
 
 
 def test_image_runs_as_nobody() -> None:
-    """The image declares a non-root user, its port, its stop signal and its health check."""
     assert instructions(RUNTIME_STAGE, "USER") == ["65534:65534"]
     (port,) = instructions(RELAY_STAGE, "EXPOSE")
     assert int(port) > 1_023
@@ -220,14 +217,12 @@ def test_each_program_has_its_own_health_check(stage: str, role: str) -> None:
 
 
 def test_the_image_holds_what_it_needs(site: Path) -> None:
-    """It has the data of the services that it calls, and nothing that an installer left."""
     data = {path.name for path in (site / "botocore/data").iterdir() if path.is_dir()}
     assert data == {*SERVICES}
     assert not {"bin", ".lock"} & {path.name for path in site.iterdir()}
 
 
 def test_the_build_gets_only_what_it_copies() -> None:
-    """`.dockerignore` lets in each source of a COPY, and nothing else."""
     sources = {
         source
         for arguments in instructions(BUILD_STAGE, "COPY")
@@ -240,7 +235,6 @@ def test_the_build_gets_only_what_it_copies() -> None:
 
 
 def test_no_step_of_the_build_may_fail() -> None:
-    """No command of the Dockerfile hides its failure."""
     assert "|| true" not in DOCKERFILE
     assert ";" not in " ".join(
         command for command in instructions(BUILD_STAGE, "RUN") if not command.startswith("case")

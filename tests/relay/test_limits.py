@@ -89,7 +89,6 @@ def test_the_end_of_the_drain_finishes_a_call() -> None:
 
 
 def test_the_end_of_the_drain() -> None:
-    """A message that is still arriving then gets 421 before the connection is closed."""
     with serve(drain=0) as relay, relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE)
@@ -107,7 +106,6 @@ def test_the_end_of_the_drain() -> None:
     ["EHLO a", "HELO a", "VRFY ann", "HELP", "NOOP", "RSET", f"MAIL FROM:<{SENDER}> SIZE=1501"],
 )
 def test_commands_that_lead_to_no_message_count_once(command: str) -> None:
-    """The fifth command without a message is the first one over a limit of four."""
     with (
         serve(idle_commands=4, message_size=2_000, memory=3_000) as relay,
         relay.connect_authenticated() as client,
@@ -117,7 +115,6 @@ def test_commands_that_lead_to_no_message_count_once(command: str) -> None:
 
 
 def test_recipients_over_the_limit_count_once() -> None:
-    """MAIL and three recipients beyond fifty are four idle commands."""
     with serve(idle_commands=4) as relay, relay.connect_authenticated() as client:
         assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"250 ")
         answers = [client.command(f"RCPT TO:<{TO}>")[:4] for _ in range(54)]

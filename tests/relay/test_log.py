@@ -70,7 +70,6 @@ def submit(relay: RunningRelay, key: str, to: str = TO) -> None:
 def test_the_line_of_an_accepted_message(
     relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
-    """The line has the id, size, number of recipients and duration, and nothing else."""
     submit(relay, world.live)
     (line,) = lines(stream)
     assert datetime.fromisoformat(line.pop("timestamp")).utcoffset() == timedelta(0)
@@ -86,7 +85,6 @@ def test_the_line_of_an_accepted_message(
 
 
 def test_only_known_fields_are_written(stream: io.StringIO) -> None:
-    """A line contains neither unknown fields nor the text of an exception."""
     try:
         int("a secret")
     except ValueError:
@@ -97,7 +95,6 @@ def test_only_known_fields_are_written(stream: io.StringIO) -> None:
 
 
 def test_lines_below_the_level_are_not_written(stream: io.StringIO) -> None:
-    """A line below the configured level is not written."""
     logging.getLogger("relay").debug("text")
     assert stream.getvalue() == ""
 
@@ -150,7 +147,6 @@ def test_a_wrong_key_is_not_logged(relay: RunningRelay, stream: io.StringIO) -> 
 def test_any_other_refusal_names_its_code_only(
     relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
-    """A refusal that the client caused names its code and no store."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     with pytest.raises(smtplib.SMTPDataError):
         submit(relay, world.live, "a@nomx.example")

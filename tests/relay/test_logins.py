@@ -60,7 +60,6 @@ def client(host: str = "192.0.2.1") -> Admission:
 
 
 async def test_forged_keys_take_turns() -> None:
-    """An address reads three unknown keys at a time; one that does not work keeps its place."""
     logins = Logins()
     tries = [logins.try_key(builders.key_text(), client()) for _ in range(20)]
     await run_pending_tasks()
@@ -76,7 +75,6 @@ async def test_forged_keys_take_turns() -> None:
 
 
 async def test_new_good_key_waits_for_its_turn_only() -> None:
-    """Behind forged keys of its address a new good key is read in its turn and not delayed."""
     logins = Logins()
     good, *_ = logins.good
     forged = [logins.try_key(builders.key_text(), client()) for _ in range(7)]
@@ -93,7 +91,6 @@ async def test_new_good_key_waits_for_its_turn_only() -> None:
 
 
 async def test_known_key_does_not_wait_and_is_read() -> None:
-    """A key that has worked is read at once behind any number of forged ones."""
     logins = Logins()
     good, *_ = logins.good
     await logins.try_key(good, client())
@@ -107,7 +104,6 @@ async def test_known_key_does_not_wait_and_is_read() -> None:
 
 
 async def test_keys_of_suspended_accounts_take_turns_too() -> None:
-    """A key that is refused for its account keeps its place like a forged one."""
     logins = Logins()
     logins.error = "account_suspended"
     tries = [logins.try_key(builders.key_text(), client()) for _ in range(6)]
@@ -121,7 +117,6 @@ async def test_keys_of_suspended_accounts_take_turns_too() -> None:
 
 @pytest.mark.parametrize("error", sorted(replies.KEY_ERRORS))
 async def test_revoked_key_is_no_longer_known(error: str) -> None:
-    """A key that has worked and is then refused waits for a turn like any unknown one."""
     logins = Logins()
     good, *_ = logins.good
     await logins.try_key(good, client())
@@ -138,7 +133,6 @@ async def test_revoked_key_is_no_longer_known(error: str) -> None:
 
 
 async def test_a_key_that_is_used_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With two places, a third key drops the one that was used longest ago, not the oldest one."""
     monkeypatch.setattr("relay.logins._MAX_KNOWN", 2)
     logins = Logins()
     first, second = logins.good
@@ -175,7 +169,6 @@ async def test_malformed_keys_wait_for_nothing() -> None:
 
 
 async def test_a_failed_store_delays_no_login() -> None:
-    """If keys cannot be read, the answer is not delayed."""
     logins = Logins()
     logins.error = "service_unavailable"
     with pytest.raises(ServiceError):
@@ -184,7 +177,6 @@ async def test_a_failed_store_delays_no_login() -> None:
 
 
 async def test_turns_are_taken_in_order() -> None:
-    """A name has its number of places; the others wait in order, and other names do not wait."""
     turns, ends, begun = PlacesByName(1), [asyncio.Event() for _ in range(3)], []
 
     async def take(name: str, number: int) -> None:
@@ -205,7 +197,6 @@ async def test_turns_are_taken_in_order() -> None:
 
 
 async def test_slow_calls_of_an_account_leave_threads_to_others() -> None:
-    """Fifty messages of an account with a slow DNS take a quarter of the threads, not all."""
     world = World()
     other = builders.key_text("acct00000002")
     world.store.keys[digest_of_key(other)] = builders.api_key(other, "acct00000002")

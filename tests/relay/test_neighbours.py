@@ -77,7 +77,6 @@ def test_old_anonymous_connection_makes_room() -> None:
 
 
 def test_full_server_replaces_anonymous_connections_only() -> None:
-    """A full server replaces the oldest anonymous connection of any address, then refuses."""
     door = Door(ServerLimits(connections=4))
     door.logged_in("192.0.2.1", "account")
     door.admitted("192.0.2.2")
@@ -113,7 +112,6 @@ def test_all_connections_of_an_address() -> None:
 
 
 def test_connection_is_released_once() -> None:
-    """A replaced connection is not counted again when its socket closes, and cannot log in."""
     door = Door(ServerLimits(connections=2))
     old = door.admitted("192.0.2.1")
     door.clock.now = 1
@@ -126,7 +124,6 @@ def test_connection_is_released_once() -> None:
 
 
 def test_nothing_is_counted_for_those_that_have_left() -> None:
-    """Counts go down one by one, and names without connections are forgotten."""
     door = Door(ServerLimits(connections=8, connections_of_address=2))
     kept = [door.logged_in("192.0.2.1", "account"), door.admitted("192.0.2.1")]
     ended = [door.logged_in("192.0.2.1", "account"), door.admitted("192.0.2.1")]

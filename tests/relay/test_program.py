@@ -20,7 +20,6 @@ from tests.stack import wait_for
 
 
 def test_program_serves_until_sigterm(tmp_path: Path) -> None:
-    """The program greets with its name, sends 421 to idle clients at SIGTERM, and ends with 0."""
     with program(tmp_path) as (process, port), connect(port) as client:
         assert client.reply() == b"220 relay.example ESMTP Pillarbox\r\n"
         client.start_tls()
@@ -33,7 +32,6 @@ def test_program_serves_until_sigterm(tmp_path: Path) -> None:
 
 
 def test_each_process_has_room_for_the_largest_message(tmp_path: Path) -> None:
-    """The start fails if one process's share of the memory is too small."""
     with program(tmp_path, MEMORY_MIB="67", PROCESSES="2") as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
@@ -116,7 +114,6 @@ def test_a_malformed_secret(secret: str) -> None:
 
 @pytest.mark.parametrize("name", ["relay", "front"])
 def test_a_stop_during_the_start(tmp_path: Path, name: str) -> None:
-    """SIGTERM while modules are imported ends the program at once, with status 0."""
     # It writes a line for each import, so that the signal comes in the middle of them.
     command = (COMMAND[0], "-X", "importtime", "-m", name)
     with program(tmp_path, command=command) as (process, _):
@@ -143,7 +140,6 @@ def test_a_stop_during_the_start_of_a_container(tmp_path: Path, name: str) -> No
 
 
 def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
-    """New sessions use a renewed certificate; an unusable one leaves the old one in use."""
     newer = certificate.__wrapped__()
     chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
 
@@ -170,7 +166,6 @@ def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
 
 
 def test_certificate_of_a_secret() -> None:
-    """A secret holds the chain and the key as JSON, and printing the certificate shows neither."""
     result = from_secret(lambda: '{"certificate": "chain", "key": "private"}')()
     assert (result.chain, result.key) == (b"chain", b"private")
     assert "private" not in repr(result)

@@ -22,7 +22,6 @@ def proxy_header(address: str, options: bytes = b"\x04\x00\x03abc") -> bytes:
 
 
 def test_limits_apply_to_the_reported_address() -> None:
-    """Behind a load balancer the limits apply to the client addresses in its headers."""
     with (
         serve(proxies=LOOPBACK, connections_of_address=1) as relay,
         contextlib.ExitStack() as open_connections,
@@ -37,7 +36,6 @@ def test_limits_apply_to_the_reported_address() -> None:
 
 
 def test_session_through_a_proxy() -> None:
-    """A header is read octet by octet, and the session behind it works."""
     with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         for octet in proxy_header("192.0.2.1"):
             client.send(bytes((octet,)))
@@ -75,7 +73,6 @@ def test_invalid_header(octets: bytes) -> None:
     [(b"\x11", "192.0.2.1", "198.51.100.2"), (b"\x21", "2001:db8::1", "2001:db8:1::2")],
 )
 def test_header_of_the_smallest_length(family: bytes, source: str, destination: str) -> None:
-    """A header without options is read as soon as it is complete; what follows is kept."""
     payload = ip_address(source).packed + ip_address(destination).packed + b"\1\2\3\4"
     header = SIGNATURE + b"\x21" + family + struct.pack("!H", len(payload)) + payload
     for end in range(len(header)):
@@ -92,7 +89,6 @@ def test_length_of_the_header(length: bytes) -> None:
 
 
 def test_commands_of_the_header() -> None:
-    """Only LOCAL and PROXY of version 2 are commands; LOCAL has no address of a client."""
     addresses = {}
     for command in range(256):
         with contextlib.suppress(ProxyHeaderError):
@@ -102,14 +98,12 @@ def test_commands_of_the_header() -> None:
 
 
 def test_local_header_without_addresses() -> None:
-    """LOCAL needs no addresses; PROXY does."""
     assert read_header(SIGNATURE + b"\x20\x00\x00\x00") == ProxyHeader(None, b"")
     with pytest.raises(ProxyHeaderError):
         read_header(SIGNATURE + b"\x21\x00\x00\x0c" + bytes(12))
 
 
 def test_options_of_a_load_balancer() -> None:
-    """Options up to 2,048 octets with the addresses are skipped; a longer header is refused."""
     with serve(proxies=LOOPBACK) as relay:
         with relay.connect() as client:
             client.send(proxy_header("192.0.2.1", bytes(2_048 - 12)))
@@ -120,7 +114,6 @@ def test_options_of_a_load_balancer() -> None:
 
 
 def test_proxy_header_from_others() -> None:
-    """A PROXY header from any other address is an invalid command."""
     with serve() as relay, relay.connect_plaintext() as client:
         client.send(proxy_header("192.0.2.1"))
         replies = list(iter(client.reply, b""))

@@ -69,7 +69,6 @@ def send(relay: RunningRelay, key: str, *messages: bytes) -> set[bytes]:
 
 
 def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[AwsRequest]) -> None:
-    """Single, batched, small, large and keyed messages and failed calls use all permissions."""
     account = service.account()
     key = service.key(account)
     saved = {"to": "ann@example.com", "templateId": service.template(account, "<p>x</p>")}

@@ -54,7 +54,6 @@ def submit(submission: Submission, size: int, key: str = KEY) -> str:
 
 
 def test_an_account_has_a_quarter_of_the_threads() -> None:
-    """Of the 32 threads, the calls of one account can take eight."""
     assert (service.THREADS, service.THREADS_OF_ACCOUNT) == (32, 8)
     threaded = ThreadedService(lambda: cast("Any", Submission()))
     assert threaded._threads._max_workers == 32
@@ -62,7 +61,6 @@ def test_an_account_has_a_quarter_of_the_threads() -> None:
 
 @pytest.mark.parametrize("groupable", [True, False])
 def test_a_message_alone_is_put_alone(*, groupable: bool) -> None:
-    """A message that shares its call with no other is submitted by the steps of one message."""
     submission = Submission(groupable=groupable)
     assert submit(submission, 1) == "an id"
     assert submission.calls == ["prepare", "submit"]
@@ -101,7 +99,6 @@ def test_the_keys_of_an_account_share_its_threads(monkeypatch: pytest.MonkeyPatc
 def test_the_duration_of_a_message(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The line of an accepted message has its duration in milliseconds."""
     times = iter((100.0, 350.2504))
     monkeypatch.setattr(service, "time", SimpleNamespace(monotonic=lambda: next(times)))
     caplog.set_level(logging.INFO, "relay")

@@ -48,7 +48,6 @@ def connect_to_each(
 
 
 def test_a_dead_process_is_replaced(tmp_path: Path) -> None:
-    """A process that dies is logged and replaced."""
     with program(tmp_path, PROCESSES="2") as (process, port):
         with connect(port) as client:
             assert client.reply().startswith(b"220 ")
@@ -66,7 +65,6 @@ def test_a_dead_process_is_replaced(tmp_path: Path) -> None:
 def test_signals_reach_all_processes(
     tmp_path: Path, open_connections: contextlib.ExitStack
 ) -> None:
-    """At SIGHUP each process loads the new certificate, and no session ends; at SIGTERM all do."""
     newer = certificate.__wrapped__()
     expected = ssl.PEM_cert_to_DER_cert(newer.chain.decode())
     with program(tmp_path, PROCESSES="2") as (process, port):

@@ -64,7 +64,6 @@ def test_share_of_an_address(senders: Senders) -> None:
 
 
 def test_slowest_message_gives_way(senders: Senders) -> None:
-    """If a share is used up, its slowest message is disconnected for a faster one, no other."""
     slow, slower, fast = (senders.begin("a", f"address {number}") for number in range(3))
     other = senders.begin("b", "address 3")
     assert slower.reserve(30 * MIB)
@@ -79,7 +78,6 @@ def test_slowest_message_gives_way(senders: Senders) -> None:
 
 
 def test_burst_does_not_make_a_message_fast(senders: Senders) -> None:
-    """A message that came in one burst and then almost stopped is soon slower than a steady one."""
     burst, steady = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert burst.reserve(90 * MIB)
     for second in range(60):
@@ -120,7 +118,6 @@ def test_the_speed_of_a_message_fades(senders: Senders) -> None:
 
 @pytest.mark.parametrize("now", [10, 20])
 def test_messages_of_the_same_speed_do_not_give_way(senders: Senders, now: float) -> None:
-    """From its tenth second on, a message takes no room from another one that is as fast."""
     first, second = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert first.reserve(SHARE // 2)
     assert second.reserve(SHARE // 2)
@@ -130,7 +127,6 @@ def test_messages_of_the_same_speed_do_not_give_way(senders: Senders, now: float
 
 
 def test_only_as_many_messages_give_way_as_needed(senders: Senders) -> None:
-    """Messages give way from the slowest on, until there is exactly enough room."""
     slow = [senders.begin("a", f"address {number}") for number in range(4)]
     for number, message in enumerate(slow):
         senders.clock.now = number
@@ -142,7 +138,6 @@ def test_only_as_many_messages_give_way_as_needed(senders: Senders) -> None:
 
 
 def test_nobody_gives_way_in_vain(senders: Senders) -> None:
-    """If the slower messages hold too little, none of them is disconnected."""
     slow, fast = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert slow.reserve(10 * MIB)
     fast.arriving = False

@@ -39,7 +39,6 @@ def is_cut_off(client: Client) -> bool:
 
 @pytest.mark.parametrize("secure", [False, True])
 def test_client_that_never_reads(monkeypatch: pytest.MonkeyPatch, *, secure: bool) -> None:
-    """A client that sends without ever reading is cut off."""
     monkeypatch.setattr("relay.connection._LINGER", 0.2)
     with (
         serve(idle_commands=10**9, idle=0.2, buffers=SMALL_BUFFER) as relay,

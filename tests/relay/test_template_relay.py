@@ -52,7 +52,6 @@ def relay_settings(size: dict[str, str]) -> settings.RelaySettings:
 
 
 def test_the_image_switches_all_resources() -> None:
-    """Without `RelayImage` no resource of the relay is created."""
     names = [name for name in RESOURCES if name.startswith("Relay")]
     assert {RESOURCES[name]["Condition"] for name in names} == {"WithRelay"}
 
@@ -73,7 +72,6 @@ def test_two_zones() -> None:
 
 
 def test_tcp_is_passed_through(relay_settings: settings.RelaySettings) -> None:
-    """TLS ends in the container, and only the VPC may report client addresses."""
     listener, targets = RELAY["RelayListener"], RELAY["RelayTargets"]
     assert RELAY["RelayBalancer"]["Type"] == "network"
     assert RELAY["RelayBalancer"]["Scheme"] == "internet-facing"
@@ -92,7 +90,6 @@ def test_tcp_is_passed_through(relay_settings: settings.RelaySettings) -> None:
 
 
 def test_the_container_is_closed() -> None:
-    """The container has a read-only root file system, no capabilities and a non-root user."""
     assert CONTAINER["ReadonlyRootFilesystem"] is True
     assert CONTAINER["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
     assert CONTAINER.get("User", instructions(RUNTIME_STAGE, "USER")[0]) not in {"0", "root", "0:0"}
@@ -126,7 +123,6 @@ def test_the_health_check_is_the_relays_own() -> None:
 
 
 def test_it_scales_by_cpu_and_connections(relay_settings: settings.RelaySettings) -> None:
-    """Both measures start more containers well before one is full."""
     targets = {
         name: RELAY[f"RelayScalingBy{name}"]["TargetTrackingScalingPolicyConfiguration"]
         for name in ("Cpu", "Connections")
@@ -148,7 +144,6 @@ def test_it_scales_by_cpu_and_connections(relay_settings: settings.RelaySettings
 def test_there_are_descriptors_and_memory(
     relay_settings: settings.RelaySettings, size: dict[str, str]
 ) -> None:
-    """Messages take at most half of the task's memory, and each connection has descriptors."""
     (descriptors,) = CONTAINER["Ulimits"]
     assert descriptors["SoftLimit"] >= 2 * relay_settings.limits.connections
     assert relay_settings.limits.memory <= int(size["Memory"]) * MIB / 2
@@ -175,7 +170,6 @@ def test_a_stop_reaches_the_program(container: dict[str, Any]) -> None:
 
 
 def test_no_container_takes_the_memory_of_the_other(size: dict[str, str]) -> None:
-    """Each container has a limit of its own, and the relay starts with its one."""
     limits = {name: container["Memory"] for name, container in CONTAINERS.items()}
     assert limits == {
         name: {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, f"{name.title()}Memory"]}

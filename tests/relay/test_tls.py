@@ -96,7 +96,6 @@ def test_old_tls_is_refused(relay: RunningRelay) -> None:
 
 
 def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
-    """A command in the same segment as the client's Finished is answered inside TLS."""
     with relay.connect_plaintext() as client:
         client.command("STARTTLS")
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -124,7 +123,6 @@ def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
 
 
 def test_plaintext_is_no_handshake(relay: RunningRelay) -> None:
-    """Plaintext instead of a handshake ends the connection without a reply."""
     with relay.connect_plaintext() as client:
         assert client.command("STARTTLS").startswith(b"220 ")
         client.send(b"EHLO injected.example\r\nNOOP\r\n")
@@ -132,7 +130,6 @@ def test_plaintext_is_no_handshake(relay: RunningRelay) -> None:
 
 
 def test_no_plaintext_reply_after_starttls(relay: RunningRelay) -> None:
-    """However a pipelined group is split, the 220 is the last reply in plaintext."""
     group = f"EHLO c.example\r\nSTARTTLS\r\nAUTH PLAIN {plain(KEY)}\r\nQUIT\r\n".encode()
     for cut in range(20, len(group), 7):
         with relay.connect_plaintext() as client:
@@ -161,7 +158,6 @@ def test_garbage_within_tls(relay: RunningRelay) -> None:
 
 
 def test_end_of_tls_within_a_message(relay: RunningRelay) -> None:
-    """If a client closes TLS within a message, nothing is accepted."""
     with relay.connect_authenticated() as client:
         client.envelope()
         client.send(b"half\r\n")

@@ -23,7 +23,6 @@ def connect(newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> tuple[TlsClient,
 
 
 def test_several_records_in_one_segment() -> None:
-    """The octets of records that arrive together are joined in their order."""
     client, server = connect()
     records = [client.record(octets) for octets in (b"NOOP\r\n", b"RSET\r\n", b"QUIT\r\n")]
     assert server.decrypt(b"".join(records[:2])) == b"NOOP\r\nRSET\r\n"
@@ -31,7 +30,6 @@ def test_several_records_in_one_segment() -> None:
 
 
 def test_a_record_in_parts() -> None:
-    """A record that arrives in two segments is read when it is complete."""
     client, server = connect()
     first, second = client.record(b"NOOP\r\n"), client.record(b"QUIT\r\n")
     assert server.decrypt(first + second[:7]) == b"NOOP\r\n"
@@ -48,5 +46,4 @@ def test_the_ticket_leaves_with_the_first_reply(newest: ssl.TLSVersion) -> None:
 
 
 def test_one_ticket_for_each_handshake() -> None:
-    """The server issues one session ticket, not the two of a browser's server."""
     assert make_context(certificate()).num_tickets == 1

@@ -84,7 +84,6 @@ def send(world: World, blocked: BlockedSubmission, *keys: str) -> dict[str, Coun
 
 
 def test_messages_are_grouped_by_key() -> None:
-    """Every message is submitted under the key with which its client logged in."""
     world = World()
     other, blocked = second_key(world), BlockedSubmission(world)
     outcomes = send(world, blocked, world.live, other)
@@ -104,7 +103,6 @@ def test_a_revoked_key_does_not_stop_another_key_of_its_account() -> None:
 
 
 def test_a_key_without_the_right_to_send_does_not_borrow_it() -> None:
-    """A key without the scope is refused beside a key of its account that has it."""
     world = World()
     reading = second_key(world, scopes=frozenset({"emails:read"}))
     outcomes = send(world, BlockedSubmission(world), world.live, reading)

@@ -62,7 +62,6 @@ def refusal(client: smtplib.SMTP, message: bytes = MESSAGE, to: str = TO) -> tup
 
 
 def test_id_of_the_reply_is_in_the_history(relay: RunningRelay, world: World) -> None:
-    """The queue id in the 250 is the id of the message's record."""
     with login(relay, world.live) as client:
         client.mail(SENDER)
         client.rcpt(TO)
@@ -72,7 +71,6 @@ def test_id_of_the_reply_is_in_the_history(relay: RunningRelay, world: World) ->
 
 
 def test_each_rule_has_its_reply(relay: RunningRelay, world: World) -> None:
-    """Each rule on senders, recipients, attachments, loops and structure has its reply code."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = "bounced"
@@ -99,7 +97,6 @@ def lines_of(client: smtplib.SMTP, recipients: list[str], message: bytes = MESSA
 
 
 def test_refused_recipients_are_named(relay: RunningRelay, world: World) -> None:
-    """Each refused recipient has a line with its reason; the last line says what happened."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     with login(relay, world.live) as client:
         assert lines_of(client, [TO, "y@nomx.example"]) == [
@@ -120,7 +117,6 @@ def test_refused_recipients_are_named(relay: RunningRelay, world: World) -> None
 def test_why_a_recipient_is_suppressed(
     relay: RunningRelay, world: World, reason: str, words: str
 ) -> None:
-    """A suppressed recipient is named with the reason of its suppression."""
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = reason
     with login(relay, world.live) as client:
         assert lines_of(client, ["gone@example.com"]) == [
@@ -157,7 +153,6 @@ def test_ten_refused_recipients_are_named(relay: RunningRelay, world: World) -> 
 def test_a_refused_field_is_named(
     relay: RunningRelay, world: World, header: str, text: str
 ) -> None:
-    """The reply to a bad From, Sender, To or Cc shows the address or the text that is wrong."""
     with login(relay, world.live) as client:
         (line,) = lines_of(client, [TO], f"{header}\r\n\r\n".encode())
     assert text in line
@@ -211,7 +206,6 @@ def test_refused_messages(
 
 
 def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
-    """A reply names a refused file in one line of visible ASCII."""
     named = 'Content-Type: a/b; name="\x1b[31m\x7f\u202ex' + "\xe9" * 450 + '"\r\n\r\n'
     with relay.connect_tls() as client:
         assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
@@ -266,7 +260,6 @@ def test_client_disconnects_before_its_250(
 
 
 def test_each_recipient_is_refused_for_itself(relay: RunningRelay, world: World) -> None:
-    """With `apikey+each` a suppressed address and a dead domain are refused at RCPT."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = "bounced"
     with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
@@ -304,7 +297,6 @@ def test_quotas(relay: RunningRelay, world: World) -> None:
 
 
 def test_key_revoked_between_two_messages(relay: RunningRelay, world: World) -> None:
-    """A key that is revoked in a session ends it at the next message with 421."""
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO], MESSAGE)
         for digest, key in world.store.keys.items():

@@ -22,14 +22,12 @@ def test_a_guide_shows_the_files_that_are_tested(page: Path) -> None:
 
 
 def test_a_stale_block_is_replaced() -> None:
-    """A block that differs from its file is written again; the rest of the page stays."""
     page = "a\n<!-- code/node/with_client.mjs -->\n```js\nold\n```\nb\n```sh\nrun\n```\n"
     code = (GUIDES / "code/node/with_client.mjs").read_text(encoding="utf-8")
     assert with_code(page) == page.replace("old\n", code)
 
 
 def test_every_file_of_code_is_in_a_guide() -> None:
-    """No code is tested that no guide shows."""
     shown = {name for page in PAGES for name in files_of(page.read_text(encoding="utf-8"))}
     files = (GUIDES / "code").rglob("*.*")
     assert shown == {str(file.relative_to(GUIDES)) for file in files if "__pyc" not in str(file)}
@@ -37,7 +35,6 @@ def test_every_file_of_code_is_in_a_guide() -> None:
 
 @every_page
 def test_links_of_a_guide_lead_somewhere(page: Path) -> None:
-    """Each relative link and picture of a guide is a file of this repository."""
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if not target.startswith("http"):
@@ -45,7 +42,6 @@ def test_links_of_a_guide_lead_somewhere(page: Path) -> None:
 
 
 def test_the_index_lists_every_guide() -> None:
-    """docs/guides/README.md links each guide, and the project's README links the index."""
     index = (GUIDES / "README.md").read_text(encoding="utf-8")
     assert {page.name for page in PAGES} - {"README.md"} == set(re.findall(r"\((\w+\.md)\)", index))
     assert "docs/guides/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,7 +55,6 @@ def test_each_guide_has_idempotency_keys_of_its_own() -> None:
 
 @for_each("name", ["resend", "postmark", "ses"])
 def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
-    """The right column of a table of fields has only names that a send request has."""
     schemas = _DOCUMENT["components"]["schemas"]
     known = schemas["SendEmailRequest"]["properties"] | schemas["Attachment"]["properties"]
     page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")

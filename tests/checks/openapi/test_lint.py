@@ -29,7 +29,6 @@ def _schemas(part: Any) -> Iterator[dict[str, Any]]:
 
 @both
 def test_the_document_says_who_answers_for_it(described: dict[str, Any]) -> None:
-    """The document has a licence, a contact, servers, security and tags with descriptions."""
     assert described["info"]["license"]["identifier"] == "Apache-2.0"
     assert described["info"]["contact"]["name"]
     assert described["servers"]
@@ -39,7 +38,6 @@ def test_the_document_says_who_answers_for_it(described: dict[str, Any]) -> None
 
 @both
 def test_each_operation_is_described(described: dict[str, Any]) -> None:
-    """Each operation has a name, a known tag, texts, a success and a client error."""
     tags = {tag["name"] for tag in described["tags"]}
     for operation in _operations(described):
         assert operation["operationId"].isidentifier()
@@ -52,14 +50,12 @@ def test_each_operation_is_described(described: dict[str, Any]) -> None:
 
 @both
 def test_operations_have_names_of_their_own(described: dict[str, Any]) -> None:
-    """No two operations have the same name."""
     names = [operation["operationId"] for operation in _operations(described)]
     assert len(set(names)) == len(names)
 
 
 @both
 def test_schemas_have_no_rule_that_tools_misread(described: dict[str, Any]) -> None:
-    """No schema has `if` or `oneOf`; what is an object or an enum beside null has a name."""
     for schema in _schemas(described["components"]["schemas"]):
         assert not schema.keys() & {"if", "oneOf"}
         branches = schema.get("anyOf", [])

@@ -54,7 +54,6 @@ def errors_of(shape: type[WireModel], body: Any) -> set[tuple[str, str]]:
 
 
 def test_the_walk_reaches_every_kind_of_field() -> None:
-    """It finds fields of the request itself, of a list's items and of an object in it."""
     paths = {".".join(map(str, path)) for _, path in FIELDS}
     assert {"replyTo", "attachments.0.inline", "unsubscribe.oneClick"} <= paths
     assert len(FIELDS) > 80

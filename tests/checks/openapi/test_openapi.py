@@ -67,7 +67,6 @@ def test_the_generated_files_are_up_to_date(path: str) -> None:
     ],
 )
 def test_a_stale_table_is_written_again(path: str, generated: str) -> None:
-    """A change in the generated part of a file is undone, and the rest of the file stays."""
     committed = (ROOT / path).read_text(encoding="utf-8")
     stale = committed.replace(generated, "")
     assert stale != committed
@@ -82,7 +81,6 @@ def test_the_document_is_valid() -> None:
 
 @pytest.mark.slow
 def test_the_document_of_keys_has_what_a_key_may_call() -> None:
-    """It is valid, has each operation that takes a key and no other, and nothing unused."""
     document = json.loads((ROOT / "docs/openapi-keys.json").read_text(encoding="utf-8"))
     assert [*OpenAPIV31SpecValidator(document).iter_errors()] == []
     listed = {one["operationId"] for path in document["paths"].values() for one in path.values()}
@@ -95,14 +93,12 @@ def test_the_document_of_keys_has_what_a_key_may_call() -> None:
 
 
 def test_the_document_has_the_routes_of_the_api() -> None:
-    """The document has every route and method of http/routes.py, and no others."""
     assert {
         path: {method.upper() for method in methods} for path, methods in _DOCUMENT["paths"].items()
     } == {f"/api{path}": set(methods) for path, methods in ROUTES.items()}
 
 
 def test_the_document_has_the_routes_of_the_template() -> None:
-    """The template has the function of each operation at its path and method, and its folder."""
     source = template.load()
     deployed = template.routes(source)
     for operation in OPERATIONS:
@@ -113,7 +109,6 @@ def test_the_document_has_the_routes_of_the_template() -> None:
 
 
 def test_every_code_is_documented_at_its_status() -> None:
-    """An operation may answer with each code of the API, which is an example at its status."""
     used = {code for operation in OPERATIONS for code in error_codes(operation)}
     assert used ^ ERRORS.keys() == set(), "see `errors` of the operations"
     for operation in OPERATIONS:
@@ -125,7 +120,6 @@ def test_every_code_is_documented_at_its_status() -> None:
 
 @for_each("code", ERRORS)
 def test_each_error_example_is_an_envelope(code: str) -> None:
-    """The example of a code matches the schema; only upgrade_required has an upgrade_url."""
     example = _DOCUMENT["components"]["examples"][code]["value"]
     check({"$ref": "#/components/schemas/ErrorResponse"}, example)
     assert example["error"]["code"] == code
@@ -134,7 +128,6 @@ def test_each_error_example_is_an_envelope(code: str) -> None:
 
 @for_each("code", CODES)
 def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
-    """The envelope of an error, with and without its optional members, matches the schema."""
     schema = {"$ref": "#/components/schemas/ErrorResponse"}
     check(schema, {"error": ServiceError(code, "text").envelope()})
     full = ServiceError(code, "text", details={"a": 1}, upgrade_url="https://a.example")
@@ -143,7 +136,6 @@ def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
 
 
 def test_what_several_operations_have_is_written_once() -> None:
-    """No two operations have an equal response of their own, and each shared one has two users."""
     paths = _DOCUMENT["paths"].values()
     own = [
         json.dumps(response)
@@ -170,7 +162,6 @@ def test_two_shared_responses_with_one_name_are_an_error() -> None:
 
 @every_operation
 def test_each_example_matches_its_schema(operation: Operation) -> None:
-    """The examples of request and response bodies match their schemas."""
     shown = described(operation)
     contents = [response.get("content") for response in shown["responses"].values()]
     for content in [*contents, shown.get("requestBody", {}).get("content")]:
@@ -185,7 +176,6 @@ def test_each_example_matches_its_schema(operation: Operation) -> None:
 
 @every_operation
 def test_each_response_example_has_only_documented_fields(operation: Operation) -> None:
-    """The example of a response has no field that its schema does not have."""
     if operation.response:
         example = operation.response_example
         first = example[0] if operation.response_is_list else example
@@ -199,7 +189,6 @@ def test_each_response_example_has_only_documented_fields(operation: Operation) 
 
 @every_operation
 def test_each_response_has_a_request_id(operation: Operation) -> None:
-    """X-Request-Id and Cache-Control are headers of every response; 405 has Allow."""
     for status, response in described(operation)["responses"].items():
         assert {"X-Request-Id", "Cache-Control"} <= set(response["headers"])
         assert ("Allow" in response["headers"]) is (status == "405")
@@ -207,21 +196,18 @@ def test_each_response_has_a_request_id(operation: Operation) -> None:
 
 @every_operation
 def test_links_lead_to_operations(operation: Operation) -> None:
-    """A link names an operation and all parameters of its path."""
     known = {one.id: one for one in OPERATIONS}
     for target, parameters in (operation.links or {}).items():
         assert set(re.findall(r"\{(\w+)\}", known[target].path)) == set(parameters)
 
 
 def test_every_schema_is_used_and_every_reference_has_a_schema() -> None:
-    """The schemas are exactly those that the document refers to."""
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(_DOCUMENT)))
     assert references == set(_SCHEMAS)
 
 
 @for_each("name", ["SendEmailRequest", "Attachment", "SendBatchRequest"])
 def test_every_field_of_a_request_is_described(name: str) -> None:
-    """Requests describe each field and do not allow others."""
     schema = _SCHEMAS[name]
     assert schema["additionalProperties"] is False
     assert all(field["description"] for field in schema["properties"].values())
@@ -283,7 +269,6 @@ boundary_text = st.text(
 
 @given(boundary_text | st.text())
 def test_patterns_agree_with_the_validators(text: str) -> None:
-    """A text matches a pattern of the document exactly if the wire models accept it."""
     assert (re.search(HEADER_TEXT.replace("$", r"\Z"), text) is not None) is is_header_safe(text)
     if not 0 < len(text) <= 255:
         return

@@ -25,13 +25,11 @@ def properties(tool: str) -> dict[str, Any]:
 
 
 def test_every_tool_is_listed_in_order() -> None:
-    """The list has the tools of the table of permissions, in its order."""
     assert list(_TOOLS) == list(SCOPES)
 
 
 @for_each("tool", ARGUMENTS)
 def test_arguments_are_those_that_the_tool_reads(tool: str) -> None:
-    """A tool with a model of its own shows exactly the fields of the model."""
     assert set(properties(tool)) == names_of(ARGUMENTS[tool])
 
 

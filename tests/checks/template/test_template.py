@@ -75,7 +75,6 @@ def test_every_path_leads_to_its_function(chosen: str, readings: tuple[str, ...]
 
 
 def test_the_gateway_may_call_the_functions_of_its_routes() -> None:
-    """Each has one permission, for its alias and this API, and no other function has one."""
     allowed = [
         properties["FunctionName"]["Ref"]
         for properties in _of_type("AWS::Lambda::Permission").values()
@@ -87,7 +86,6 @@ def test_the_gateway_may_call_the_functions_of_its_routes() -> None:
 
 
 def test_each_route_is_one_function() -> None:
-    """The API has every route and method once, and no others except for wrong methods."""
     deployed: dict[str, set[str]] = {}
     for path, method in template.routes(_SOURCE):
         if method != "ANY" and not path.startswith("/v1/v1/"):
@@ -104,7 +102,6 @@ def _for_engine() -> template.Template:
 
 
 def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
-    """The engine gets the resources of nested stacks in one template, with their arguments."""
     resources = _for_engine()["Resources"]
     assert "AWS::CloudFormation::Stack" not in {resource["Type"] for resource in resources.values()}
     alarm = resources["JobsDeadAlarm"]["Properties"]
@@ -116,7 +113,6 @@ def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
 
 
 def test_a_logical_id_is_in_one_stack() -> None:
-    """Two stacks with the same logical id cannot be merged into one template."""
     source = template.load()
     source["Resources"]["JobsDeadAlarm"] = {"Type": "AWS::CloudWatch::Alarm"}
     with pytest.raises(ValueError, match="JobsDeadAlarm is in two stacks"):
@@ -124,7 +120,6 @@ def test_a_logical_id_is_in_one_stack() -> None:
 
 
 def test_the_outputs_of_a_nested_stack_are_replaced() -> None:
-    """A reference to an output of the relay's stack becomes the value of the output."""
     assert _SOURCE["Outputs"]["RelayAddress"]["Value"] == {
         "Fn::GetAtt": ["RelayBalancer", "DNSName"]
     }
@@ -135,7 +130,6 @@ def test_the_outputs_of_a_nested_stack_are_replaced() -> None:
 
 
 def test_the_engine_gets_the_same_routes() -> None:
-    """The engine gets each route with its methods, and treats bodies as binary."""
     translated = _for_engine()
     (api,) = (
         resource["Properties"]
@@ -149,14 +143,12 @@ def test_the_engine_gets_the_same_routes() -> None:
 
 
 def test_each_function_has_its_own_role() -> None:
-    """No two functions share a role; the relay's container has two roles."""
     assert len({json.dumps(f["Role"]) for f in _FUNCTIONS.values()}) == len(_FUNCTIONS)
     relay = {"RelayRole", "RelayExecutionRole"}
     assert len(_of_type("AWS::IAM::Role").keys() - relay) == len(_FUNCTIONS)
 
 
 def test_requests_and_workers_have_a_log_each() -> None:
-    """A function that answers requests writes to the one log and a worker to the other, alone."""
     shared = _SOURCE["Globals"]["Function"]["LoggingConfig"]["LogGroup"]
     requests = set(template.routes(_SOURCE).values())
     for name, function in _FUNCTIONS.items():
@@ -182,7 +174,6 @@ _WITHOUT_RESOURCES = {
 
 @for_each("name", _of_type("AWS::IAM::Role"))
 def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
-    """No action has a wildcard; only actions without resource-level permissions use *."""
     for statement in _statements(_of_type("AWS::IAM::Role")[name]):
         actions = _listed(statement["Action"])
         assert not [action for action in actions if "*" in action]
@@ -219,7 +210,6 @@ def test_the_edge_caches_no_error() -> None:
 
 
 def test_every_setting_that_is_read_is_set() -> None:
-    """The functions have each setting of theirs that wiring or a handler reads, and no other."""
     paths = [*(_LAYER / "pillarbox/wiring").glob("*.py"), *template.ROOT.glob("functions/*/app.py")]
     source = "".join(path.read_text() for path in paths)
     names = re.findall(r"(?:self|services\(\))\s*\.settings\.(\w+)", source)
@@ -247,7 +237,6 @@ def test_functions_time_out_before_their_leases_end() -> None:
 
 
 def test_an_event_that_always_fails_is_a_dead_letter_in_time() -> None:
-    """The worker waits for as many receipts as the queue of events has, and as far apart."""
     queue = template.load()["Resources"]["EventsQueue"]["Properties"]
     assert queue["RedrivePolicy"]["maxReceiveCount"] == RECEIPTS
     assert timedelta(seconds=queue["VisibilityTimeout"]) == VISIBILITY
@@ -268,7 +257,6 @@ def test_a_queue_gets_back_what_its_function_could_not_process() -> None:
 
 @for_each("queue", ["JobsQueue", "UrgentJobsQueue"])
 def test_a_job_reaches_its_deadline_before_the_dead_letters(queue: str) -> None:
-    """A job that fails or waits all day is received less often than its queue allows."""
     properties = _of_type("AWS::SQS::Queue")[queue]
     allowed = properties["RedrivePolicy"]["maxReceiveCount"]
     longest = retry_wait(allowed)
@@ -277,7 +265,6 @@ def test_a_job_reaches_its_deadline_before_the_dead_letters(queue: str) -> None:
 
 
 def test_urgent_jobs_have_workers_of_their_own() -> None:
-    """Each queue of jobs has its own maximum of workers, and no code waits in a batch."""
     ordinary, urgent = (
         _FUNCTIONS["DeliverMessage"]["Events"][name]["Properties"]
         for name in ("Jobs", "UrgentJobs")
@@ -315,7 +302,6 @@ def test_the_dashboard_takes_few_functions_from_sending() -> None:
 def test_an_account_with_enough_functions_needs_no_maximum(
     parameters: dict[str, str], without: set[str]
 ) -> None:
-    """`WorkerLimits=off` takes it from all queues but those of delivery, unless it is reserved."""
     functions = of_type("AWS::Serverless::Function", "prod", **parameters)
     scaling = {
         name: source["Properties"]["ScalingConfig"]

@@ -85,7 +85,6 @@ def test_tables_have_a_key_that_costs_nothing(table: str) -> None:
 
 
 def test_each_metric_is_shown_by_an_alarm_or_the_dashboard() -> None:
-    """The functions emit the metrics that something shows, and no alarm waits for another one."""
     alarms = of_type("AWS::CloudWatch::Alarm", "everything").values()
     board = properties("Dashboard", "everything")["DashboardBody"]
     shown = [metric[:2] for alarm in alarms for metric in measured(alarm)]
@@ -119,7 +118,6 @@ def test_traces_are_off() -> None:
 
 
 def test_the_gateway_has_no_metrics_of_each_method() -> None:
-    """The API's own metrics are free, and no alarm uses those of a method."""
     (setting,) = properties("Api", "prod")["MethodSettings"]
     assert setting["MetricsEnabled"] is False
 

@@ -29,7 +29,6 @@ def _rules(name: str) -> list[dict[str, Any]]:
 
 
 def test_a_request_to_lambda_fits_into_an_event() -> None:
-    """The limit leaves room for base64, the headers twice and escaped, and 64 KiB of context."""
     event = -(-LAMBDA // 3) * 4 + 4 * _HEADERS + 64 * 1024
     assert event <= _LAMBDA_PAYLOAD
     too_large = _RESOURCES["Api"]["Properties"]["GatewayResponses"]["REQUEST_TOO_LARGE"]
@@ -43,7 +42,6 @@ def test_two_attachments_of_5_mb_fit_into_the_front() -> None:
 
 
 def test_origins_get_the_secret_and_check_it() -> None:
-    """The edge sends the secret to both origins; firewalls and front compare it."""
     secret = {"Fn::Sub": "{{resolve:secretsmanager:${EdgeSecret}:SecretString}}"}
     origins = properties("Edge", "everything")["DistributionConfig"]["Origins"]
     sent = {origin["Id"]: origin.get("OriginCustomHeaders") for origin in origins}
@@ -101,7 +99,6 @@ def test_the_firewall_answers_in_the_envelope(name: str) -> None:
 
 
 def test_a_response_says_which_rule_refused() -> None:
-    """Each rule of ours has a message of its own, and docs/operations.md names its rule."""
     page = (template.ROOT / "docs/operations.md").read_text()
     messages: dict[str, str] = {}
     for name in _FIREWALLS:
@@ -119,7 +116,6 @@ def test_a_response_says_which_rule_refused() -> None:
 
 
 def test_the_firewall_counts_each_key() -> None:
-    """A key is counted over all addresses, after what goes around the edge was blocked."""
     firewall = properties("ApiFirewall", "everything", RequestsPerKey="7")
     rules = {rule["Name"]: rule for rule in firewall["Rules"]}
     rate = rules["key-rate"]["Statement"]["RateBasedStatement"]
@@ -131,7 +127,6 @@ def test_the_firewall_counts_each_key() -> None:
 
 
 def test_one_key_cannot_use_the_rate_of_all() -> None:
-    """By default a key has a fifth of what the gateway accepts for one method in a minute."""
     defaults = {
         name: it["Default"] for name, it in _SOURCE["Parameters"].items() if "Default" in it
     }
@@ -141,7 +136,6 @@ def test_one_key_cannot_use_the_rate_of_all() -> None:
 
 @for_each("name", _FIREWALLS)
 def test_each_rule_has_its_own_metric(name: str) -> None:
-    """The metric of a rule counts that rule alone."""
     rules = _rules(name)
     metrics = [rule["VisibilityConfig"]["MetricName"] for rule in rules]
     total = properties(name, "everything")["VisibilityConfig"]["MetricName"]
@@ -152,7 +146,6 @@ def test_each_rule_has_its_own_metric(name: str) -> None:
 
 
 def test_the_firewall_says_nothing_about_its_reason() -> None:
-    """A managed rule refuses for many reasons, and an attacker learns none."""
     blocked = _RESOURCES["Api"]["Properties"]["GatewayResponses"]["WAF_FILTERED"]
     bodies = [
         blocked["ResponseTemplates"]["application/json"],
@@ -175,8 +168,6 @@ def test_bodies_are_counted_but_not_blocked(name: str) -> None:
 
 
 def test_the_container_has_the_permissions_of_the_sends() -> None:
-    """The container's role has the actions of both send functions, and may read secrets."""
-
     def actions(role: str) -> set[str]:
         return {
             action
@@ -196,7 +187,6 @@ def test_the_container_has_the_permissions_of_the_sends() -> None:
 
 
 def test_the_front_gets_the_settings_of_sending() -> None:
-    """The front gets the same values as the functions that send."""
     front = containers(_RESOURCES)["front"]
     send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
     functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
@@ -263,7 +253,6 @@ def test_only_origins_reach_the_policy(sites: str, *, is_allowed: bool) -> None:
 
 
 def test_only_the_sites_of_the_parameter_show_the_widget() -> None:
-    """`WidgetOrigins` becomes a list of a policy, and without it no site shows the frame."""
     for chosen, ancestors in (
         ("prod", "'none'"),
         ("everything", "https://shop.example https://example.org"),

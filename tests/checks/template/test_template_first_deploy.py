@@ -22,7 +22,6 @@ def test_a_new_stack_has_no_alarm() -> None:
 
 
 def test_a_sweep_that_stops_is_noticed() -> None:
-    """The alarm of the sweep notifies the topic when two of its zeros in a row are missing."""
     alarm = _properties("OverdueAlarm")
     assert alarm["InsufficientDataActions"] == alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}]
     assert alarm["Period"] * alarm["EvaluationPeriods"] == (2 * ZERO_HOURS + 1) * 3600

@@ -25,7 +25,6 @@ _ALARMS: Final = _of_type("AWS::CloudWatch::Alarm")
 
 @for_each("name", _of_type("AWS::DynamoDB::Table"))
 def test_a_table_can_be_restored(name: str) -> None:
-    """Each table has point-in-time recovery and deletion protection by default."""
     table = _RESOURCES[name]["Properties"]
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["DeletionProtectionEnabled"] == {"Ref": "DeletionProtection"}
@@ -48,7 +47,6 @@ def test_buckets_are_private(name: str) -> None:
 
 @for_each("name", [name for name in _QUEUES if name.endswith("DeadLetters")])
 def test_dead_letters_raise_an_alarm(name: str) -> None:
-    """The first message in a dead-letter queue raises an alarm."""
     (alarm,) = (
         alarm
         for alarm in _ALARMS.values()
@@ -60,7 +58,6 @@ def test_dead_letters_raise_an_alarm(name: str) -> None:
 
 @for_each("name", _ALARMS)
 def test_alarms_notify_the_topic(name: str) -> None:
-    """Each alarm has a description and notifies the alarm topic."""
     assert _ALARMS[name]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
     assert _ALARMS[name]["AlarmDescription"]
 
@@ -88,7 +85,6 @@ def test_ec2_accepts_the_descriptions_of_security_groups(name: str) -> None:
 
 
 def test_throttling_raises_an_alarm() -> None:
-    """Throttling of the table and the functions is noticed, and the API's before it begins."""
     table = _ALARMS["TableThrottledAlarm"]["Metrics"]
     metrics = [item["MetricStat"]["Metric"] for item in table if "MetricStat" in item]
     assert [metric["MetricName"] for metric in metrics] == [

@@ -61,7 +61,6 @@ def test_no_nested_stack_has_a_protected_resource(path: Path) -> None:
 
 
 def test_the_policy_denies_replacing_or_deleting_protected_resources() -> None:
-    """The policy allows every update except replacing or deleting these resources."""
     allowed, denied = _POLICY["Statement"]
     assert allowed == {
         "Effect": "Allow",
@@ -101,7 +100,6 @@ def test_data_outlives_the_stack(name: str) -> None:
     ("name", "stream"), [("Table", {"StreamViewType": "NEW_AND_OLD_IMAGES"}), ("Credentials", None)]
 )
 def test_a_table_keeps_its_schema(name: str, stream: dict[str, str] | None) -> None:
-    """Keys, stream and expiry of a table do not change."""
     table = _RESOURCES[name]["Properties"]
     assert table["KeySchema"] == [
         {"AttributeName": "pk", "KeyType": "HASH"},
@@ -147,7 +145,6 @@ def test_the_spool_deletes_kept_content_after_the_days_in_its_key() -> None:
 def test_the_queues_keep_their_messages(
     queue: str, days: int, dead_letters: str | None, receipts: int | None
 ) -> None:
-    """A queue keeps messages for 4 days, a dead-letter queue for 14 days."""
     properties = _RESOURCES[queue]["Properties"]
     assert properties["MessageRetentionPeriod"] == days * 24 * 60 * 60
     assert properties.get("RedrivePolicy") == (

@@ -81,7 +81,6 @@ def test_parameters_that_need_each_other_are_asked_for() -> None:
 def test_a_front_exists_with_an_edge_and_large_requests_only(
     chosen: str, parameters: dict[str, str], containers: list[str]
 ) -> None:
-    """Without a front there is no container, balancer, rule, right or route of one."""
     found = resources(chosen, **parameters)
 
     def part(name: str, of: str) -> list[dict[str, Any]]:

@@ -78,7 +78,6 @@ def test_only_one_function_reads_kept_content() -> None:
 
 @for_each("name", _named("AWS::SQS::Queue"))
 def test_only_rules_send_events(name: str) -> None:
-    """EventBridge may queue events of both rules, and set them aside, in two queues alone."""
     request = partial(decide, policy_of(*_OF_QUEUES, name), SecureTransport="true")
     for rule in ("EventsRule", "TenantsRule", "SweepMessagesHourly"):
         send = ("sqs:SendMessage", f"arn:{name}")

@@ -64,7 +64,6 @@ def test_another_release_is_a_new_version_of_every_function_and_the_api(tmp_path
 
 
 def test_a_release_is_that_of_layer_template_and_parameters(tmp_path: Path) -> None:
-    """A change of any of them makes another one, and the same values the same one."""
     chosen = dict.fromkeys(template.load()["Parameters"], "a")
     changed = [chosen, *(chosen | {name: "b"} for name in chosen)]
     texts = {stamp_release.release("", parameters.digest(values)) for values in changed}
@@ -82,7 +81,6 @@ def test_a_release_is_that_of_layer_template_and_parameters(tmp_path: Path) -> N
 
 
 def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
-    """The same sources give the same release, and a template without its place is refused."""
     built = tmp_path / "template.yaml"
     built.write_text(template.PATH.read_text())
     shutil.copy(template.ROOT / "api.yaml", tmp_path)
@@ -95,7 +93,6 @@ def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_trigger_uses_the_alias() -> None:
-    """Queues, streams, schedules, routes and SignIn call functions only by the alias `live`."""
     resources = _deployed(template.PATH)
     aliases = _of_type(resources, "AWS::Lambda::Alias")
     functions = _of_type(resources, "AWS::Lambda::Function")

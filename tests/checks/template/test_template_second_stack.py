@@ -23,7 +23,6 @@ def test_functions_and_containers_write_the_dimension_that_alarms_read() -> None
 
 
 def test_a_metric_has_the_stack_as_its_only_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a function of pillarbox-dev writes is not in the metric that prod's alarm reads."""
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "pillarbox-dev")
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Pillarbox")
     metrics = make_metrics()

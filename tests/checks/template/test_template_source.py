@@ -53,13 +53,11 @@ def _ignored(resources: Mapping[str, Any]) -> list[str]:
 
 
 def test_no_key_is_written_twice() -> None:
-    """No mapping of a template has a key twice, not even one that other places repeat."""
     for file in _FILES:
         assert not [*_written_twice(yaml.compose(file.read_text(), yaml.CSafeLoader))], file.name
 
 
 def test_a_key_that_is_written_twice_is_found() -> None:
-    """A second value is found in a nested mapping; the same key elsewhere is none."""
     text = "One: {Name: a}\nTwo:\n  - Name: !Ref b\n    Size: 1\n    Name: c\n"
     assert [*_written_twice(yaml.compose(text, yaml.CSafeLoader))] == ["Name below line 3"]
 
@@ -70,7 +68,6 @@ def test_sam_ignores_no_attribute() -> None:
 
 
 def test_an_attribute_that_sam_ignores_is_found() -> None:
-    """A misspelt condition of a function is found; other types are cfn-lint's business."""
     attributes = {"Conditon": "WithEdge", "Condition": "WithEdge"}
     resources = {
         "Send": {"Type": "AWS::Serverless::Function", **attributes},

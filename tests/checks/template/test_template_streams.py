@@ -31,7 +31,6 @@ _NEWS: Final = (
 
 
 def test_the_statistics_get_each_change_of_a_message() -> None:
-    """AggregateStats reads inserted, changed and removed messages of each shard, and no others."""
     for event in _EVENTS:
         for pk in _MESSAGES:
             assert invokes("AggregateStats", change(_item(pk), event))
@@ -40,7 +39,6 @@ def test_the_statistics_get_each_change_of_a_message() -> None:
 
 
 def test_webhooks_get_what_is_announced() -> None:
-    """AnnounceEvents reads each kind of news, and no change of a record without its mark."""
     for image, events in _NEWS:
         found = {event for event in _EVENTS if invokes("AnnounceEvents", change(image, event))}
         assert found == events, image
@@ -52,7 +50,6 @@ def test_webhooks_get_what_is_announced() -> None:
 
 @for_each("function", ["AggregateStats", "AnnounceEvents"])
 def test_each_filter_is_needed(function: str) -> None:
-    """Each pattern passes a change that no other one passes."""
     for pattern in patterns(function):
         others = [one for one in patterns(function) if one != pattern]
         changes = [change(image) for image, _ in _NEWS] + [change(_item("SUP#a"), "INSERT")]

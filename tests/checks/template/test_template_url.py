@@ -40,7 +40,6 @@ def test_everybody_may_call_the_alias_through_the_url_only() -> None:
 
 
 def test_by_default_there_is_no_url() -> None:
-    """Without the parameter nothing is public."""
     assert not of_type("AWS::Lambda::Url", "everything")
     for name in _ALARMS_OF_ERRORS:
         alarm = properties(name, "everything")["Metrics"]

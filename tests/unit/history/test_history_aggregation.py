@@ -98,7 +98,6 @@ def wrong_items(world: World) -> int:
 def test_a_retry_repairs_what_a_failure_at_any_write_left(
     fault: str, shards: int, seed: int
 ) -> None:
-    """After its retry, a batch that failed at any write is exact; an overtaken one needs none."""
     rng, world = random.Random(seed), World(shards=shards)
     simulate(world, rng, 30, (5, 2000, 80_000))
     world.aggregate()
@@ -120,7 +119,6 @@ def test_a_retry_repairs_what_a_failure_at_any_write_left(
 
 
 def test_an_hour_is_over_when_a_message_of_the_next_one_is_there() -> None:
-    """Also if that one was created in the hour's very first millisecond."""
     hour = 1_769_810_400_000
     ledger, end = mock.Mock(roll_up=mock.Mock(return_value=1)), Granularity.HOUR.end(hour)
     assert roll_up_ended(ledger, "a", [hour], end - 1) == 0
@@ -130,7 +128,6 @@ def test_an_hour_is_over_when_a_message_of_the_next_one_is_there() -> None:
 
 @pytest.mark.parametrize("write", [1, 2, 3, 4])
 def test_a_rollup_counts_what_another_invocation_adds_as_its_hour_ends(write: int) -> None:
-    """While one invocation begins a new hour, another for which the old was open adds to it."""
     world = World()
     world.send()
     world.aggregate()
@@ -148,7 +145,6 @@ def test_a_rollup_counts_what_another_invocation_adds_as_its_hour_ends(write: in
 
 
 def test_a_batch_continues_after_an_unreadable_record() -> None:
-    """The hour of an unreadable record is marked for rebuild, and the other records are applied."""
     world = World()
     first, second = (world.send() for _ in range(2))
     created = milliseconds(world.now - timedelta(hours=3))
@@ -167,7 +163,6 @@ def test_a_batch_continues_after_an_unreadable_record() -> None:
 
 
 def test_a_mark_that_fails_does_not_stop_those_of_other_accounts() -> None:
-    """If one account's hour cannot be marked, the batch is retried, and others are marked."""
     world = World()
     created = milliseconds(world.now - timedelta(hours=3))
 
@@ -202,7 +197,6 @@ def test_records_that_show_no_message_stop_nothing() -> None:
 
 
 def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
-    """A failed write is reported at its account's first change; other accounts are applied."""
     world = World()
     messages = [world.send(), world.send()]
     other = replace(messages[0], account_id="acct00000002")
@@ -217,7 +211,6 @@ def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
 
 @pytest.mark.parametrize(("age", "marked_hours"), [(299, 0), (300, 1)])
 def test_a_temporary_failure_is_retried_for_five_minutes(age: int, marked_hours: int) -> None:
-    """A failed write is retried while the change is young; then its hour is marked instead."""
     world = World()
     world.written_at = world.now
     sent = world.send()
@@ -252,7 +245,6 @@ def test_owners_hear_of_what_waits_for_them_however_late() -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, RuntimeError])
 def test_a_bad_item_of_one_account_stops_no_other(error: type[Exception]) -> None:
-    """Any error of one account marks its hour at once; other accounts are applied, none retried."""
     world = World()
     sent = world.send()
     other = replace(sent, account_id="acct00000002")
@@ -291,7 +283,6 @@ def test_a_change_that_cannot_be_marked_is_retried() -> None:
 
 
 def test_a_batch_without_news_writes_nothing() -> None:
-    """Applying a batch a second time only reads."""
     rng, world = random.Random(3), World()
     simulate(world, rng, 60, (5, 2000, 80_000))
     batch = list(world.messages.values())
@@ -302,7 +293,6 @@ def test_a_batch_without_news_writes_nothing() -> None:
 
 
 def test_a_lease_writes_nothing() -> None:
-    """A revision that changes nothing that is listed or counted is not written."""
     world = World()
     sent = world.send()
     world.aggregate()

@@ -50,7 +50,6 @@ def audited() -> AuditedWorld:
 
 
 def test_a_correct_ledger_is_reported_as_correct(audited: AuditedWorld) -> None:
-    """Nothing is wrong, nothing lags, and nothing is repaired."""
     report = audited.audit.verify(audited.world.account_id)
     assert (report.is_correct, report.wrong_items, report.lagging_messages) == (True, 0, 0)
     assert report.messages == len(audited.world.messages)
@@ -59,7 +58,6 @@ def test_a_correct_ledger_is_reported_as_correct(audited: AuditedWorld) -> None:
 
 @pytest.mark.parametrize("kind", ["C#", "U#", "hour#", "day#", "subsets#"])
 def test_a_lost_item_is_reported_and_written_again(audited: AuditedWorld, kind: str) -> None:
-    """If an item of any kind is lost, verify reports it and rebuild writes it again."""
     world = audited.world
     world.lose(kind)
     assert not audited.audit.verify(world.account_id).is_correct
@@ -70,7 +68,6 @@ def test_a_lost_item_is_reported_and_written_again(audited: AuditedWorld, kind: 
 
 
 def test_entries_of_messages_that_do_not_exist_are_removed(audited: AuditedWorld) -> None:
-    """An entry of a message that does not exist is wrong, and rebuild removes it."""
     world = audited.world
     deleted = world.send()
     world.aggregate()
@@ -102,7 +99,6 @@ def forget(world: World, moment: datetime) -> None:
 
 
 def test_what_was_deleted_for_its_age_is_no_difference(audited: AuditedWorld) -> None:
-    """Its figures stay as they were, also after a rebuild; lists have what has a record."""
     world, accounts = audited.world, DynamoAccounts(audited.world.table)
     moments = sorted(message.created_at for message in world.messages.values())
     cut = moments[len(moments) // 2].replace(hour=0, minute=0, second=0, microsecond=0)
@@ -153,7 +149,6 @@ def test_a_change_still_in_the_stream_is_lagging_and_not_wrong(audited: AuditedW
 
 
 def test_a_rebuild_keeps_a_change_that_arrives_meanwhile(audited: AuditedWorld) -> None:
-    """Rebuild keeps an entry of a later revision than that of the record it read."""
     world = audited.world
     message = next(iter(world.messages.values()))
     complaint = Event(kind=EventKind.COMPLAINED, at=world.now)
@@ -165,7 +160,6 @@ def test_a_rebuild_keeps_a_change_that_arrives_meanwhile(audited: AuditedWorld) 
 
 
 def test_an_unknown_account_is_an_error(audited: AuditedWorld) -> None:
-    """Both commands raise account_not_found instead of reporting correct statistics."""
     for command in (audited.audit.verify, audited.audit.rebuild):
         assert refusal(command, "nobody000000").code == "account_not_found"
 

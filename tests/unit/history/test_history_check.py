@@ -80,7 +80,6 @@ def ledger_sort_keys(world: World) -> list[str]:
 
 
 def test_a_right_ledger_is_not_changed() -> None:
-    """Nothing is repaired and nothing is written if the ledger is right."""
     world = busy_hour()
     world.engine.reset()
     assert check(world) == 0
@@ -89,7 +88,6 @@ def test_a_right_ledger_is_not_changed() -> None:
 
 @pytest.mark.parametrize("kind", ["C#", "U#sent#", "U#delivered#", "U#bounced-later#", "hour#"])
 def test_a_lost_item_of_an_ended_hour_is_repaired(kind: str) -> None:
-    """If an item of any kind is lost, the check writes it again and counts it."""
     world = busy_hour()
     world.lose(kind)
     assert wrong_items(world) >= 1
@@ -99,7 +97,6 @@ def test_a_lost_item_of_an_ended_hour_is_repaired(kind: str) -> None:
 
 
 def test_a_change_that_the_stream_lost_is_applied() -> None:
-    """A status that never reached the ledger is corrected after the hour has ended."""
     world = busy_hour()
     target = [*world.messages.values()][4]
     world.add_event(target, EventKind.COMPLAINED)
@@ -135,7 +132,6 @@ def test_a_lost_change_with_a_date_to_come_is_applied() -> None:
 @given(st.integers(0, 2**32))
 @settings(max_examples=examples(8), deadline=None)
 def test_lost_items_and_changes_are_all_repaired(seed: int) -> None:
-    """What a random history lost in its last ended hours is right after one check."""
     rng, world = random.Random(seed), World()
     simulate(world, rng, 60, (5, 60, 400))
     world.aggregate()
@@ -169,7 +165,6 @@ def _moment(sort_key: str) -> int:
 
 
 def test_a_large_account_is_checked_in_parts() -> None:
-    """A check reads a limited number of messages and continues where it stopped."""
     world = busy_hour()
     sent = [*world.messages.values()]
     for sort_key in ledger_sort_keys(world):
@@ -194,7 +189,6 @@ def marked_hour() -> tuple[World, RebuildMark]:
 
 
 def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
-    """An hour of any age is repaired when it is marked, and its mark goes."""
     world, _ = marked_hour()
     world.pass_time(40 * 86_400)
     world.lose("U#sent#")
@@ -208,7 +202,6 @@ def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
 
 
 def test_a_mark_stays_until_the_last_part_of_its_hour() -> None:
-    """If the sweep dies between two parts of a large hour, the next pass begins again."""
     world, mark = marked_hour()
     check = check_of(world, Tuning(max_checked_messages=5))
     rest, parts = check.rebuild_hour(mark).rest, 1
@@ -220,7 +213,6 @@ def test_a_mark_stays_until_the_last_part_of_its_hour() -> None:
 
 
 def test_a_mark_stays_while_changes_may_still_come() -> None:
-    """An hour with a change that the stream may still deliver keeps its mark."""
     world, mark = marked_hour()
     world.add_event(next(iter(world.messages.values())), EventKind.COMPLAINED)
     assert check_of(world).rebuild_hour(mark) == CheckResult(0, None)
@@ -231,7 +223,6 @@ def test_a_mark_stays_while_changes_may_still_come() -> None:
 
 
 def test_an_hour_that_is_marked_again_meanwhile_stays_marked() -> None:
-    """The rebuild removes only the mark that it began with."""
     world, old = marked_hour()
     new = replace(old, marked_at=world.now + timedelta(seconds=1))
     world.marks.put(new)
@@ -241,7 +232,6 @@ def test_an_hour_that_is_marked_again_meanwhile_stays_marked() -> None:
 
 @pytest.mark.parametrize("write", range(1, 5))
 def test_a_failed_repair_is_completed_by_the_next(write: int) -> None:
-    """A repair that fails at any write is completed when the task is repeated."""
     world = busy_hour()
     for sort_key in ledger_sort_keys(world):
         if sort_key.startswith(("U#", "C#")):
@@ -263,7 +253,6 @@ def test_a_failed_repair_is_completed_by_the_next(write: int) -> None:
 
 
 def test_an_idle_account_costs_three_units() -> None:
-    """An account without messages in the last hours costs three queries a pass, and no write."""
     world = World()
     world.send(world.now - timedelta(days=3))
     world.aggregate()

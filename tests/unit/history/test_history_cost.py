@@ -24,7 +24,6 @@ account_with = cache(make_account_with)
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> None:
-    """In each order, first and deep pages of few and of many messages cost about the same."""
     costs: dict[str, list[Cost]] = {}
     for size in (FEW, MANY):
         queries, engine = account_with(size, shards)
@@ -40,7 +39,6 @@ def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> 
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_pages_of_a_key_or_template_cost_within_four_times_of_each_other(shards: int) -> None:
-    """Pages of a key, a template and a rare one have a limit; full ones cost about the same."""
     costs: defaultdict[tuple[Subset, SortBy], list[Cost]] = defaultdict(list)
     for size in (FEW, MANY):
         queries, engine = account_with(size, shards)
@@ -58,7 +56,6 @@ def test_pages_of_a_key_or_template_cost_within_four_times_of_each_other(shards:
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_a_page_takes_at_most_twenty_rounds(shards: int) -> None:
-    """The entries of a rare status in many hours are read at the same time."""
     queries, engine = account_with(MANY, shards)
     most_calls = 0
     for name, request in page_requests(MANY):
@@ -85,7 +82,6 @@ def test_analytics_of_a_month_cost_at_most_a_hundred_units(
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_a_search_costs_within_four_times_of_each_other(shards: int) -> None:
-    """An address or a tag is found among few and among many messages at about the same cost."""
     for name, of_search in read_costs((FEW, SOME), shards).items():
         assert spread(of_search) <= 4, name
         assert max(each.units for each in of_search) <= 100

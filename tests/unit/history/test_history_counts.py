@@ -17,7 +17,6 @@ def record(**images: Any) -> dict[str, Any]:
 
 
 def test_acceptances_and_new_statuses_are_counted() -> None:
-    """A change that leaves the status is no count."""
     records = [
         record(NewImage=message_item(NEW)),
         record(OldImage=message_item(NEW), NewImage=message_item(SENT)),
@@ -32,7 +31,6 @@ def test_a_deleted_message_is_no_count() -> None:
 
 
 def test_a_restored_message_was_counted_before() -> None:
-    """Neither its return nor its replacement is news; what happens to it afterwards is."""
     first, second = marked(message_item(NEW), NOW), marked(message_item(NEW), at(1))
     assert count_changes([record(NewImage=first)]) == {}
     assert count_changes([record(OldImage=message_item(SENT), NewImage=first)]) == {}

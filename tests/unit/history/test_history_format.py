@@ -84,24 +84,20 @@ ITEM = {
 
 
 def test_entries_have_the_stored_form_in_the_order_of_their_ids() -> None:
-    """Entries of every status, in any order, make the item that is spelled out here."""
     assert stored(pack(reversed(ENTRIES))) == ITEM
 
 
 def test_a_stored_item_is_read() -> None:
-    """The item that is spelled out here has those entries, with their keys and templates."""
     assert tuple(unpack(ITEM)) == ENTRIES
 
 
 def test_an_item_without_errors_keys_and_templates_lacks_their_attributes() -> None:
-    """Entries without errors, keys and templates are one attribute, and are read from it."""
     item = stored(pack(ENTRIES[:2]))
     assert item == {"entries": bytes.fromhex("".join(OCTETS[:2]))}
     assert tuple(unpack(item)) == ENTRIES[:2]
 
 
 def test_waits_take_an_octet_each() -> None:
-    """Sent messages have the number of their span, in an attribute that other items lack."""
     entries = (entry(1), entry(2, wait=5), entry(3, wait=255))
     item = stored(pack(entries))
     assert item["waits"] == bytes((0, 5, 255))
@@ -109,7 +105,6 @@ def test_waits_take_an_octet_each() -> None:
 
 
 def test_shapes_are_named_once_and_numbered() -> None:
-    """An item names its shapes, the rollup of a template counts them, and lists lack both."""
     entries = [entry(n, template="t", shape=shape) for n, shape in enumerate(("{a}", None, "{a}"))]
     item = stored(pack(entries))
     assert (item["shapes"], item["given"]) == (["{a}"], bytes((1, 0, 1)))
@@ -125,7 +120,6 @@ def test_shapes_are_named_once_and_numbered() -> None:
 
 
 def test_only_entries_of_a_time_are_read() -> None:
-    """A range of creation leaves out those before it and those from its end on."""
     entries = [entry(n, created=CREATED + n) for n in range(4)]
     read = unpack(stored(pack(entries)), TimeRange(CREATED + 1, CREATED + 3))
     assert [*read] == entries[1:3]
@@ -133,7 +127,6 @@ def test_only_entries_of_a_time_are_read() -> None:
 
 @pytest.mark.parametrize("revision", [65_534, 65_535, 65_536, 70_000])
 def test_a_revision_is_stored_up_to_two_octets(revision: int) -> None:
-    """A revision that two octets cannot hold is stored as the highest one that they can."""
     (read,) = unpack(stored(pack([entry(1, revision=revision)])))
     assert read.revision == min(revision, 65_535)
 
@@ -150,7 +143,6 @@ def test_an_item_names_254_error_codes_and_then_others() -> None:
 
 @pytest.mark.parametrize(("names", "octets"), [(255, 2), (256, 4)])
 def test_many_names_take_two_octets_each(names: int, octets: int) -> None:
-    """An entry's key and template take an octet each, and two each beyond 255 names of a kind."""
     for entries in (
         [entry(n, key_id=f"name_{n}") for n in range(names)],
         [entry(n, template=f"name_{n}") for n in range(names)],
@@ -171,7 +163,6 @@ COUNTS = {
 
 @pytest.mark.parametrize("granularity", COUNTS)
 def test_a_rollup_has_the_stored_form(granularity: Granularity) -> None:
-    """A cell's name is a status and how many buckets after its creation the last update was."""
     cells, length = COUNTS[granularity]
     start = granularity.start(CREATED)
     rollup = Rollup(granularity, start)
@@ -202,7 +193,6 @@ def test_a_rollup_has_the_stored_form(granularity: Granularity) -> None:
 
 
 def test_a_month_counts_by_months() -> None:
-    """A message of January that was updated in March of the next year is in cell 14."""
     january, march = 1_767_225_600_000, 1_803_859_200_000
     rollup = Rollup(Granularity.MONTH, january)
     rollup.by_status_and_update[BOUNCED, march] = 1
@@ -213,7 +203,6 @@ def test_a_month_counts_by_months() -> None:
 
 
 def test_only_an_hour_says_whether_it_is_divisible() -> None:
-    """An hour with rollups of ten seconds is marked; no other rollup is."""
     for granularity in Granularity:
         start = granularity.start(CREATED)
         item = stored(rollup_attributes(Rollup(granularity, start, is_divisible=True), 1))
@@ -223,7 +212,6 @@ def test_only_an_hour_says_whether_it_is_divisible() -> None:
 
 
 def test_a_rollup_of_few_messages_has_their_entries() -> None:
-    """The entries of a subset's few messages are stored with their counts, and read."""
     start = Granularity.HOUR.start(CREATED)
     rollup = Rollup(Granularity.HOUR, start, entries=(entry(1, revision=0), entry(2, revision=0)))
     item = stored(rollup_attributes(rollup, 1))
@@ -235,7 +223,6 @@ def test_a_rollup_of_few_messages_has_their_entries() -> None:
 
 
 def test_the_list_of_subsets_has_the_stored_form() -> None:
-    """A day's subsets are listed in order, by their kind and id."""
     subsets = [
         Subset(SubsetKind.TEMPLATE, "otp"),
         Subset(SubsetKind.KEY, "key_2"),
@@ -262,7 +249,6 @@ HALF_MINUTE = 1_769_813_820_000
     ],
 )
 def test_the_keys_of_items_stay(created: int, shards: int, number: int, moment: int) -> None:
-    """Half a minute shares an item; each shard has one of its own for every second."""
     one = entry(number, created=created, shards=shards)
     assert place(one) == moment
     assert copy_place(one) == ("pending", moment)
@@ -271,7 +257,6 @@ def test_the_keys_of_items_stay(created: int, shards: int, number: int, moment: 
 
 
 def test_an_entry_that_was_updated_in_a_later_hour_is_in_a_group_of_its_own() -> None:
-    """The list of a status has a group for updates in the first hour, and one for later ones."""
     hour_end = Granularity.HOUR.end(CREATED)
     assert copy_place(entry(1, status=SENT, updated=hour_end - 1)) == ("sent", hour_end - 30_000)
     assert copy_place(entry(1, status=SENT, updated=hour_end)) == ("sent-later", hour_end)
@@ -279,7 +264,6 @@ def test_an_entry_that_was_updated_in_a_later_hour_is_in_a_group_of_its_own() ->
 
 @pytest.mark.parametrize("status", Status)
 def test_only_the_list_of_delivered_messages_lacks_their_origins(status: Status) -> None:
-    """Each list has the keys and templates of its messages, except of those delivered at once."""
     first_hour = entry(1, status=status, key_id="key_1", template="otp")
     late = replace(first_hour, updated=Granularity.HOUR.end(CREATED))
     has_origins = status is not Status.DELIVERED

@@ -18,7 +18,6 @@ def recorded(world: World) -> dict[str, datetime]:
 
 
 def test_the_newest_message_of_each_key_is_its_last_use() -> None:
-    """One batch records its newest message of each key; messages without a key record nothing."""
     world = World()
     for _ in range(8):
         world.send()
@@ -32,7 +31,6 @@ def test_the_newest_message_of_each_key_is_its_last_use() -> None:
 
 @pytest.mark.parametrize("same_process", [True, False])
 def test_a_use_is_written_at_most_once_an_hour(same_process: bool) -> None:  # noqa: FBT001  a case
-    """Batches of an hour write one use of a key, also if another process applies each of them."""
     world, seen = World(), set[datetime]()
     for _ in range(13):
         world.messages.clear()  # so that each message is from key_1
@@ -47,7 +45,6 @@ def test_a_use_is_written_at_most_once_an_hour(same_process: bool) -> None:  # n
 
 
 def test_an_older_use_never_replaces_a_newer_one() -> None:
-    """A batch that lags by hours, in another process, leaves the recorded use."""
     world = World()
     DynamoKeyUses(world.table).record(world.account_id, "key_1", START + 5 * HOUR)
     DynamoKeyUses(world.table).record(world.account_id, "key_1", START)
@@ -55,7 +52,6 @@ def test_an_older_use_never_replaces_a_newer_one() -> None:
 
 
 def test_of_two_processes_that_record_at_once_the_newer_use_stays() -> None:
-    """Another process writes between the read and the write of one; the newer time stays."""
     world = World()
 
     def other() -> None:
@@ -67,7 +63,6 @@ def test_of_two_processes_that_record_at_once_the_newer_use_stays() -> None:
 
 
 def test_a_use_that_cannot_be_recorded_stops_no_statistics() -> None:
-    """The failure is reported, the batch is not retried, and the next message records its use."""
     world = World()
     intact = world.key_uses
     world.key_uses = Mock(spec=DynamoKeyUses)

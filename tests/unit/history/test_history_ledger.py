@@ -49,7 +49,6 @@ def overtake(world: LedgerWorld, kind: str, times: int) -> WatchedEngine:
 
 
 def test_entries_of_a_time_are_read_from_the_items_of_that_time(world: LedgerWorld) -> None:
-    """A range is read to the millisecond, from only the items that it touches."""
     moments = [HOUR - 1, HOUR, HOUR + 29_999, HOUR + 30_000, HOUR + 59_999, HOUR + 60_000]
     entries = [entry(n, created=created) for n, created in enumerate(moments)]
     world.put(*entries)
@@ -66,7 +65,6 @@ def test_entries_of_a_time_are_read_from_the_items_of_that_time(world: LedgerWor
 
 
 def test_an_empty_time_reads_nothing(world: LedgerWorld) -> None:
-    """A range without a moment costs no call."""
     world.put(entry(1, created=HOUR))
     world.engine.reset()
     assert world.created(HOUR, HOUR) == []
@@ -78,7 +76,6 @@ def test_an_empty_time_reads_nothing(world: LedgerWorld) -> None:
 def test_the_last_item_of_a_second_belongs_to_the_highest_shard(
     world: LedgerWorld, shards: int
 ) -> None:
-    """Reads up to the end of a second include the items of all its shards, and none of the next."""
     highest = shards - 1
     last = entry(highest, created=HOUR + 999, shards=shards)
     after = entry(highest, created=HOUR + 1000, shards=shards)
@@ -125,7 +122,6 @@ def updated_entries() -> dict[str, IndexEntry]:
 def test_lists_by_update_have_both_ranges(
     world: LedgerWorld, updated: TimeRange, created: TimeRange, names: set[str]
 ) -> None:
-    """A list by update has what was updated and created in time, in its first hour or later."""
     entries = updated_entries()
     world.put(*entries.values())
     read = world.ledger.entries_updated(ACCOUNT, Status.BOUNCED, updated, created)
@@ -154,7 +150,6 @@ def test_a_list_by_update_reads_only_the_items_of_its_time(world: LedgerWorld) -
 
 
 def test_the_newest_entry_is_read_from_the_last_item(world: LedgerWorld) -> None:
-    """Without shards the newest of the last item is read in one call of one item."""
     assert world.ledger.newest_entry(ACCOUNT, 1000) is None
     assert world.ledger.newest_entry_time(ACCOUNT) is None
     entries = [entry(n, created=HOUR + 30_000 * n) for n in range(5)]
@@ -191,7 +186,6 @@ def test_with_shards_the_newest_entry_is_that_of_the_shard_that_is_furthest_behi
     lag: int,
     newest: int | None,
 ) -> None:
-    """Each shard's newest entry is looked for, unless the shard is too far behind."""
     entries = [
         entry(number, created=HOUR + at, shards=shards)
         for number, at, shards in numbers_times_shards
@@ -202,7 +196,6 @@ def test_with_shards_the_newest_entry_is_that_of_the_shard_that_is_furthest_behi
 
 
 def test_two_items_of_each_shard_are_read_at_a_time(world: LedgerWorld) -> None:
-    """The shards' newest entries are looked for in calls of two items for each of them."""
     world.put(*(entry(n % 4, created=HOUR + 1000 * n, shards=4) for n in range(20)))
     world.engine.reset()
     assert items_read(world, lambda: world.ledger.newest_entry(ACCOUNT, 60_000)) == 1 + 8
@@ -214,7 +207,6 @@ def test_two_items_of_each_shard_are_read_at_a_time(world: LedgerWorld) -> None:
 def test_a_write_is_tried_ten_times(
     world: LedgerWorld, kind: str, times: int, *, is_written: bool
 ) -> None:
-    """A write that loses nine races wins the tenth; after ten it is a temporary error."""
     one = entry(1, created=HOUR, status=Status.SENT, updated=HOUR + 5)
     engine = overtake(world, kind, times)
     if is_written:
@@ -232,7 +224,6 @@ def test_a_write_is_tried_ten_times(
 
 
 def test_a_copy_is_written_before_its_entry(world: LedgerWorld) -> None:
-    """After a failure of the second write the entry is missing and its copy is there."""
     one = entry(1, created=HOUR, status=Status.SENT, updated=HOUR + 5)
     world.watch("C#", Mock(side_effect=RuntimeError("the engine failed")))
     with pytest.raises(RuntimeError, match="the engine failed"):
@@ -254,7 +245,6 @@ def correct(
 def test_a_wrong_entry_is_removed_up_to_a_revision(
     world: LedgerWorld, newest: int, *, is_removed: bool
 ) -> None:
-    """A correction removes an entry if its revision is not newer than the one that was wrong."""
     wrong, other = entry(1, created=HOUR, revision=5), entry(2, created=HOUR, revision=0)
     world.put(wrong, other)
     corrected = correct(world, wrong={wrong.message_id: newest})
@@ -266,7 +256,6 @@ def test_a_wrong_entry_is_removed_up_to_a_revision(
 def test_a_right_entry_is_put_unless_a_newer_one_is_there(
     world: LedgerWorld, revision: int, *, is_put: bool
 ) -> None:
-    """A correction replaces an entry of the same revision, but no newer one."""
     stored = entry(1, created=HOUR, revision=5)
     world.put(stored)
     right = replace(stored, revision=revision, status=Status.SENT)
@@ -276,7 +265,6 @@ def test_a_right_entry_is_put_unless_a_newer_one_is_there(
 def test_a_correction_writes_items_that_are_missing_and_deletes_empty_ones(
     world: LedgerWorld,
 ) -> None:
-    """A correction of nothing costs no write; the last entry takes its item with it."""
     one = entry(1, created=HOUR)
     assert correct(world, [one]) == {one.message_id: one}
     world.engine.reset()
@@ -289,7 +277,6 @@ def test_a_correction_writes_items_that_are_missing_and_deletes_empty_ones(
 def test_a_correction_never_undoes_what_was_written_meanwhile(
     world: LedgerWorld, times: int
 ) -> None:
-    """A correction that is overtaken reads the item again, ten times at most."""
     one = entry(1, created=HOUR)
     overtake(world, "C#", times)
     if times < 10:

@@ -34,7 +34,6 @@ def listed(world: World, status: Status) -> Sequence[Message]:
 def test_a_retry_with_more_removes_what_the_first_try_wrote(
     seconds: int, write: int, fault: str
 ) -> None:
-    """However far a change came, its message is listed by its last status alone."""
     world = World()
     message = world.send()
     for kind in EVENTS[:2]:

@@ -59,7 +59,6 @@ def read_for(world: World, request: PageRequest) -> RecordedLog:
 
 
 def test_a_page_by_creation_is_one_range_of_records(world: World) -> None:
-    """Records that follow each other are read from the first to the last, and no others."""
     log = read_for(world, PageRequest(skip=3, limit=4))
     created = sorted(milliseconds(sent.created_at) for sent in world.messages.values())
     assert log.ranges[-1] == (created[3], created[6] + 1)
@@ -75,7 +74,6 @@ def test_a_page_by_creation_is_one_range_of_records(world: World) -> None:
     ],
 )
 def test_other_pages_are_read_by_their_ids(world: World, request_: PageRequest) -> None:
-    """Records with others between them are read one by one, never as a range."""
     log = read_for(world, request_)
     assert len(log.ids) == 4
     without_records = read_for(world, PageRequest(limit=4, skip=10, sort_by=request_.sort_by))
@@ -83,7 +81,6 @@ def test_other_pages_are_read_by_their_ids(world: World, request_: PageRequest) 
 
 
 def test_analytics_have_the_ten_most_frequent_errors() -> None:
-    """Of eleven errors the one with the fewest messages is left out, and equals are in order."""
     world = World()
     for number in range(11):
         for _ in range(1 if number == 4 else 2):
@@ -99,13 +96,11 @@ def test_analytics_have_the_ten_most_frequent_errors() -> None:
     ("sent", "delivered", "rate"), [(0, 0, 0), (3, 1, 0.3333), (3, 2, 0.6667), (4, 4, 1)]
 )
 def test_a_rate_is_a_fraction_to_four_places(sent: int, delivered: int, rate: float) -> None:
-    """Of ten messages only those count that were handed over, and the rate of none is 0."""
     reached = Counter({Status.SENT: sent, Status.DELIVERED: delivered})
     assert MessageCounts(10, reached).rate(Status.DELIVERED) == rate
 
 
 def test_what_waits_or_was_called_off_is_neither_an_error_nor_undelivered() -> None:
-    """Two of two sent emails arrived, beside four held, five called off and one that expired."""
     world = World()
     for _ in range(2):
         sent = world.send()

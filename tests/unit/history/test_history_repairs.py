@@ -66,7 +66,6 @@ def listed(group: str, moment: int) -> Item:
     ],
 )
 def test_a_copy_in_another_list_is_wrong(world: Audited, group: str, moment: int) -> None:
-    """An entry in a list that it does not belong to is found in any list, and removed."""
     one = entry(1, created=HOUR)
     world.put(one)
     world.store(listed(group, moment), replace(one, status=SENT))
@@ -96,7 +95,6 @@ def test_the_entry_by_creation_is_corrected_last(
 def test_an_entry_without_a_message_is_removed_at_any_revision(
     world: Audited, revision: int
 ) -> None:
-    """If there is no message, its entries of any revision leave all lists."""
     gone, other = entry(1, created=HOUR, revision=revision), entry(2, created=HOUR)
     world.put(gone, other)
     assert world.wrong(other) == {gone.message_id}
@@ -125,7 +123,6 @@ def test_only_entries_of_the_time_are_compared(world: Audited) -> None:
 
 
 def test_a_time_without_messages_and_entries_costs_one_query(world: Audited) -> None:
-    """The lists are read only if there are messages or entries of the time."""
     world.put(entry(1, created=HOUR - 1))
     world.engine.reset()
     assert world.wrong() == set()
@@ -136,7 +133,6 @@ def test_a_time_without_messages_and_entries_costs_one_query(world: Audited) -> 
 
 
 def test_the_lists_of_an_hour_are_read_up_to_its_end(world: Audited) -> None:
-    """An item that begins with the next hour is not read, but later entries of any time are."""
     end = HOUR + HOUR_LENGTH
     late = entry(1, created=HOUR, status=SENT, updated=end)
     world.put(late, entry(2, created=end - 1), entry(3, created=end))
@@ -167,7 +163,6 @@ def right_items(world: Audited) -> dict[tuple[str, str], Any]:
 
 
 def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited) -> None:
-    """The items that the audit writes are those that entries and rollups in turn make."""
     entries = history()
     world.put(*entries)
     world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR)
@@ -183,7 +178,6 @@ def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited) -> N
 
 
 def test_ended_hours_and_days_have_rollups() -> None:
-    """The hour of the newest entry has no rollup; a day or month has one when it has ended."""
     days = [entry(n, created=HOUR + n * 86_400_000) for n in range(3)]
     rollups = {
         sk for pk, sk in items_of(ACCOUNT, days) if sk.startswith(("hour#", "day#", "month#"))
@@ -199,7 +193,6 @@ def test_ended_hours_and_days_have_rollups() -> None:
 
 
 def test_ten_seconds_of_shards_have_rollups_at_any_time() -> None:
-    """Entries of shards have rollups of ten seconds even in the open hour; others have none."""
     entries = [
         entry(1, created=HOUR, shards=4),
         entry(2, created=HOUR + 9_999, shards=4),
@@ -214,7 +207,6 @@ def test_ten_seconds_of_shards_have_rollups_at_any_time() -> None:
 
 
 def test_a_divisible_hour_is_one_with_ten_seconds(world: Audited) -> None:
-    """An ended hour is marked as divisible if some of its entries are in shards."""
     entries = [
         entry(1, created=HOUR),
         entry(2, created=HOUR + HOUR_LENGTH, shards=2),
@@ -251,7 +243,6 @@ def test_a_repaired_rollup_has_the_next_revision(world: Audited, revision: int |
 
 
 def test_items_that_should_not_be_are_deleted(world: Audited) -> None:
-    """Entries, lists and rollups of no message are deleted, those of subsets too."""
     world.audit.repair(ACCOUNT, history())
     items = len(items_of(ACCOUNT, history()))
     assert world.audit.repair(ACCOUNT, []) == items
@@ -295,7 +286,6 @@ def _changed(item: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
 
 
 def test_an_item_without_one_of_its_entries_is_wrong(world: Audited) -> None:
-    """The entries that are there do not make up for the one that is missing."""
     entries = [entry(1, created=HOUR), entry(2, created=HOUR)]
     world.audit.repair(ACCOUNT, entries)
     world.store(by_creation(HOUR), entries[0])
@@ -305,7 +295,6 @@ def test_an_item_without_one_of_its_entries_is_wrong(world: Audited) -> None:
 
 
 def test_a_partial_check_counts_items(world: Audited) -> None:
-    """Each item that differs counts once, whichever way it differs."""
     entries = history()
     world.audit.repair(ACCOUNT, entries)
     count = partial(world.audit.count_differences, ACCOUNT)

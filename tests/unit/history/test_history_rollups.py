@@ -46,7 +46,6 @@ def put_rollup(world: LedgerWorld, start: int, count: int = 1, revision: int = 1
 
 
 def test_rollups_of_a_time_are_those_that_start_in_it(world: LedgerWorld) -> None:
-    """The rollup that starts at the end of the range is left out; an empty range costs no call."""
     rollups = [put_rollup(world, DAY + n * HOUR_LENGTH) for n in range(4)]
     read = world.ledger.rollups
     assert read(ACCOUNT, HOURS, TimeRange(DAY, DAY + 2 * HOUR_LENGTH)) == rollups[:2]
@@ -57,7 +56,6 @@ def test_rollups_of_a_time_are_those_that_start_in_it(world: LedgerWorld) -> Non
 
 
 def test_a_rollup_is_written_if_it_is_wrong(world: LedgerWorld) -> None:
-    """Making a rollup says whether one was wrong; a right one costs no write."""
     world.put(entry(1, created=DAY), entry(2, created=DAY + HOUR_LENGTH - 1))
     world.put(entry(3, created=DAY - 1), entry(4, created=DAY + HOUR_LENGTH))
     assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
@@ -73,7 +71,6 @@ def test_a_rollup_is_written_if_it_is_wrong(world: LedgerWorld) -> None:
 
 
 def test_an_hour_of_no_messages_has_no_rollup(world: LedgerWorld) -> None:
-    """Nothing is written for a bucket without messages."""
     assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is False
     assert world.ledger.roll_up(ACCOUNT, DAYS, DAY) is False
     assert world.engine.write_units == 0
@@ -89,7 +86,6 @@ def test_a_day_is_never_made_from_its_entries(world: LedgerWorld, granularity: G
 
 
 def test_rollups_of_subsets_are_listed_first(world: LedgerWorld) -> None:
-    """The list of the day is written before the rollups of the subsets, and not again."""
     world.put(entry(1, created=DAY, key_id="key_1", template="otp"), entry(2, created=DAY))
     engine = world.watch()
     assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
@@ -110,7 +106,6 @@ def test_rollups_of_subsets_are_listed_first(world: LedgerWorld) -> None:
 
 
 def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: LedgerWorld) -> None:
-    """A listed subset is counted again too, and a rollup that it no longer has is emptied."""
     one = entry(1, created=DAY, key_id="key_1")
     world.put(one)
     world.ledger.roll_up(ACCOUNT, HOURS, DAY)
@@ -134,7 +129,6 @@ def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: LedgerWo
 def test_the_lists_of_the_days_of_a_bucket_are_read(
     world: LedgerWorld, granularity: Granularity, start: int, days: list[int]
 ) -> None:
-    """A bucket reads the lists of subsets of its own days, and no other."""
     for number in (-1, 0, 1):
         day = DAY + number * DAY_LENGTH
         names = subset_attributes([Subset(SubsetKind.KEY, f"key_{number}")], 1)
@@ -149,7 +143,6 @@ def test_the_lists_of_the_days_of_a_bucket_are_read(
 
 
 def test_an_hour_without_shards_is_made_from_its_entries(world: LedgerWorld) -> None:
-    """Without rollups of ten seconds, an hour reads the items of its entries and no other."""
     world.put(*(entry(n, created=DAY + 30_000 * n) for n in (0, 119, 120)))
     world.put(entry(7, created=DAY - 1))
     engine = world.watch()
@@ -160,7 +153,6 @@ def test_an_hour_without_shards_is_made_from_its_entries(world: LedgerWorld) -> 
 
 
 def test_ten_seconds_are_made_from_the_entries_of_shards(world: LedgerWorld) -> None:
-    """Ten seconds read the items of shards in it; the hour then adds up such rollups alone."""
     world.put(*(entry(n % 4, created=DAY + 1000 * n, shards=4) for n in range(20)))
     engine = world.watch()
     assert world.ledger.roll_up(ACCOUNT, SECONDS, DAY) is True
@@ -175,7 +167,6 @@ def test_ten_seconds_are_made_from_the_entries_of_shards(world: LedgerWorld) -> 
 
 
 def test_a_day_is_made_from_its_hours(world: LedgerWorld) -> None:
-    """A day adds up its hours, of all messages and of each subset that its list names."""
     for n in (0, 23, 24):
         world.put(entry(n, created=DAY + n * HOUR_LENGTH, key_id="key_1" if n else None))
         world.ledger.roll_up(ACCOUNT, HOURS, DAY + n * HOUR_LENGTH)
@@ -189,7 +180,6 @@ def test_a_day_is_made_from_its_hours(world: LedgerWorld) -> None:
 def test_a_rollup_is_tried_ten_times(
     world: LedgerWorld, kind: str, times: int, *, is_written: bool
 ) -> None:
-    """A write that others overtake is made again from what is stored then, ten times at most."""
     world.put(entry(1, created=DAY, key_id="key_1"))
     left = [times]
 

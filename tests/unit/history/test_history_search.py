@@ -80,7 +80,6 @@ def requests(rng: random.Random) -> PageRequest:
 @given(st.integers(0, 2**32))
 @settings(max_examples=examples(10), deadline=None)
 def test_a_search_equals_a_recount(shards: int, seed: int) -> None:
-    """However far the stream lags, a search lists and counts what is recorded."""
     rng, world = random.Random(seed), SearchWorld(shards=shards)
     for _ in range(3):
         send_some(world, rng, 12)
@@ -98,7 +97,6 @@ def test_a_search_equals_a_recount(shards: int, seed: int) -> None:
 
 @pytest.mark.parametrize("people", [("ann@example.com",), ("Ann@example.com", "bob@example.com")])
 def test_a_new_message_is_found_before_the_stream_delivers_it(people: tuple[str, ...]) -> None:
-    """A client finds its own send at once, in every recipient's form."""
     world = SearchWorld()
     send_some(world, random.Random(1), 5)
     world.aggregate()
@@ -109,7 +107,6 @@ def test_a_new_message_is_found_before_the_stream_delivers_it(people: tuple[str,
 @pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("term", [ANN, ORDER])
 def test_the_newest_of_many_messages_are_found(shards: int, term: SearchTerm) -> None:
-    """Of more messages than the bound the newest are listed, and `total` is the bound."""
     world = SearchWorld(shards=shards, tuning=SMALL)
     sent = []
     for _ in range(8):
@@ -161,7 +158,6 @@ def test_from_when_on_records_are_read_too() -> None:
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_repeated_batch_does_not_bring_an_erased_recipient_back(shards: int) -> None:
-    """If any batch is repeated, the index ends without the erased address and with the others."""
     world = SearchWorld(shards=shards)
     sent = world.send_to("Ann@example.com", "bob@example.com", tags={"order": "1"})
     world.add_event(sent, EventKind.SENT)
@@ -176,7 +172,6 @@ def test_a_repeated_batch_does_not_bring_an_erased_recipient_back(shards: int) -
 
 
 def test_a_deleted_message_leaves_the_index() -> None:
-    """When a record is deleted or expires, its entries are removed."""
     world = SearchWorld()
     sent = world.send_to("ann@example.com", "bob@example.com", tags={"order": "1"})
     world.aggregate()
@@ -187,7 +182,6 @@ def test_a_deleted_message_leaves_the_index() -> None:
 
 
 def test_only_a_new_message_costs_writes_of_the_index() -> None:
-    """A message costs one write unit for each recipient and tag; its events cost none."""
     world = SearchWorld()
     sent = world.send_to("ann@example.com", "bob@example.com", tags={"order": "1"})
     index = FailingIndexWrites(world, every=10**6)
@@ -203,7 +197,6 @@ def test_only_a_new_message_costs_writes_of_the_index() -> None:
 
 @pytest.mark.parametrize("after", [False, True])
 def test_a_failed_index_write_is_repaired(*, after: bool) -> None:
-    """A batch is retried for some minutes; then its hour is marked, and the sweep indexes it."""
     world = SearchWorld()
     world.written_at = world.now
     sent = world.send_to("ann@example.com", tags={"order": "1"})
@@ -261,7 +254,6 @@ def test_the_sweep_indexes_a_message_that_the_stream_lost() -> None:
 
 @pytest.mark.parametrize("shards", [1, 4])
 def test_messages_without_entries_are_indexed_again(shards: int) -> None:
-    """Entries that are missing are made from the records, and repeating it changes nothing."""
     world = SearchWorld(shards=shards)
     send_some(world, random.Random(5), 30)
     world.aggregate()
@@ -279,7 +271,6 @@ def test_messages_without_entries_are_indexed_again(shards: int) -> None:
 
 
 def test_indexing_again_does_not_bring_an_erased_recipient_back() -> None:
-    """A record that is erased after it was read loses its entry again."""
     world = SearchWorld()
     sent = world.send_to("ann@example.com", "bob@example.com")
     read = world.messages[sent.message_id]

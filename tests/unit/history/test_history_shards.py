@@ -43,7 +43,6 @@ def apply(world: World, choose: Callable[[Message], bool]) -> None:
 @given(st.integers(0, 2**32), st.sampled_from([1, 20, 400]))
 @settings(max_examples=examples(6), deadline=None)
 def test_a_shard_that_lags_is_listed_from_its_records(seed: int, pause: int) -> None:
-    """While the changes of one shard arrive late, lists, totals and sums have all messages."""
     rng, world = random.Random(seed), World(shards=4)
     behind = rng.randrange(4)
     for _ in range(5):
@@ -63,7 +62,6 @@ def test_a_shard_that_lags_is_listed_from_its_records(seed: int, pause: int) -> 
 
 
 def test_records_of_all_shards_are_read_newest_first() -> None:
-    """The log reads the records of all shards, the newest first."""
     world = World(shards=4)
     sent = []
     for _ in range(20):
@@ -104,7 +102,6 @@ def test_items_stay_small_at_the_highest_rate() -> None:
 
 
 def test_a_raise_leaves_the_items_of_before() -> None:
-    """Messages of before a raise keep their items; those after it are listed with them."""
     world = World()
     for _ in range(30):
         world.send()
@@ -128,7 +125,6 @@ def test_a_raise_leaves_the_items_of_before() -> None:
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_the_number_of_shards_may_be_given_or_read(shards: int) -> None:
-    """A caller that has read the account saves the read of it, and gets the same page."""
     world = World(shards=shards)
     for _ in range(40):
         world.send()

@@ -53,7 +53,6 @@ def subset_partitions(world: World) -> list[str]:
 
 @pytest.mark.parametrize("shards", [1, 4])
 def test_each_subset_has_rollups_of_its_own(shards: int) -> None:
-    """Days of messages are counted for each key and template, and only for those that sent."""
     world = World(shards=shards)
     days(world, 3)
     assert equals_recount(world)
@@ -65,7 +64,6 @@ def test_each_subset_has_rollups_of_its_own(shards: int) -> None:
 
 
 def test_a_change_of_an_earlier_day_reaches_the_figures_of_its_key_and_template() -> None:
-    """A complaint days later changes the day of its message in the account and both subsets."""
     world = World()
     days(world, 3)
     first = min(world.messages.values(), key=lambda message: message.created_at)
@@ -76,7 +74,6 @@ def test_a_change_of_an_earlier_day_reaches_the_figures_of_its_key_and_template(
 
 
 def test_the_sweep_repairs_rollups_of_subsets_and_the_list_of_a_day() -> None:
-    """Without the list of the day and an hour of each subset, the check writes all of them."""
     world = busy_hour()
     for pk in subset_partitions(world):
         world.engine.partition(pk).remove(world.engine.partition(pk).order[-1])
@@ -126,7 +123,6 @@ def test_many_messages_of_a_key_and_of_a_template_are_refused_together() -> None
 
 
 def test_a_saved_template_counts_under_its_id_in_every_version() -> None:
-    """Messages of two versions of a template are one subset."""
     world = World()
     sent = world.send()
     template_id = str(UUID(int=7))

@@ -158,7 +158,6 @@ def test_structure(attachments: tuple[Attachment, ...], structure: list[object])
 
 
 def test_content_types_are_lower_cased() -> None:
-    """The message has the content type in lower case."""
     upper_case = replace(PDF, content_type="Application/PDF")
 
     assert b"\r\nContent-Type: application/pdf\r\n" in build(
@@ -169,7 +168,6 @@ def test_content_types_are_lower_cased() -> None:
 @given(st.binary(max_size=400) | st.sampled_from([19455, 14592, 29184, 57]).map(bytes))
 @pytest.mark.slow
 def test_attachment_decodes_to_its_bytes(content: bytes) -> None:
-    """Attachments of any length decode to the same bytes, in lines of 76 characters."""
     file = replace(PDF, content=base64.b64encode(content).decode())
 
     message = build(replace(MAIL, attachments=(file,)))
@@ -207,7 +205,6 @@ def test_bodies_round_trip(text: str, html: str) -> None:
     ],
 )
 def test_shorter_encoding_is_chosen(text: str, encoding: bytes) -> None:
-    """Latin text is quoted-printable, and text in other scripts is base64, which is shorter."""
     message = build(replace(MAIL, text=text))
 
     assert re.findall(rb"Content-Transfer-Encoding: (\S+)", message)[0] == encoding
@@ -241,7 +238,6 @@ def test_awkward_bodies(body: str) -> None:
 
 
 def test_same_mail_same_octets() -> None:
-    """A mail that is built twice is identical; another message has other boundaries."""
     mail = replace(MAIL, attachments=(PDF, LOGO))
     other = replace(mail, message_id=UUID(int=1))
 
@@ -252,7 +248,6 @@ def test_same_mail_same_octets() -> None:
 
 
 def test_body_cannot_close_its_part() -> None:
-    """A body that contains the message's own boundaries does not change the structure."""
     lines = re.findall(rb"(?m)^--=_.*$", build(replace(MAIL, attachments=(PDF, LOGO))))
     body = b"\n".join(lines).decode()
 
@@ -262,7 +257,6 @@ def test_body_cannot_close_its_part() -> None:
 
 
 def test_date_is_written_in_utc() -> None:
-    """A date in another time zone is written as the same time in UTC."""
     date = datetime(2026, 11, 20, 11, 0, tzinfo=timezone(timedelta(hours=1, minutes=30)))
 
     assert b"Date: Fri, 20 Nov 2026 09:30:00 +0000\r\n" in build(replace(MAIL, date=date))
@@ -299,7 +293,6 @@ INJECTION = "\r\nBcc: eve@evil.example"
     ],
 )
 def test_no_value_can_inject_a_field(mail: OutgoingMail) -> None:
-    """A value that adds a line, an address or a parameter is refused, and the error hides it."""
     with pytest.raises(ValueError) as caught:  # noqa: PT011  each reason has its own text
         build(mail)
     assert "evil" not in str(caught.value)

@@ -43,14 +43,12 @@ def hidden(blank: bytes, times: int) -> list[tuple[bytes, bytes]]:
 @pytest.mark.parametrize("blank", [b"\r\n", b" ", b"\t\r\n", b" \r\n\r\n"])
 @pytest.mark.parametrize("times", [0, 1, 100, 100_000])
 def test_a_program_is_found_behind_blanks(blank: bytes, times: int) -> None:
-    """Line breaks, soft line breaks and blanks in any number do not hide the first octets."""
     for encoding, content in hidden(blank, times):
         assert first_octets(content, part(content, encoding)).startswith(PROGRAM[:3])
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"\r\n", b"", b" \r\n"]))
 def test_first_octets_are_those_of_the_file(content: bytes, between: bytes) -> None:
-    """What is read first is the start of the decoded file."""
     encoded = between.join(base64.b64encode(content)[n : n + 4] for n in range(0, 80, 4))
     check_encoding(encoded, part(encoded, b"base64"))
     first = first_octets(encoded, part(encoded, b"base64"))
@@ -99,7 +97,6 @@ def test_hostile_content_is_checked_quickly(encoding: bytes, filler: bytes) -> N
     ],
 )
 def test_known_charsets_are_accepted(charset: str) -> None:
-    """The names that mail programs write pass, in any case and spelling."""
     check_charset(charset.encode())
 
 

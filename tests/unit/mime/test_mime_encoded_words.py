@@ -57,7 +57,6 @@ def test_what_programs_show(text: str, shown: str) -> None:
     ],
 )
 def test_what_some_programs_show(text: str, reading: str) -> None:
-    """What breaks the rules is also read as the more lenient programs do."""
     assert reading in readings(text)
 
 
@@ -70,7 +69,6 @@ def test_escapes_are_removed_first() -> None:
     "charset", ["utf-8", "US-ASCII", "gb2312", "iso-2022-jp", "utf-8*en", "cp437"]
 )
 def test_words_that_all_programs_decode(charset: str) -> None:
-    """A complete word in a known character set is clear."""
     assert is_clear(f"a =?{charset}?Q?b?= =?{charset}?b?Yw==?=.pdf")
 
 
@@ -82,7 +80,6 @@ def test_words_that_all_programs_decode(charset: str) -> None:
     ],
 )
 def test_words_that_only_some_programs_decode(text: str) -> None:
-    """An incomplete word, and a character set that programs read differently, are not clear."""
     assert not is_clear(text)
 
 
@@ -129,7 +126,6 @@ CHARSETS = sorted({*aliases.values(), "undefined", "unknown-8bit", "x\xc6"})
     )
 )
 def test_any_text_can_be_read(value: bytes) -> None:
-    """Reading any value raises nothing, and the text can be stored."""
     read_text(value).encode()
     read_mailbox(value)
     addresses_in(value)

@@ -83,7 +83,6 @@ def test_encoded_words_have_whole_characters(subject: str) -> None:
     ],
 )
 def test_subject_is_encoded_only_if_needed(subject: str, words: list[str]) -> None:
-    """Plain words stay plain, the shorter of Q and B is used, and "=?" is always encoded."""
     assert headers.unstructured(subject) == words
 
 
@@ -97,7 +96,6 @@ def test_longest_subject_of_emoji() -> None:
 
 @given(VALUES.filter(bool))
 def test_display_name_round_trips_with_one_address(name: str) -> None:
-    """With any display name, the field is one mailbox with this name and our address."""
     field = headers.field("From", headers.mailbox(name, "no-reply@shop.example"))
 
     [address] = read(field)["From"].addresses
@@ -136,7 +134,6 @@ def test_long_names_are_folded() -> None:
 
 
 def test_fifty_recipients_are_folded() -> None:
-    """Fifty recipients are one field of short lines, in the same order."""
     addresses = tuple(f"customer-{number}@mail.example" for number in range(50))
     field = headers.field("To", headers.address_list(addresses, {}))
 
@@ -146,7 +143,6 @@ def test_fifty_recipients_are_folded() -> None:
 
 @given(VALUES.filter(lambda name: 0 < len(name) <= 255))
 def test_file_name_round_trips(name: str) -> None:
-    """Both parsers return any file name, and no other parameter."""
     field = headers.field("Content-Disposition", ["attachment;", *headers.filename_parameter(name)])
 
     disposition = read(field)["Content-Disposition"]
@@ -183,7 +179,6 @@ def test_filename_forms(name: str, words: list[str]) -> None:
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_control_characters_are_refused(control: str) -> None:
-    """A character that may end a line is refused in a field, in ASCII and in encoded text."""
     for text in (f"x{control}Bcc: e@evil.example", f"ü{control}Bcc: e@evil.example"):
         with pytest.raises(ValueError, match="control character"):
             headers.unstructured(text)

@@ -28,7 +28,6 @@ def multipart(*parts: str, boundary: str = "b") -> bytes:
 
 
 def test_fields_are_unfolded_and_located() -> None:
-    """A field has its name in lower case, its value on one line, and its position."""
     octets = crlf("From: a@b.example\nSUBJECT: one\n  two\nX:\n\nbody\n")
     parsed = parse(octets)
     assert [(field.name, field.value) for field in parsed.fields] == [
@@ -97,7 +96,6 @@ def test_parts() -> None:
 
 
 def test_a_delimiter_is_a_whole_line() -> None:
-    """A line that only starts like a delimiter, and a delimiter within a line, are text."""
     octets = multipart("\nx --b\n--bc\n--b-- x\n", "\nsecond")
     parts = parse(octets).parts
     assert [octets[part.start : part.end] for part in parts] == [
@@ -107,7 +105,6 @@ def test_a_delimiter_is_a_whole_line() -> None:
 
 
 def test_empty_parts_and_a_missing_end() -> None:
-    """Parts may be empty, and the last delimiter of a multipart may be missing."""
     octets = crlf("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n--b\n\n--b\n\nlast\n")
     parts = parse(octets).parts
     assert [octets[part.start : part.end] for part in parts] == [b"", b"", b"last\r\n"]
@@ -207,7 +204,6 @@ def test_depth() -> None:
 
 @given(st.binary(max_size=600))
 def test_decoded_size_of_base64(content: bytes) -> None:
-    """The decoded size of base64 in lines is the size of the file."""
     octets = b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.encodebytes(content).replace(
         b"\n", b"\r\n"
     )
@@ -236,7 +232,6 @@ LINES = st.lists(
 
 @given(LINES)
 def test_any_octets_are_parsed_or_refused(lines: list[bytes]) -> None:
-    """Any octets are parsed or refused, and the parts are within the message."""
     octets = b"\r\n".join(lines)
     try:
         parsed = parse(octets)
@@ -256,8 +251,6 @@ def test_any_octets_are_parsed_or_refused(lines: list[bytes]) -> None:
     )
 )
 def test_parts_agree_with_the_standard_library(tree: tuple[str, object]) -> None:
-    """For generated messages, the parts are the same as those of the standard library's parser."""
-
     def write(node: tuple[str, object], name: str) -> bytes:
         kind, content = node
         if kind == "leaf":
@@ -321,7 +314,6 @@ def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
     ],
 )
 def test_comments_around_an_address(value: bytes, name: str | None) -> None:
-    """Comments before and after the address of From are the name if there is no other."""
     mailbox = read_commented_mailbox(value)
     assert mailbox is not None
     assert (mailbox.name, mailbox.address) == (name, "a@b.example")
@@ -343,7 +335,6 @@ def test_comments_around_an_address(value: bytes, name: str | None) -> None:
     ],
 )
 def test_other_values_are_not_a_mailbox(value: bytes) -> None:
-    """Lists, groups, routes and ambiguous values are not read as a mailbox."""
     assert read_mailbox(value) is None
     assert read_commented_mailbox(value) is None
 

@@ -39,7 +39,6 @@ def test_files() -> None:
 
 
 def test_a_message_that_is_refused_by_now() -> None:
-    """A message that an earlier version accepted shows its size, and no part."""
     octets = (
         b'Content-Type: multipart/mixed; boundary="a\r\n b"\r\n\r\n--a b\r\n\r\nHi\r\n--a b--\r\n'
     )
@@ -47,7 +46,6 @@ def test_a_message_that_is_refused_by_now() -> None:
 
 
 def test_a_returned_message_is_not_the_text() -> None:
-    """The parts of a message that a report returns are files beside the report's text."""
     html = b"Content-Type: text/html\r\n\r\n<p>x\r\n"
     octets = (
         b"Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\n\r\nHi\r\n--b\r\n"

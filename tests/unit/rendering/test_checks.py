@@ -14,7 +14,6 @@ def found(html: str, kind: SourceKind = SourceKind.HTML) -> list[tuple[str, int 
 
 
 def test_a_good_template_has_no_problem() -> None:
-    """Nothing is reported for a template that follows the advice."""
     good = '<p>Hello {{ name }}</p><img src="https://a.example/x.png" alt="A" width="20">'
     assert found(f'{good}<a href="https://a.example/">x</a><a href="{{{{ url }}}}">y</a>') == []
 
@@ -41,12 +40,10 @@ def test_a_good_template_has_no_problem() -> None:
     ],
 )
 def test_a_problem_has_its_line(html: str, code: str) -> None:
-    """Each problem is reported once, with the line of the source."""
     assert found(html) == [(code, 2)]
 
 
 def test_the_result_is_checked() -> None:
-    """Size, subject and text are those of the rendered email."""
     assert [problem.code for problem in check_result("x" * 61, "<img alt='Sale'>")] == [
         "only_images",
         "subject_too_long",
@@ -56,7 +53,6 @@ def test_the_result_is_checked() -> None:
 
 
 def test_a_preheader_is_missed() -> None:
-    """A template without a hidden first text is told what inboxes show."""
     assert [problem.code for problem in check_file(SourceKind.HTML, "<p>x</p>")] == ["no_preheader"]
     mjml = "<mjml><mj-head>{}</mj-head><mj-body><mj-text>x</mj-text></mj-body></mjml>"
     preview = "<mj-preview>Soon</mj-preview>"
@@ -64,7 +60,6 @@ def test_a_preheader_is_missed() -> None:
 
 
 def test_unsupported_features_name_the_programs() -> None:
-    """A feature of a style sheet is reported at its own line, with the programs."""
     source = "<style>\np { color: red }\np { position: absolute }\n</style><p>x</p>"
     (problem,) = [one for one in check_file(SourceKind.HTML, source) if one.code == "unsupported"]
     assert problem.line == 3
@@ -92,5 +87,4 @@ def test_unsupported_features_name_the_programs() -> None:
     ],
 )
 def test_the_nearest_form_is_suggested(tag: str, form: str | None) -> None:
-    """What other engines write is answered with the form that is allowed here."""
     assert suggest(f"<p>\n{tag}</p>", 2) == form

@@ -41,13 +41,11 @@ def html_of(kind: SourceKind, source: str) -> str:
 
 
 def test_html_without_styles_stays_as_written() -> None:
-    """Not one byte of HTML changes that has no style element."""
     source = "<P CLASS=x>{{ a | default('<b>') }}<br/>&nbsp;</p>{% if b %}<li>{% endif %}"
     assert compile_source(SourceKind.HTML, source) == (source, [])
 
 
 def test_rules_become_style_attributes() -> None:
-    """The rules of <style> are copied into attributes, and every tag keeps its place."""
     html = html_of(SourceKind.HTML, STYLED)
     assert (
         '<td class="total" style="color: {{ accent }};">{{ line.price | default("<b>") }}' in html
@@ -89,7 +87,6 @@ def test_css_with_conditions_is_not_inlined() -> None:
 
 
 def test_mjml_keeps_the_tags_in_their_places() -> None:
-    """Tags work around sections, columns, texts and rows, and repeat complete elements."""
     html = html_of(SourceKind.MJML, MJML)
     rendered = render_saved(html, VALUES | {"preview": "Soon"})
     assert rendered.count("color:blue") == rendered.count("color:green") == 1
@@ -103,7 +100,6 @@ def test_mjml_keeps_the_tags_in_their_places() -> None:
 
 
 def test_a_lost_tag_is_named() -> None:
-    """A condition in a place that MJML drops is an error with its line."""
     head = "\n{% if a %}<mj-title>x</mj-title>{% endif %}"
     source = f"<mjml><mj-head>{head}</mj-head><mj-body></mj-body></mjml>"
     with pytest.raises(ValidationFailed, match="Line 2"):
@@ -144,7 +140,6 @@ def test_masking_is_reversible(source: str) -> None:
     ],
 )
 def test_sheets_for_some_stay_sheets(attributes: str, *, inlined: bool) -> None:
-    """Only a sheet that everybody's screen obeys becomes style attributes; @media never does."""
     css = "p { color: red } @media print { p { display: none } }"
     other = "<STYLE>i { color: blue }</STYLE>"
     source = f"<style {attributes}>{css}</style>{other}<p>{{{{ code }}}}</p><i>x</i>"

@@ -32,7 +32,6 @@ from tests.refusals import faults
     ],
 )
 def test_a_constant_is_what_a_person_expects(written: str, shown: str) -> None:
-    """Escapes of JSON and Python mean their characters, and nothing is shown for [] and none."""
     source = f"{{{{ x | default({written}) }}}}{{% if y == {written} %}}{{% endif %}}"
     check_template("s", source)
     assert render_saved(source, {"y": 1}) == shown
@@ -49,7 +48,6 @@ def test_a_constant_is_what_a_person_expects(written: str, shown: str) -> None:
     ],
 )
 def test_any_other_constant_is_refused(written: str) -> None:
-    """Lone surrogates, controls, large and endless numbers, and other kinds are refused."""
     for source in (f"{{{{ x | default({written}) }}}}", f"{{% if x == {written} %}}{{% endif %}}"):
         assert faults(check_template, "s", source) == [("html", "not_allowed")]
         assert faults(render_saved, source, {"x": 1}) == [("html", "not_allowed")]
@@ -58,8 +56,6 @@ def test_any_other_constant_is_refused(written: str) -> None:
 def test_what_breaks_the_engine_is_a_fault_of_the_source(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The author gets a problem, and the log the type of the error, without its message."""
-
     def broken(*_: object) -> None:
         raise OverflowError("secret")
 
@@ -88,8 +84,6 @@ def test_what_breaks_the_engine_is_a_fault_of_the_source(
 def test_publications_tests_and_sends_blame_the_source_too(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, work: Callable[[str], object]
 ) -> None:
-    """What they are made of raises errors of the API alone."""
-
     def broken(*_: object) -> None:
         raise RecursionError
 

@@ -72,7 +72,6 @@ def refusal(work: Callable[[], object]) -> tuple[str, str, str]:
 
 @pytest.mark.parametrize("name", ["capitalize", "lower", "trim", "upper"])
 def test_filters_burn_fuel_for_each_character(name: str) -> None:
-    """Each filter burns a unit for each character that it reads, also if it leaves none."""
     html = f"{{% for i in x %}}{{{{ y | {name} | trim }}}}{{% endfor %}}"
     for rows in (1, 5):
         short, long = (burnt(html, {"x": [1] * rows, "y": " " * size}) for size in (10, 1010))
@@ -87,7 +86,6 @@ def test_filters_burn_fuel_for_long_numbers() -> None:
 
 
 def test_rows_burn_fuel_for_each_node() -> None:
-    """Each row burns fuel for every node of its loop, also in branches that it does not take."""
     html = "{% for i in x %}{% if y and z %}{{ y }}{% else %}{{ z }}{% endif %}{% endfor %}"
     one, many = (burnt(html, {"x": [1] * rows, "y": "", "z": ""}) for rows in (1, 101))
     # The row, if, and, y, z, and in each branch a value, which counts three times, and its output.
@@ -112,7 +110,6 @@ def test_rows_burn_fuel_for_each_node() -> None:
     ],
 )
 def test_fuel_bounds_the_instructions(body: str, entry: Json) -> None:
-    """No part of the language takes more than two instructions for a unit of fuel."""
     html = "{% for i in x %}" + body * 5 + "{% endfor %}"
     few: dict[str, Json] = {"x": [entry] * 5, "e": ""}
     many: dict[str, Json] = {"x": [entry] * 55, "e": ""}
@@ -161,7 +158,6 @@ def test_heavy_loops_are_refused_at_saving(body: str) -> None:
 
 
 def test_many_small_loops_are_refused_at_saving() -> None:
-    """The loops of a template share its fuel."""
     loop = "{% for i in x %}" + "{{ i }}" * 75 + "{% endfor %}"
     assert check_template("s", loop * 5).names == ("x",)
     assert refusal(lambda: check_template("s", loop * 6))[1] == "too_complex"
@@ -186,14 +182,12 @@ def test_an_order_with_1000_lines_is_far_from_the_limit() -> None:
     ],
 )
 def test_too_many_tokens_are_refused_at_saving(html: str) -> None:
-    """A template that takes long to compile is refused, and the message names the line."""
     field, code, message = refusal(lambda: check_template("s", html))
     assert (field, code) == ("html", "too_large")
     assert message.startswith("Line 2: the tags up to here have more than")
 
 
 def test_the_emails_of_a_request_share_fuel() -> None:
-    """An email is not rendered after those before it have used the fuel of the request."""
     assert RequestFuel().left == 8 * MAX_FUEL
     html = "{% for i in x %}{{ e }}{% endfor %}"
     one_email = burnt(html, {"x": ROWS, "e": ""})
@@ -209,7 +203,6 @@ def test_the_emails_of_a_request_share_fuel() -> None:
 
 
 def test_compiling_burns_the_fuel_of_a_request_once() -> None:
-    """Each further template of a request costs fuel, and each further email with it little."""
     fuel = RequestFuel()
     left = [fuel.left]
     for html in ("<p>{{ a }}", "<p>{{ a }}", "<i>{{ a }}"):
@@ -220,7 +213,6 @@ def test_compiling_burns_the_fuel_of_a_request_once() -> None:
 
 
 def test_failed_emails_burn_the_fuel_of_a_request() -> None:
-    """An email that fails counts as if it had the largest size."""
     fuel = RequestFuel()
     with pytest.raises(ValidationFailed):
         render_saved("{{ a }}", {}, fuel)
@@ -229,7 +221,6 @@ def test_failed_emails_burn_the_fuel_of_a_request() -> None:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_starters_take_the_same_steps_with_long_values(slug: str) -> None:
-    """The instructions for a starter do not depend on the length of the values."""
     starter = get_starter(slug)
     samples = values_or_samples(starter, {})
     counts = set()
@@ -246,7 +237,6 @@ def test_starters_take_the_same_steps_with_long_values(slug: str) -> None:
     st.dictionaries(st.sampled_from("abc"), JSON | st.text(max_size=99)),
 )
 def test_what_surely_renders_does_render(html: str, values: dict[str, Json]) -> None:
-    """The values that acceptance does not try to render do render with their template."""
     try:
         variables = check_template("s", html)
     except ValidationFailed:

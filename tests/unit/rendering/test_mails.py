@@ -54,7 +54,6 @@ def first(node: LexborNode | LexborHTMLParser, selector: str) -> LexborNode:
 
 @every_starter
 def test_samples_fill_the_template(slug: str) -> None:
-    """With its samples a starter shows every value, and no template syntax is left."""
     html = sample(slug)
     assert not re.search(r"\{\{|\}\}|\{%|<!--%|%-->|\[%|\[\[", html)
     starter = get_starter(slug)
@@ -152,7 +151,6 @@ def test_css_is_inlined(slug: str) -> None:
 
 
 def test_every_class_is_styled() -> None:
-    """Every class of an email is in a style sheet, and every rule is used."""
     styled = set(re.findall(r"\.([a-z]+)\b(?=[^{}]*\{)", INLINE + STYLE_SHEETS))
     used = {
         name
@@ -222,7 +220,6 @@ def receipt(**given: Json) -> list[tuple[str, str]]:
 
 
 def test_a_receipt_shows_amount_date_and_seller() -> None:
-    """A receipt has grouped digits, a currency in capital letters, its date and its seller."""
     assert receipt(amount=1234567.5, currency="eur") == [
         ("Amount", "1,234,567.50 EUR"),
         ("Invoice", "INV-2026-0117"),
@@ -234,13 +231,11 @@ def test_a_receipt_shows_amount_date_and_seller() -> None:
 
 
 def test_a_receipt_without_date_and_seller_leaves_them_out() -> None:
-    """A receipt without a date or a brand leaves the rows out."""
     body = shown(sample("payment_receipt", Branding(None, None, attribution=False)))
     assert [label.text() for label in body.css(".rows th")] == ["Invoice"]
 
 
 def test_a_receipt_shows_lines_and_company() -> None:
-    """A receipt has its lines, the seller's address, a link to the invoice, and a contact."""
     lines: Json = [{"description": "Plan", "amount": 1041.5}, {"description": "<b>", "amount": ""}]
     company = {**COMPANY, "lines": lines, "company_address": "1 Quay Street"}
     body = shown(sample("payment_receipt", BRANDING, **company))
@@ -259,7 +254,6 @@ def test_a_receipt_shows_lines_and_company() -> None:
 
 
 def test_a_welcome_has_steps_of_its_own_or_of_the_account() -> None:
-    """A welcome has three steps and no button, or the account's steps and a link to it."""
     bare, full = (
         shown(sample("welcome")),
         shown(sample("welcome", BRANDING, lines=LINES, **COMPANY)),
@@ -281,7 +275,6 @@ def test_an_ending_trial_says_what_ends() -> None:
 
 @every_starter
 def test_every_email_shows_the_address_of_the_company(slug: str) -> None:
-    """The postal address stands below the reason for the email, or beside the seller."""
     assert sample(slug, company_address="1 Quay <Street>").count("1 Quay &lt;Street&gt;") == 1
 
 
@@ -326,7 +319,6 @@ def test_each_part_of_the_style_has_its_own_block(slug: str) -> None:
 
 @every_starter
 def test_the_accent_replaces_the_colours_of_the_starters(slug: str) -> None:
-    """An accent colours bar, button and links everywhere, and none of the old colours is left."""
     html = sample(slug, replace(BRANDING, accent="#0a7d5a"))
     assert first(shown(html), ".slot").attributes["bgcolor"] == "#0a7d5a"
     for name in ("accent", "accent_dark", "link", "link_dark"):
@@ -375,7 +367,6 @@ def test_too_large() -> None:
 
 @given(st.text(), st.text(min_size=1))
 def test_any_value_is_shown(code: str, brand: str) -> None:
-    """Any text as a value is shown as the same text."""
     body = shown(sample("otp", Branding(brand, None, attribution=False), otp_code=code + "."))
     shown_code = first(body, ".code").text()
     # Browsers drop NUL and read CR as LF. The JSON parser refuses lone surrogates.

@@ -41,7 +41,6 @@ def test_another_form_is_refused(text: str) -> None:
 
 
 def test_capital_letters_become_small() -> None:
-    """A colour is stored in small letters."""
     assert check_accent("#0A7D5A") == "#0a7d5a"
 
 
@@ -49,7 +48,6 @@ def test_capital_letters_become_small() -> None:
     ("accent", "scheme"), [("#ffd500", "white"), ("#ffffff", "white"), ("#1e3a8a", "dark")]
 )
 def test_an_accent_that_nobody_sees_is_refused(accent: str, scheme: str) -> None:
-    """The error names the colour, the background and what is needed."""
     error = error_of(accent)
     assert error.code == "low_contrast"
     assert error.message.startswith(f"{accent} has a contrast of ")
@@ -59,7 +57,6 @@ def test_an_accent_that_nobody_sees_is_refused(accent: str, scheme: str) -> None
 
 @given(colours)
 def test_the_named_colour_is_accepted(colour: str) -> None:
-    """The colour that an error names is accepted."""
     accent = accepted(colour)
     assert check_accent(accent) == accent
 
@@ -77,6 +74,5 @@ def test_every_accent_is_legible(colour: str) -> None:
 
 
 def test_a_brand_without_an_accent_has_the_colours_of_the_starters() -> None:
-    """Without an accent, each colour is the starters' own."""
     assert palette(None)["accent"] == "#c4122f"
     assert set(palette(None)) == set(palette("#0a7d5a"))

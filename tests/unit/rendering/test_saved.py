@@ -74,7 +74,6 @@ def failure(html: str, values: dict[str, Json]) -> tuple[str, str]:
 
 
 def test_variables_of_a_template() -> None:
-    """Names are all variables in use; required are the paths used at least once without default."""
     variables = check_template("Order {{ order.id }}", RECEIPT)
     assert variables.names == ("order", "customer", "lines", "plan", "trial", "note")
     assert variables.required == (
@@ -83,7 +82,6 @@ def test_variables_of_a_template() -> None:
 
 
 def test_default_in_every_use() -> None:
-    """A variable is optional only if every use of it has a default."""
     assert check_template("s", "{{ a | default('x') }}").required == ()
     assert check_template("s", "{{ a | default('x') }}{{ a }}").required == ("a",)
     assert check_template("{{ a }}", "{{ a | default('x') }}").required == ("a",)
@@ -180,12 +178,10 @@ def test_values(html: str, values: dict[str, Json], shown: str) -> None:
     ],
 )
 def test_unsuitable_values_are_refused(html: str, values: dict[str, Json], code: str) -> None:
-    """A missing value, a value of the wrong type and a list that is too long are refused."""
     assert failure(html, values) == ("variables", code)
 
 
 def test_rendering_stops_at_the_size_limit() -> None:
-    """A loop that multiplies its values is refused when the email is over 1 MB."""
     bomb = "{% for i in x %}" + "{{ y }}" * 400 + "{% endfor %}"
     values: dict[str, Json] = {"x": [1] * MAX_ROWS, "y": "ü" * 100_000}
     assert failure(bomb, values) == ("variables", "too_large")

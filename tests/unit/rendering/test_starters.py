@@ -55,7 +55,6 @@ def test_kinds() -> None:
 
 
 def test_subjects_refer_to_own_variables() -> None:
-    """A subject names the brand, and its other references are variables, which have a value."""
     for starter in all_starters():
         references = set(subject_references(starter.subject))
         assert {"brand_name", "app_name"} & references

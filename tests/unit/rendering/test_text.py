@@ -164,7 +164,6 @@ def test_links(html: str, text: str) -> None:
     ],
 )
 def test_a_hidden_element_ends_where_browsers_end_it(html: str) -> None:
-    """A hidden element without an end tag does not hide what comes after it."""
     assert text_from_html(html).strip("- \n") == "x"
 
 
@@ -198,7 +197,6 @@ TAGS = st.builds(
 
 @given(st.lists(TAGS | WORDS, max_size=30).map("".join))
 def test_no_tag_is_in_the_text(html: str) -> None:
-    """With tags that are open, crossed or closed twice, the text contains no tag."""
     text = text_from_html(html.replace('"a>b"', '"ab"'))
     assert "<" not in text
     assert ">" not in text.replace("> ", "").removesuffix(">")
@@ -226,7 +224,6 @@ def test_any_input(html: str) -> None:
     ],
 )
 def test_the_text_has_at_most_twice_the_octets(before: str, unit: str) -> None:
-    """Indents, marks and escaped URLs cannot make a long text of short HTML."""
     html = before + unit * 20_000
     text = text_from_html(html)
     assert len(text.encode()) <= MAX_GROWTH * len(html.encode())
@@ -241,12 +238,10 @@ def test_the_text_has_at_most_twice_the_octets(before: str, unit: str) -> None:
     )
 )
 def test_no_text_is_over_twice_its_html(html: str) -> None:
-    """The bound holds for short HTML too."""
     assert len(text_from_html(html).encode()) <= MAX_GROWTH * len(html.encode())
 
 
 def test_a_deep_quote_keeps_its_indents() -> None:
-    """The bound of the indents does not change a quoted reply of ordinary lines."""
     html = "<blockquote>" * 3 + "<p>Thanks, that works for me.</p>" * 50 + "</blockquote>" * 3
     assert text_from_html(html).count("> > > Thanks") == 50
 
@@ -268,7 +263,6 @@ def test_links_in_links() -> None:
 
 @pytest.mark.parametrize("number", ["9" * 4_301, "0" * 5_000 + "65", "1" * 1_000])
 def test_a_number_too_long_for_python(number: str) -> None:
-    """A reference with thousands of digits is no character; it raises nothing."""
     assert text_from_html(f"a&#{number};b&#65;") == "a\ufffdbA"
     assert attributes_of(f"alt='&#{number};'") == {"alt": "\ufffd"}
 
@@ -277,7 +271,6 @@ def test_a_number_too_long_for_python(number: str) -> None:
     "name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"]
 )
 def test_raw_text_is_never_shown(name: str) -> None:
-    """The content of scripts, styles and similar elements is not shown, closed or not."""
     assert text_from_html(f"a<{name}><p>b</{name}x></{name.upper()} >c") == "ac"
     assert text_from_html(f"a<{name}><p>b") == "a"
 

@@ -54,7 +54,6 @@ def test_missing_required_variable(slug: str, name: str, missing: Json) -> None:
 
 @pytest.mark.parametrize("starter", all_starters(), ids=lambda one: one.slug)
 def test_all_other_variables_have_a_default(starter: StarterTemplate) -> None:
-    """A starter with its required variables alone is complete."""
     required: dict[str, Json] = {v.name: v.sample for v in starter.variables if v.required}
     assert values(starter.slug, required).keys() >= {v.name for v in starter.variables}
 
@@ -188,7 +187,6 @@ def test_accepted_urls(url: str) -> None:
 
 
 def test_url_that_is_not_a_string() -> None:
-    """A number is refused as a URL."""
     assert errors("email_verify", {"verify_url": 5}) == [("variables.verify_url", "invalid_type")]
 
 
@@ -218,7 +216,6 @@ def test_refused_contacts(contact: str) -> None:
 
 @pytest.mark.parametrize("slug", [s.slug for s in all_starters()])
 def test_preview_fills_from_samples(slug: str) -> None:
-    """Samples fill the missing variables of a preview, and are valid values themselves."""
     template = get_starter(slug)
     samples = {v.name: v.sample for v in template.variables}
     assert values_or_samples(template, {}) == samples
@@ -310,11 +307,9 @@ def test_amounts_are_grouped(amount: Json, shown: str) -> None:
     [("eur", "EUR"), (" usd", "USD"), ("EUR", "EUR"), ("kr.", "kr."), ("\u20ac", "\u20ac")],
 )
 def test_currency_codes_are_capital(currency: str, shown: str) -> None:
-    """A code of three letters gets capital letters; a symbol stays as it is."""
     assert currency_code(currency) == shown
 
 
 def test_dates_are_in_utc() -> None:
-    """A date is the day in UTC."""
     late = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(-timedelta(hours=5)))
     assert format_date(late) == "21 November 2026"
