@@ -47,8 +47,6 @@ class User:
     """A browser profile, which has the cookie of a session if one is given."""
 
     def __init__(self, browser: Browser, stack: dict[str, Any], session: str | None = None) -> None:
-        #: "chromium" or "firefox".
-        self.engine: str = browser.browser_type.name
         self.context: BrowserContext = browser.new_context(
             viewport={"width": 1280, "height": 900},
             reduced_motion="reduce",  # each frame of an animation is work

@@ -161,7 +161,6 @@ def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> No
     expect(drawer(page)).to_contain_text("This account has no email")
 
 
-@pytest.mark.both_browsers
 def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
     page = user.go("/app/activity")
     expect(page.get_by_role("link", name=ADDRESSES["delivered"])).to_be_visible()

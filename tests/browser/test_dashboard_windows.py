@@ -103,15 +103,13 @@ def test_each_page_works_before_its_list_has_come(user: User) -> None:
         expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-@pytest.mark.both_browsers
 def test_windows_keep_what_is_entered(user: User) -> None:
     """By keyboard: the first field has the focus, a refusal and Esc lose nothing, and it closes.
 
     A click beside it and a selection that ends there lose nothing either; one window shows that.
-    All windows share the code that Firefox could run differently, so it tries this one alone.
     """
     user.go("/app/account")
-    for name in WINDOWS if user.engine == "chromium" else ["Members"]:
+    for name in WINDOWS:
         visit(user.page, name)
         _try_window(user, name)
 
@@ -246,7 +244,6 @@ def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any
     expect(page).to_have_url(f"{user.base}/app/webhooks")  # the endpoint has no page any more
 
 
-@pytest.mark.both_browsers
 def test_a_link_in_a_window(user: User) -> None:
     page = user.go("/app/webhooks")
     expect(page.get_by_role("heading", level=1, name="Webhooks")).to_be_focused()

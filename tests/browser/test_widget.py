@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -170,10 +170,7 @@ def visitor(browser: Browser, sites: Sites) -> Iterator[Visitor]:
 
 
 def check(visitor: Visitor, step: str) -> None:
-    """Check that the frame is as high as its content, from 280 pixels on, and accessible.
-
-    Axe reads the document in Chromium only: it would read the same one again in Firefox.
-    """
+    """Check that the frame is as high as its content, from 280 pixels on, and accessible."""
     page = visitor.page
     (inner,) = page.frames[1:] or page.frames
     for width in (280, 480):
@@ -186,34 +183,10 @@ def check(visitor: Visitor, step: str) -> None:
             frame = page.locator("iframe")
             expect(frame).to_have_js_property("clientHeight", inner.evaluate(height))
         assert inner.evaluate("document.documentElement.scrollWidth <= innerWidth"), (step, width)
-    if reaches_frames(visitor):
-        for theme in ("light", "dark"):
-            inner.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            found = violations(inner, only_colours=theme == "dark")
-            assert not found, (step, theme, found)
-
-
-def reaches_frames(visitor: Visitor) -> bool:
-    """Return whether the tests can press keys in a frame: over WebDriver BiDi they cannot."""
-    browser = visitor.context.browser
-    return browser is not None and browser.browser_type.name == "chromium"
-
-
-def enter(visitor: Visitor, field: Locator) -> None:
-    """Press Enter in a field."""
-    if reaches_frames(visitor):
-        field.press("Enter")
-    else:
-        field.evaluate("field => field.form.requestSubmit()")
-
-
-def press(visitor: Visitor, frame: FrameLocator, name: str) -> None:
-    """Press a button by its key."""
-    button = frame.get_by_role("button", name=name)
-    if reaches_frames(visitor):
-        button.press("Enter")
-    else:
-        button.dispatch_event("click")
+    for theme in ("light", "dark"):
+        inner.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+        found = violations(inner, only_colours=theme == "dark")
+        assert not found, (step, theme, found)
 
 
 def check_command(frame: FrameLocator, service: str) -> None:
@@ -228,7 +201,6 @@ def check_command(frame: FrameLocator, service: str) -> None:
     }
 
 
-@pytest.mark.both_browsers
 def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
     """Address, work, code, key: each step moves the focus, and an error is next to its field.
 
@@ -243,7 +215,7 @@ def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
     check(visitor, "address")
 
     email.fill("ada")
-    enter(visitor, email)
+    email.press("Enter")
     expect(alert.first).to_have_text("Enter an email address, such as ada@shop.example.")
     expect(email).to_have_attribute("aria-invalid", "true")
     assert visitor.asked == []
@@ -252,24 +224,23 @@ def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
         400,
         {"code": "validation_failed", "message": "m", "details": {"errors": [wrong]}},
     )
-    email.evaluate("field => (field.value = '')")  # in a frame, Firefox's `fill` appends
     email.fill(ADDRESS)
-    enter(visitor, email)
+    email.press("Enter")
     expect(alert.first).to_have_text("This address has a domain that accepts no mail.")
     expect(email).to_be_focused()
     check(visitor, "refused")
-    enter(visitor, email)
+    email.press("Enter")
     expect(digits).to_be_focused()
     expect(frame.locator("#code-hint")).to_contain_text(ADDRESS)
     assert visitor.asked[-2] == ("/preview-keys/challenges", {"email": ADDRESS})
     check(visitor, "code")
 
-    press(visitor, frame, "Send a new code")
+    frame.get_by_role("button", name="Send a new code").press("Enter")
     expect(status).to_have_text("A new code is on its way. The one before no longer works.")
-    press(visitor, frame, "Use another address")
+    frame.get_by_role("button", name="Use another address").press("Enter")
     expect(email).to_be_focused()
     expect(email).to_have_value(ADDRESS)
-    enter(visitor, email)
+    email.press("Enter")
     expect(digits).to_be_focused()
 
     visitor.refusals["/preview-keys"] = (
@@ -277,16 +248,16 @@ def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
         {"code": "invalid_code", "message": "This code is wrong or has expired."},
     )
     digits.fill("123 456")
-    enter(visitor, digits)
+    digits.press("Enter")
     expect(alert.first).to_have_text("This code is wrong or has expired.")
     expect(digits).to_be_focused()
-    enter(visitor, digits)
+    digits.press("Enter")
     expect(frame.get_by_role("heading", name="Your preview key")).to_be_focused()
     assert visitor.asked[-1] == ("/preview-keys", {"flow": FLOW, "code": "123456"})
     expect(frame.get_by_role("group", name="Key")).to_have_text(KEY)
     expect(frame.locator("#lifetime")).to_contain_text("After 90 days")
     check_command(frame, visitor.sites.service)
-    press(visitor, frame, "Copy the key")
+    frame.get_by_role("button", name="Copy the key").press("Enter")
     expect(status).to_have_text(re.compile("Copied|The text is selected"))
     check(visitor, "key")
     visitor.page.reload()
@@ -300,18 +271,18 @@ def test_a_service_without_the_widget_says_so(visitor: Visitor) -> None:
     email.fill(ADDRESS)
     refusal = {"code": closed.code, "message": closed.message}
     visitor.refusals["/preview-keys/challenges"] = (403, refusal)
-    enter(visitor, email)
+    email.press("Enter")
     expect(frame.get_by_role("alert").first).to_have_text(closed.message)
     expect(email).not_to_have_attribute("aria-invalid", "true")  # the address is right
     visitor.refusals["/preview-keys/challenges"] = (500, {"code": "x", "message": "x"})
-    enter(visitor, email)
+    email.press("Enter")
     expect(frame.get_by_role("alert").first).to_have_text("The service does not answer.")
-    enter(visitor, email)
+    email.press("Enter")
     digits = frame.get_by_label("Code", exact=True)
     digits.fill("123")
     limit = {"code": "rate_limit_exceeded", "message": "Too many codes were requested."}
     visitor.refusals["/preview-keys/challenges"] = (429, limit)
-    press(visitor, frame, "Send a new code")
+    frame.get_by_role("button", name="Send a new code").press("Enter")
     expect(frame.locator("#code-error")).to_have_text(limit["message"])
     expect(digits).to_have_value("123")  # it is not wrong
     expect(digits).not_to_have_attribute("aria-invalid", "true")
