@@ -27,11 +27,6 @@ def dry_run(
     """Run the block as a dry run if it is wanted, and print the recorded calls at its end.
 
     Yield whether the calls that read are answered by an example, without AWS.
-
-    Args:
-        connection: the connection of the command.
-        wanted: whether this is a dry run.
-        example: the name of the stack that is used with --local.
     """
     if not wanted:
         yield False

@@ -94,13 +94,7 @@ def imported_tables(stack_id: str) -> list[str]:
 def import_into(
     stack_name: str, tables: Mapping[str, Any], pause: Callable[[float], None] = sleep
 ) -> None:
-    """Create a stack that has only the tables.
-
-    Args:
-        stack_name: the name of the new stack.
-        tables: by their names, what `describe` returned; first the table, then `Credentials`.
-        pause: waits.
-    """
+    """Create a stack that has only the tables."""
     cloudformation: Any = boto3.client("cloudformation")
     names = " and ".join(tables)
     template = {"Resources": dict(zip(_LOGICAL_IDS, tables.values(), strict=False))}

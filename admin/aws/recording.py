@@ -108,12 +108,6 @@ class Recording:
             self._calls[Call(service, operation, resource)] += 1
         return _response(change.answer)
 
-    def change_status(self, model: Any, parsed: Any, **_: Any) -> None:  # noqa: ANN401  of botocore
-        """Let a stack look as if the recorded update had ended."""
-        if model.name == "DescribeStacks" and self._recorded("UpdateStack"):
-            for stack in parsed.get("Stacks", ()):
-                stack["StackStatus"] = "UPDATE_COMPLETE"
-
     def _read(self, operation: str, parameters: Parameters) -> Any:  # noqa: ANN401  of botocore
         made = self._effects(parameters).get(operation)
         if made is not None and (self._example is None or operation.startswith("Describe")):
@@ -158,7 +152,6 @@ def recorded(example: Example | None = None) -> Iterator[Recording]:
     handlers: dict[str, Callable[..., Any]] = {
         "before-parameter-build": recording.keep_parameters,
         "before-call": recording.answer,
-        "after-call": recording.change_status,
     }
     emitters: list[Any] = [sdk_session().get_component("event_emitter")]
     if boto3.DEFAULT_SESSION is not None:

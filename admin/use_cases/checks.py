@@ -74,13 +74,7 @@ def check_clock(status: SendingStatus) -> Iterator[Finding]:
 
 
 def check_rate(status: SendingStatus, workers: int, share: int) -> Iterator[Finding]:
-    """Check whether the workers can use the stack's share of the sending rate.
-
-    Args:
-        status: the AWS account at SES.
-        workers: how many work on each of the two queues of jobs.
-        share: the percentage of the rate that this stack uses.
-    """
+    """Check whether the workers can use the stack's share of the sending rate."""
     rate = status.max_rate * share / 100
     part = "" if share == 100 else f" ({share} % of SES's {status.max_rate:g})"  # noqa: PLR2004  all
     message = f"{rate:g} recipients per second{part} for {workers} workers."
@@ -117,11 +111,7 @@ def check_suppression(
 
 
 def check_shares(shares: Mapping[str, int]) -> Finding:
-    """Check whether the stacks of a region together use more than SES's rate.
-
-    Args:
-        shares: the percentage of each stack by its name.
-    """
+    """Check whether the stacks of a region together use more than SES's rate."""
     total = sum(shares.values())
     parts = ", ".join(f"{name} {share} %" for name, share in sorted(shares.items()))
     message = f"The stacks of this account and region use {total} % of SES's rate: {parts}."
@@ -134,13 +124,7 @@ def check_shares(shares: Mapping[str, int]) -> Finding:
 def check_concurrency(
     limit: int, workers: WorkerMaximums, *, production: bool
 ) -> Iterator[Finding]:
-    """Check whether requests get a function while all queues and the stream have work.
-
-    Args:
-        limit: what the AWS account runs at a time.
-        workers: the maximums of the stack.
-        production: whether a limit that is too low for everything fails.
-    """
+    """Check whether requests get a function while all queues and the stream have work."""
     message = f"This AWS account runs {limit} functions at a time; {workers.describe()}."
     if limit - workers.total < _FREE_FUNCTIONS:
         yield Finding(
@@ -171,13 +155,7 @@ def check_reserve(workers: int, reserve: int) -> Finding:
 def check_table(
     state: TableProtectionState, name: str = "The table", *, protected: bool = False
 ) -> Iterator[Finding]:
-    """Check whether a table is protected against loss, and whether old items expire.
-
-    Args:
-        state: what was read.
-        name: the table's name in messages.
-        protected: whether the stack was deployed with DeletionProtection=true.
-    """
+    """Check whether a table is protected against loss, and whether old items expire."""
     if state.point_in_time_recovery:
         message = f"{name} can be restored to any second of the last 35 days."
         yield Finding("table", Verdict.PASS, message)
@@ -202,12 +180,7 @@ def check_table(
 
 
 def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:
-    """Check whether an account's shards take the emails of its busiest hour.
-
-    Args:
-        account: the account.
-        busiest_hour: the emails that it sent in its busiest hour of the last week.
-    """
+    """Check whether an account's shards take the emails of its busiest hour."""
     rate = busiest_hour / 3600 * _BURST
     fitting = next((count for count in SHARD_COUNTS if rate <= count * SHARD_RATE), 256)
     if fitting > account.shards:

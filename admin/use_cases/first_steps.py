@@ -28,12 +28,7 @@ class FirstSteps:
     senders: Senders
 
     def run(self, name: str, sender: str | None = None) -> FirstStepsResult:
-        """Make sure that an account with a live key for sending exists.
-
-        Args:
-            name: the name of the account, if there is no account yet.
-            sender: an address to add to that account.
-        """
+        """Make sure that an account with a live key for sending exists."""
         accounts = sorted(self.accounts.all(), key=lambda account: account.created_at)
         account = next(filter(self._has_sending_key, accounts), None)
         needs_key = account is None

@@ -73,10 +73,6 @@ class AccountIsolation:
         Accounts that share a tenant keep it. With `none` no tenant is left in the end.
 
         An account that fails stops no other one.
-
-        Args:
-            isolation: as that of `change`.
-            report: called with the number of accounts that were looked at.
         """
         moved, cursor, seen = Moved(), "", 0
         known = self.tenants.all()

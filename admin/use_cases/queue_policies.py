@@ -38,12 +38,7 @@ class QueuePolicy:
 
 
 def required_policy(queue_arn: str, rule_names: Sequence[str]) -> dict[str, Any]:
-    """Return the policy: TLS for everybody, and the stack's rules of EventBridge may write.
-
-    Args:
-        queue_arn: the queue.
-        rule_names: the rules, on the default bus of the queue's account and region.
-    """
+    """Return the policy: TLS for everybody, and the stack's rules of EventBridge may write."""
     partition, _, region, account, _ = queue_arn.removeprefix("arn:").split(":")
     rules = f"arn:{partition}:events:{region}:{account}:rule"
     return {

@@ -77,12 +77,7 @@ class WorkerMaximums:
 
 
 def check_maximums(limit: int, workers: WorkerMaximums) -> Iterator[Finding]:
-    """Check that no queue without a maximum can take every function of a small account.
-
-    Args:
-        limit: what the AWS account runs at a time.
-        workers: the maximums of the stack.
-    """
+    """Check that no queue without a maximum can take every function of a small account."""
     if workers.without_maximum and limit < MANY_FUNCTIONS:
         names = ", ".join(workers.without_maximum)
         message = f"{names} have no maximum: a backlog of one can take all {limit} functions."
