@@ -117,6 +117,11 @@ def test_dead_letters_are_counted_and_moved(service: Service, operator: Api) -> 
     log = send(operator, "GET", "/queues").json["redrives"]
     shown = [(one["by"], one["queue"], one["moved"]) for one in log[:2]]
     assert shown == [("operator", "sweep", 0), ("root@pillarbox.example", "jobs", 2)]
+    queues = type(services().queue_operations.queues)
+    with mock.patch.object(queues, "move", side_effect=Unavailable("queue")):
+        assert send(operator, "POST", "/queues/jobs/redrive", {}).code == "service_unavailable"
+    failed = send(operator, "GET", "/queues").json["redrives"][0]
+    assert failed["moved"] is None  # some may have moved
     sqs.purge_queue(QueueUrl=service.dead_url)
     sqs.purge_queue(QueueUrl=service.queue_url)
 

@@ -3,15 +3,11 @@
 To use the fixture, a test module contains `from tests.integration.admin.aws_stubs import stubs`.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
-import boto3
 import botocore.session
-import pytest
 from botocore.stub import Stubber
-
-from admin.aws import kept_table, stacks
 
 WHEN: Final = "2026-11-22T00:00:00Z"
 
@@ -91,15 +87,3 @@ class Stubs:
             self._stubbers[service] = Stubber(client)
             self._stubbers[service].activate()
         return self._stubbers[service]
-
-
-@pytest.fixture
-def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stubs]:
-    stubs = Stubs()
-    for module in (kept_table, stacks):
-        monkeypatch.setattr(module, "_POLL_SECONDS", 0)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setattr(boto3, "client", stubs.client)
-    monkeypatch.setattr(boto3.Session, "client", lambda _, service: stubs.client(service))
-    yield stubs
-    stubs.assert_asked()

@@ -14,6 +14,7 @@ import boto3
 import pytest
 import uvicorn
 
+from admin.aws import kept_table, stacks
 from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
@@ -23,6 +24,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
 from pillarbox.wiring import utc_now
 from tests.aws import create_table, emulated_aws
+from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 from tests.stack import PATIENCE
@@ -189,3 +191,15 @@ def run(mailbox: MailStore) -> Operator:
 def account(run: Operator) -> str:
     made: str = run("account", "create", "--name", "Shop", "--plan", "standard")["id"]
     return made
+
+
+@pytest.fixture
+def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stubs]:
+    stubs = Stubs()
+    for module in (kept_table, stacks):
+        monkeypatch.setattr(module, "_POLL_SECONDS", 0)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setattr(boto3, "client", stubs.client)
+    monkeypatch.setattr(boto3.Session, "client", lambda _, service: stubs.client(service))
+    yield stubs
+    stubs.assert_asked()

@@ -63,22 +63,6 @@ class Api(_Handler):
             self.write(200, json.dumps({"messageId": "m1", "status": "delivered"}).encode())
 
 
-class _Refusal(_Handler):
-    """Refuses every request of AWS's query protocol."""
-
-    code: str
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        error = f"<Error><Code>{self.code}</Code><Message>no</Message></Error>"
-        self.write(403, f"<ErrorResponse>{error}</ErrorResponse>".encode())
-
-
-def refusal(code: str) -> ThreadingHTTPServer:
-    """A service of AWS that refuses everything with a code."""
-    return ThreadingHTTPServer(("127.0.0.1", 0), type("Refusal", (_Refusal,), {"code": code}))
-
-
 @contextmanager
 def serving(server: Any) -> Iterator[int]:
     """Serve during a block, and yield the port."""

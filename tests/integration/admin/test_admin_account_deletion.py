@@ -1,9 +1,7 @@
 """`pillarbox account delete`: what it deletes, what it refuses, and that it can be run again."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from typing import Any
 from unittest import mock
 
@@ -23,7 +21,6 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.application.waiting import wake_job
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.quota import Amount, Limits
-from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
 from pillarbox.domain.messages.schedule import Schedule
@@ -123,25 +120,6 @@ def test_nothing_stays_of_an_endpoint_that_was_deleted_before(
     assert [item for item in all_items(table) if account in str(item)] == []
 
 
-def test_an_interrupted_deletion_goes_on(
-    run: Operator, table: Table, account: str, tmp_path: Any
-) -> None:
-    fill(run, table, account, tmp_path, MESSAGES)
-    suspend(table, account)
-    whole = DynamoAccountData.delete_contents
-
-    def interrupted(*arguments: Any) -> Iterator[tuple[str, int]]:
-        yield from islice(whole(*arguments), 2)
-        raise Unavailable("data store")
-
-    with mock.patch.object(DynamoAccountData, "delete_contents", interrupted):
-        assert run.refused("account", "delete", account, "--yes") == (1, "service_unavailable")
-    assert run("account", "show", account)["suspendedAt"] is not None
-    result = run("account", "delete", account, "--yes")
-    assert 0 < result["messages"] < MESSAGES
-    assert [item for item in all_items(table) if account in str(item)] == []
-
-
 def test_deletions_that_dynamodb_leaves_out_are_repeated(
     run: Operator, table: Table, account: str
 ) -> None:
@@ -163,21 +141,6 @@ def test_deletions_that_dynamodb_leaves_out_are_repeated(
         assert list(data.delete_contents(account, 1)) == [("suppressions", 5)]
     assert requests == [5, 3, 1]
     assert run("suppression", "list", "--account", account) == {"items": []}
-
-
-def test_only_a_suspended_account_without_waiting_mail_is_deleted(
-    run: Operator, table: Table, account: str
-) -> None:
-    delete = ("account", "delete", account, "--yes")
-    table.put(message_item(message(account, new_id(datetime.now(UTC) - timedelta(minutes=9)))))
-    assert run.refused(*delete) == (1, "validation_failed")
-    suspend(table, account, timedelta(seconds=5))
-    assert run.refused(*delete) == (1, "validation_failed")
-    run("account", "resume", account)
-    suspend(table, account)
-    assert run.refused(*delete) == (1, "validation_failed")
-    assert run("account", "show", account)["id"] == account
-    assert run(*delete, "--drop-pending")["messages"] == 1
 
 
 @pytest.mark.usefixtures("mailbox")

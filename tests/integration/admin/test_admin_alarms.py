@@ -1,10 +1,13 @@
 """`pillarbox alarms subscribe`, with moto in place of AWS."""
 
 import json
+from typing import Final
 
 import boto3
 import pytest
 
+from tests.integration.admin.aws_stubs import Stubs
+from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
 
 
@@ -26,14 +29,6 @@ def test_an_address_is_subscribed_once(topic: str) -> None:
     assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@shop.example")
 
 
-def test_a_url_is_subscribed(topic: str) -> None:
-    assert subscribe("https://ops.example/alarms")[0] == 0
-    (subscription,) = boto3.client("sns").list_subscriptions_by_topic(TopicArn=topic)[
-        "Subscriptions"
-    ]
-    assert subscription["Protocol"] == "https"
-
-
 @pytest.mark.usefixtures("topic")
 @pytest.mark.parametrize("address", ["ops", "ops@", "@shop.example", "a@b c.d", "http://x.example"])
 def test_what_cannot_be_subscribed_is_refused(address: str) -> None:
@@ -50,3 +45,25 @@ def test_a_stack_without_a_topic_is_not_deployed() -> None:
         TemplateBody=json.dumps({"Resources": {"Other": {"Type": "AWS::SNS::Topic"}}}),
     )
     assert subscribe("ops@shop.example")[2].startswith("The stack has no topic for alarms.")
+
+
+TOPIC: Final = "arn:aws:sns:eu-west-1:123456789012:pillarbox-dev-AlarmTopic-1"
+
+
+@pytest.mark.parametrize("listed", [[], [{"SubscriptionArn": "PendingConfirmation"}]])
+def test_the_owner_confirms(stubs: Stubs, listed: list[dict[str, str]]) -> None:
+    stubs.stack("pillarbox-dev")
+    stubs.resources({"AlarmTopic": TOPIC})
+    found = [{"Endpoint": "ops@shop.example", **subscription} for subscription in listed]
+    stubs.answer(
+        "sns", "list_subscriptions_by_topic", {"Subscriptions": found}, {"TopicArn": TOPIC}
+    )
+    stubs.answer(
+        "sns",
+        "subscribe",
+        {"SubscriptionArn": "pending confirmation"},
+        {"TopicArn": TOPIC, "Protocol": "email", "Endpoint": "ops@shop.example"},
+    )
+    command = "alarms subscribe ops@shop.example"
+    result = Operator().plain("--stack-name", "pillarbox-dev", *command.split())
+    assert (result.exit_code, readable(result.output)) == (0, documented(command))

@@ -12,9 +12,7 @@ from admin.aws import cloudwatch
 from admin.main import app
 from local import template
 from pillarbox.adapters.ses.account import SesAccount
-from tests.integration.admin.aws_stubs import Stubs, stubs
-
-__all__ = ["stubs"]
+from tests.integration.admin.aws_stubs import Stubs
 
 _DEFAULTS = {
     name: str(each.get("Default", "")) for name, each in template.load()["Parameters"].items()

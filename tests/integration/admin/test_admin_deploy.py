@@ -16,8 +16,6 @@ from admin.aws import deployment, edge_parts, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.connection import StackConnection
 from admin.deploy import Environment, roll_out
-from admin.use_cases.preflight import ClusterRole, RelayNeeds
-from admin.use_cases.ses_plans import SesPlan
 from admin.wiring import OperatorWiring
 from local import template as project_template
 from local.ses.store import MailStore
@@ -26,8 +24,8 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import declared
-from tests.integration.admin.operator_command import Operator, failure
-from tests.integration.admin.stand_in_servers import api, refusal, serving
+from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.stand_in_servers import api, serving
 
 KEYS = ("AttributeDefinitions", "KeySchema")
 #: As many as a new account may run; a stack of production has more by default.
@@ -223,18 +221,6 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     assert output["failed"] == 5
 
 
-def test_a_deploy_changes_the_plan_of_ses_on_request_only(
-    rolled_out: RollOut, ses: tuple[str, MailStore]
-) -> None:
-    rolled_out()
-    assert ses[1].account.plan == "ESSENTIALS"
-    output, log = rolled_out(plan=SesPlan.NONE, yes=True)
-    assert ses[1].account.plan == "NONE"
-    assert log.index("The SES plan is none (0.10") < log.index("$ make build")
-    (plan,) = [item["message"] for item in output["items"] if item["check"] == "plan"]
-    assert plan == "The SES plan here is none (0.10 dollars for 1,000 emails)."
-
-
 def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) -> None:
     first, _ = rolled_out()
     deployed_wiring().service_address.store("https://former.example")
@@ -298,17 +284,6 @@ def test_an_account_that_aws_must_verify_deploys_without_an_edge(
     assert output["key"]
     stack = stacks.require("pillarbox-dev")
     assert (stack.status, stack.stack_id == failed.stack_id) == ("CREATE_COMPLETE", False)
-
-
-def test_a_failed_stack_with_an_account_stays(script: Script, rolled_out: RollOut) -> None:
-    """A stack that once worked has rows, so nothing is removed or built, also with --yes."""
-    rolled_out()
-    before = len(script.ran)
-    leave("pillarbox-dev", "DELETE_FAILED")
-    with pytest.raises(ServiceError, match="there are rows in pillarbox-dev-Table"):
-        roll_out(script, Environment.DEV, json=True, yes=True)
-    assert len(script.ran) == before
-    assert stacks.require("pillarbox-dev").status == "DELETE_FAILED"
 
 
 def test_tables_are_protected_when_all_else_exists(
@@ -402,61 +377,6 @@ def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
     assert findings["The table Credentials can be deleted."] == "fail"
 
 
-@pytest.mark.parametrize(
-    ("overrides", "workers"), [([], "2"), (["--parameter-overrides", "WebhookConcurrency=4"], "4")]
-)
-def test_webhook_workers_follow_the_accounts_limit(
-    script: Script, overrides: list[str], workers: str
-) -> None:
-    roll_out(script, Environment.DEV, json=True, sam=overrides)
-    assert f"WebhookConcurrency={workers}" in script.ran[1].split()
-
-
-def test_a_long_name_is_refused_before_the_build(
-    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """AWS would refuse it in the middle of the deployment."""
-    long = deploy.Config("default", "pillarbox-of-the-department-of-the-north", {})
-    monkeypatch.setattr(deploy, "_read_config", lambda _: long)
-    with pytest.raises(ServiceError, match="not ready: name"):
-        roll_out(script, Environment.DEV, json=True)
-    assert "CloudFront allows 64" in capsys.readouterr().err
-    assert script.ran == []
-
-
-@pytest.mark.parametrize(
-    ("role", "words"),
-    [
-        (ClusterRole.MISSING, "create-service-linked-role"),
-        (ClusterRole.CREATED, "Created the role"),
-    ],
-)
-def test_a_relay_waits_for_the_role_of_ecs(
-    script: Script,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    role: ClusterRole,
-    words: str,
-) -> None:
-    needs = RelayNeeds(
-        image=True,
-        architectures=frozenset({"arm64"}),
-        certificate=True,
-        fields=frozenset({"certificate", "key"}),
-    )
-    monkeypatch.setattr(deployment, "read_relay_needs", lambda *_: needs)
-    monkeypatch.setattr(deployment, "ensure_cluster_role", lambda: role)
-    monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
-    monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
-    script.codes["build"] = 1
-    image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
-    sam = ["--parameter-overrides", f"RelayImage={image}", "RelayCertificate=smtp"]
-    with pytest.raises(ServiceError):
-        roll_out(script, Environment.DEV, json=True, sam=sam)
-    assert words in capsys.readouterr().err
-    assert len(script.ran) == (role is ClusterRole.CREATED)
-
-
 ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
 RELAY = {
     "RelayImage": "image",
@@ -524,29 +444,6 @@ def test_a_rotation_of_the_edge_comes_first(
     assert len(script.ran) == before
 
 
-def test_a_firewall_waits_for_the_edge(
-    script: Script,
-    rolled_out: RollOut,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Requests would get 403 until the edge is there, so nothing is built."""
-    rolled_out()
-    before = len(script.ran)
-    stack = stacks.describe("pillarbox-dev")
-    assert stack
-    with_firewall = replace(
-        stack, parameters={**stack.parameters, "Firewall": "basic", "EdgeService": "none"}
-    )
-    monkeypatch.setattr(stacks, "describe", lambda _: with_firewall)
-    with pytest.raises(ServiceError, match="not ready: firewall"):
-        roll_out(
-            script, Environment.DEV, json=True, sam=["--parameter-overrides", "Firewall=basic"]
-        )
-    assert "Deploy with Firewall=count first" in capsys.readouterr().err
-    assert len(script.ran) == before
-
-
 def test_a_rollout_whose_alarm_fires_builds_nothing(
     script: Script,
     rolled_out: RollOut,
@@ -600,17 +497,6 @@ def test_without_credentials_nothing_is_run(
     assert (result.exit_code, result.stdout, script.ran) == (1, "", [])
     assert result.stderr.startswith("There are no AWS credentials: ")
     assert result.stderr.count("\n") == 1
-
-
-def test_with_credentials_that_aws_refuses_nothing_is_run(
-    script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deploy, "_run", script)
-    with serving(refusal("ExpiredToken")) as port:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://127.0.0.1:{port}")
-        result = Operator().plain("deploy")
-    assert failure(result) == "AWS refused GetCallerIdentity: ExpiredToken: no\n"
-    assert script.ran == []
 
 
 def test_a_failed_check_sets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:

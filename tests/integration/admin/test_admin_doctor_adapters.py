@@ -21,11 +21,9 @@ from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.sqs.event_queue import SqsQueueAges
 from pillarbox.application.operator.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.conftest import create_stack
 from tests.integration.admin.stand_in_servers import api, relay, serving
-
-__all__ = ["stubs"]
 
 ALARM: Final[dict[str, Any]] = {
     "Namespace": "A",
@@ -91,12 +89,6 @@ def test_the_protection_of_the_table_is_read(table: Table) -> None:
     )
 
 
-def test_an_error_has_the_message_of_aws(table: Table) -> None:
-    assert table.name
-    with pytest.raises(ServiceError, match="AWS refused DescribeTable: ResourceNotFound"):
-        DynamoTableProtection(Table("another")).read()
-
-
 def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
     cloudwatch = make_client("cloudwatch")
     for name, action in (("late", topic), ("well", topic), ("other", f"{topic[:-1]}x")):
@@ -147,13 +139,6 @@ def test_the_age_of_a_queue_is_its_newest_value() -> None:
     ages = SqsQueueAges(lambda: now)
     assert ages.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
     assert ages.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/events") is None
-
-
-@pytest.mark.usefixtures("table")
-def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(api()) as port:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        assert CloudWatchMonitoring("pillarbox-dev").function_concurrency() == 10
 
 
 @pytest.mark.usefixtures("table")

@@ -257,13 +257,6 @@ def test_a_rehearsal_without_aws(
     assert_same(planned, made)
 
 
-@pytest.mark.usefixtures("no_network", "files")
-def test_a_certificate_without_aws() -> None:
-    words = ("relay", "certificate", "--chain", "fullchain.pem", "--key", "privkey.pem")
-    (call,) = dry(*words, stack=("--local",))
-    assert (call["operation"], call["resource"]) == ("CreateSecret", "pillarbox/smtp")
-
-
 @pytest.mark.usefixtures("no_network")
 def test_people_see_the_plan_and_no_result() -> None:
     result = Operator().plain("--local", "alarms", "subscribe", "https://ops.example", "--dry-run")

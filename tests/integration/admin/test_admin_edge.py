@@ -8,11 +8,9 @@ from admin.aws import edge_parts
 from admin.aws.edge_parts import AwsEdgeParts
 from local import template
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
+from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
-
-__all__ = ["stubs"]
 
 STACK: Final = stack_id("pillarbox-dev")
 RELAY: Final = stack_id("pillarbox-dev-Relay")

@@ -10,10 +10,8 @@ from admin.aws import stacks
 from admin.connection import StackConnection
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id, stubs
+from tests.integration.admin.aws_stubs import WHEN, Stubs, stack_id
 from tests.refusals import refusal
-
-__all__ = ["stubs"]
 
 STACK: Final = stack_id("pillarbox")
 TABLES: Final = {"Table": "pillarbox-Table-1", "Credentials": "pillarbox-Credentials-1"}

@@ -10,12 +10,10 @@ import pytest
 
 from admin import programs
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
 from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem
-
-__all__ = ["stubs"]
 
 REGISTRY: Final = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
 URI: Final = f"{REGISTRY}/pillarbox-relay"

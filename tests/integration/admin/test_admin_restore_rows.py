@@ -1,6 +1,5 @@
 """`pillarbox restore rows`, with moto in place of AWS."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -148,15 +147,6 @@ def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
     assert live.get(keys.message(SHOP, YOUNG)) is None
     assert live.get(keys.account(OTHER)) is not None
     assert live.get(keys.quota(SHOP)) is None
-
-
-def test_a_second_run_restores_nothing(live: Table) -> None:
-    copied(live)
-    for expected in (8, 0):
-        command = ("--stack-name", "pillarbox-dev", "--json", "restore", "rows", "--at", AT)
-        result = Operator().plain(*command, "--all-accounts", "--keep-copy", "--yes")
-        assert json.loads(result.stdout)["restoredRows"] == expected
-    assert len(tables()) == 4
 
 
 @pytest.mark.parametrize(("options", "left"), [([], 2), (["--keep-copy"], 4)])

@@ -1,6 +1,5 @@
 """`pillarbox restore stack`, with prepared answers of AWS."""
 
-import json
 from typing import Any, Final
 
 import pytest
@@ -8,11 +7,9 @@ import yaml
 
 from admin.aws import kept_table
 from local import template
-from tests.integration.admin.aws_stubs import Stubs, stack_id, stubs
+from tests.integration.admin.aws_stubs import Stubs, stack_id
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
-
-__all__ = ["stubs"]
 
 NAME: Final = "pillarbox-Table-1MRWQ7"
 CREDENTIALS: Final = "pillarbox-Credentials-8KX2"
@@ -187,13 +184,3 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     former_address(stubs)
     imported(stubs, "IMPORT_ROLLBACK_COMPLETE")
     assert "IMPORT_ROLLBACK_COMPLETE" in restore("--yes").stderr
-
-
-def test_json_needs_a_yes(stubs: Stubs) -> None:
-    stubs.no_stack("pillarbox")
-    kept(stubs)
-    kept(stubs, name=CREDENTIALS)
-    command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME, CREDENTIALS)
-    result = Operator().plain(*command)
-    assert result.exit_code == 2
-    assert json.loads(result.stderr)["error"]["code"] == "validation_failed"

@@ -11,9 +11,7 @@ from local.ses.account import StoredAccount
 from local.ses.store import MailStore
 from pillarbox.application.operator.checks import Verdict
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.aws_stubs import Stubs, stubs
-
-__all__ = ["stubs"]
+from tests.integration.admin.aws_stubs import Stubs
 
 JSON = StackConnection(stack_name="pillarbox", json=True)
 PLAIN = StackConnection(stack_name="pillarbox", json=False)
@@ -92,12 +90,6 @@ def test_the_plan_is_changed_after_a_question_only(
     assert account.plan == "ESSENTIALS"
     for part in ("from essentials (0.16", "to pro (105 dollars a month and 0.22", "eu-west-1"):
         assert part in asked[0]
-
-
-def test_a_program_must_say_yes(account: StoredAccount) -> None:
-    with pytest.raises(typer.BadParameter):
-        ses_plan.change(JSON, SesAccountPlan(), SesPlan.NONE, "eu-west-1", yes=False)
-    assert account.plan == "ESSENTIALS"
 
 
 def test_a_change_that_waits_is_not_asked_for_again(

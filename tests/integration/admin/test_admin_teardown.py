@@ -9,12 +9,10 @@ from botocore.exceptions import ClientError
 
 from admin.aws import kept_data, stacks
 from pillarbox.adapters.dynamodb.table import Table
-from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.conftest import create_stack
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
-
-__all__ = ["stubs"]
 
 TABLE: Final = "pillarbox-dev-Table-1MRWQ7"
 CREDENTIALS: Final = "pillarbox-dev-Credentials-8KX2"

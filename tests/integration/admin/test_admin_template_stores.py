@@ -41,16 +41,6 @@ def test_a_version_is_published_once(stores: TemplateStores) -> None:
     assert stores.records.get(ACCOUNT, id_of(saved)) == saved
 
 
-def test_a_template_belongs_to_its_account(stores: TemplateStores) -> None:
-    saved = template()
-    add(stores.records, saved)
-    assert stores.records.get(ACCOUNT, id_of(saved)) == saved
-    assert stores.records.get(OTHER_ACCOUNT, id_of(saved)) is None
-    assert stores.records.delete(OTHER_ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
-    assert stores.records.reference(OTHER_ACCOUNT, id_of(saved), "campaign-1") is None
-    assert stores.records.get(ACCOUNT, id_of(saved)) == saved
-
-
 def test_a_change_needs_the_current_version(stores: TemplateStores) -> None:
     saved = template()
     add(stores.records, saved)
@@ -93,17 +83,6 @@ def test_a_repeated_put_of_a_draft_succeeds(stores: TemplateStores) -> None:
     assert stores.drafts.put(first, replaces=0)
 
 
-def test_drafts_are_listed_by_their_templates(stores: TemplateStores) -> None:
-    drafts = [draft(minutes) for minutes in range(3)]
-    for one in (drafts[1], drafts[2], drafts[0], draft(3, OTHER_ACCOUNT)):
-        assert stores.drafts.put(one, replaces=0)
-    assert [*stores.drafts.of_account(ACCOUNT)] == drafts[::-1]
-    counts = [stores.drafts.count(one) for one in (ACCOUNT, OTHER_ACCOUNT, "acct00000003")]
-    assert counts == [3, 1, 0]
-    stores.drafts.delete(ACCOUNT, UUID(drafts[1].template_id))
-    assert [*stores.drafts.of_account(ACCOUNT)] == [drafts[2], drafts[0]]
-
-
 def test_a_publication_marks_its_draft(stores: TemplateStores) -> None:
     first = draft()
     saved = replace(template(), template_id=first.template_id)
@@ -125,22 +104,3 @@ def test_a_changed_draft_is_not_published(stores: TemplateStores) -> None:
     )
     assert stores.records.get(ACCOUNT, id_of(saved)) is None
     assert stores.versions.get(ACCOUNT, id_of(saved), 1) is None
-
-
-def test_versions_are_listed_newest_first(stores: TemplateStores) -> None:
-    saved, other = template(0), template(1)
-    published = [replace(saved, version=number) for number in range(1, 13)]
-    for one in (*published, other):
-        before = one.updated_at if one.version > 1 else None
-        assert stores.records.publish(one, version_of(one), unless_changed_since=before)
-    versions = [*map(version_of, published)]
-    template_id = id_of(saved)
-    assert stores.versions.newest_first(ACCOUNT, template_id, 5) == versions[:-6:-1]
-    assert stores.versions.newest_first(ACCOUNT, template_id, 5, 3) == versions[1::-1]
-    assert stores.versions.newest_first(ACCOUNT, template_id, 5, 1) == []
-    for _ in range(2):
-        stores.versions.delete(ACCOUNT, template_id, 11)
-    assert stores.versions.newest_first(ACCOUNT, template_id, 2) == [versions[11], versions[9]]
-    stores.versions.delete_all(ACCOUNT, template_id)
-    assert stores.versions.newest_first(ACCOUNT, template_id, 5) == []
-    assert stores.versions.get(ACCOUNT, id_of(other), 1) == version_of(other)

@@ -1,25 +1,22 @@
 """The commands `pillarbox webhook …`."""
 
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
-    EndpointHealth,
     WebhookDelivery,
 )
 from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.wiring import utc_now
 from tests.fakes.builders import message
-from tests.integration.admin.operator_command import CommandFailure, Operator, failure
+from tests.integration.admin.operator_command import Operator, failure
 
 URL = "http://127.0.0.1:9000/hooks"
 
@@ -68,36 +65,6 @@ def test_a_person_sees_the_secret_once_and_is_asked_before_a_removal(
     assert run("webhook", "show", webhook, "--account", account)["id"] == webhook
     assert run.plain(*remove, typed="y\n").exit_code == 0
     assert len(run("webhook", "list", "--account", account)["items"]) == 1
-
-
-def test_a_wrong_endpoint_is_refused(run: Operator, account: str, webhook: str) -> None:
-    of_account = ("--account", account)
-    for words, field in (
-        (("create", *of_account, "https://127.0.0.1/"), "url"),
-        (("create", *of_account, "http://shop.example/"), "url"),
-        (("create", *of_account, URL, "--type", "email.opened"), "types"),
-        (("change", webhook, *of_account, "--url", "ftp://shop.example/"), "url"),
-    ):
-        with pytest.raises(CommandFailure) as failed:
-            run("webhook", *words)
-        assert failed.value.error["code"] == "validation_failed"
-        assert [error["field"] for error in failed.value.error["details"]["errors"]] == [field]
-    other = run("account", "create", "--name", "Other", "--plan", "free")["id"]
-    assert run.refused("webhook", "show", webhook, "--account", other) == (1, "webhook_not_found")
-    assert run.refused("webhook", "list", "--account", "0" * 12) == (1, "account_not_found")
-    unknown = run.refused("webhook", "rotate", uuid4(), *of_account)
-    assert unknown == (1, "webhook_not_found")
-
-
-def test_a_disabled_endpoint_is_enabled_again(
-    run: Operator, table: Table, account: str, webhook: str
-) -> None:
-    disabled = EndpointHealth(disabled_at=utc_now(), disabled_for="gone")
-    DynamoEndpointHealths(table).replace(account, webhook, EndpointHealth(), disabled)
-    shown = run("webhook", "show", webhook, "--account", account)
-    assert (shown["enabled"], shown["disabledReason"]) == (False, "gone")
-    enabled = run("webhook", "change", webhook, "--account", account, "--enable")
-    assert (enabled["enabled"], enabled["disabledReason"]) == (True, None)
 
 
 def test_deliveries_are_shown_and_replayed(

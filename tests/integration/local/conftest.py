@@ -1,6 +1,6 @@
 """Fixtures: an SES stand-in with its inbox for each test, and clients of both."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -8,7 +8,10 @@ import httpx
 import pytest
 from mypy_boto3_sesv2 import SESV2Client
 
-from tests.integration.local.local_ses import RAW, LocalSes, client
+from tests.integration.local.local_ses import RAW, LocalSes, Send, client
+from tests.integration.local.webhook_posts import post_webhook
+
+__all__ = ["post_webhook"]
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def inbox(local_ses: LocalSes) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def send(ses: SESV2Client) -> Callable[..., str]:
+def send(ses: SESV2Client) -> Send:
     """Return a function that sends a small mail and returns its provider message id."""
 
     def send(*to: str, raw: bytes = RAW, client: SESV2Client = ses, **overrides: Any) -> str:

@@ -30,6 +30,8 @@ RAW = (
 )
 
 type Record = dict[str, Json]
+#: Sends a small email to addresses, and returns its id.
+type Send = Callable[..., str]
 
 
 class LocalSes:

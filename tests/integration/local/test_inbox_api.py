@@ -4,14 +4,15 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
-from typing import get_args
+from typing import Any, get_args
 
 import httpx
 import pytest
+from botocore.exceptions import ClientError
 from openapi_spec_validator import validate
 from starlette.routing import Route
 
@@ -21,10 +22,8 @@ from local.inbox.webhooks import AnswerMode, WebhookStore
 from local.ses.behaviour import Mode
 from local.ses.mail import Outcome
 from local.ses.store import MailStore
-from tests.integration.local.local_ses import RAW, LocalSes
+from tests.integration.local.local_ses import RAW, LocalSes, Send
 from tests.unit.local.test_inbox_reading import PNG, full_mail
-
-Send = Callable[..., str]
 
 
 def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
@@ -189,13 +188,6 @@ def test_the_check_of_a_mail(send: Send, inbox: httpx.Client) -> None:
         ("subject_too_long", None),
     } <= {(one["code"], one["line"]) for one in problems}
     assert inbox.get(f"/messages/{send()}/problems").json() == {"problems": []}
-
-
-def test_delete_removes_every_mail(send: Send, inbox: httpx.Client) -> None:
-    mail_id = send()
-    assert inbox.delete("/messages").status_code == 204
-    assert inbox.get("/messages").json() == {"items": []}
-    assert inbox.get(f"/messages/{mail_id}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -372,13 +364,6 @@ def test_selected_emails_are_deleted(send: Send, inbox: httpx.Client) -> None:
     assert len(inbox.get("/messages").json()["items"]) == 2
 
 
-def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:
-    kept, deleted = send(), send()
-    assert inbox.delete(f"/messages/{deleted}").status_code == 204
-    assert [item["id"] for item in inbox.get("/messages").json()["items"]] == [kept]
-    assert inbox.delete(f"/messages/{deleted}").status_code == 404
-
-
 def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
     document = inbox.get("/openapi.json").json()
     validate(document)
@@ -415,14 +400,124 @@ def test_answers_have_the_documented_shape(send: Send, inbox: httpx.Client) -> N
     assert mail.keys() == listed | schemas["Message"]["allOf"][1]["properties"].keys()
 
 
-def test_the_reference_of_the_inbox(inbox: httpx.Client) -> None:
-    assert "reference" in inbox.get("/docs").text
-    assert inbox.get("/docs/key.json").json() == {"key": None}
-
-
 def test_kinds_of_recipients(send: Send, inbox: httpx.Client) -> None:
     """Recipients that SES gets as To are Cc if the header names them there, and else Bcc."""
     raw = RAW.replace(b"Subject:", b"Cc: C <cc@Example.com>\r\nSubject:")
     mail_id = send("ada@example.com", "cc@example.com", "bcc@example.com", raw=raw)
     deliveries = inbox.get(f"/messages/{mail_id}").json()["deliveries"]
     assert [delivery["kind"] for delivery in deliveries] == ["to", "cc", "bcc"]
+
+
+REFUSED = {"refused": "true"}
+CONTENT = "The message contains content that cannot be sent."
+
+
+def refused(inbox: httpx.Client, **query: str) -> list[dict[str, Any]]:
+    """Return what the inbox lists with the refused emails."""
+    items: list[dict[str, Any]] = inbox.get("/messages", params=REFUSED | query).json()["items"]
+    return items
+
+
+def refuse(send: Send, inbox: httpx.Client, *to: str) -> None:
+    """Send an email that SES refuses for its content."""
+    inbox.put("/behaviour", json={"mode": "reject", "times": 1})
+    with pytest.raises(ClientError):
+        send(*to)
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("reject", CONTENT),
+        ("mail-from", "The custom MAIL FROM domain is not verified."),
+    ],
+)
+def test_a_refused_email_has_its_reason(
+    send: Send, inbox: httpx.Client, mode: str, reason: str
+) -> None:
+    inbox.put("/behaviour", json={"mode": mode, "times": 1})
+    with pytest.raises(ClientError):
+        send("ada@example.com", "bob@example.com")
+    (item,) = refused(inbox)
+    assert item["subject"] == "Grüße"
+    assert item["messageId"] == "0190f2c1-0000-7000-8000-000000000001"
+    assert [(d["address"], d["outcome"], d["reason"]) for d in item["deliveries"]] == [
+        ("ada@example.com", "refused", reason),
+        ("bob@example.com", "refused", reason),
+    ]
+    assert inbox.get(f"/messages/{item['id']}").json()["text"] == "Hello\r\n"
+    assert inbox.get("/messages").json()["items"] == []
+    assert inbox.get("/messages/latest").status_code == 404
+
+
+@pytest.mark.parametrize("mode", ["throttle", "quota", "pause", "suspend", "server-error"])
+def test_a_passing_refusal_is_not_kept(send: Send, inbox: httpx.Client, mode: str) -> None:
+    """What SES may accept later is no refused email: Pillarbox tries it again."""
+    inbox.put("/behaviour", json={"mode": mode, "times": 1})
+    with pytest.raises(ClientError):
+        send()
+    assert refused(inbox) == []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "reason"),
+    [
+        ({"raw": b"Subject: x\r\n\r\nno sender"}, "Missing required header 'From'."),
+        ({"raw": b"\xff"}, "Missing required header 'From'."),
+        ({"raw": b"From: b@sender.example\r\n" + RAW}, "Duplicate header 'From'."),
+        ({"FromEmailAddress": "a@other.example"}, "Email address is not verified."),
+        ({"ConfigurationSetName": "absent"}, "Configuration set <absent> does not exist."),
+    ],
+)
+def test_an_email_of_a_wrong_form_is_kept(
+    send: Send, inbox: httpx.Client, overrides: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ClientError):
+        send(**overrides)
+    (item,) = refused(inbox, to="ada@example.com")
+    assert item["deliveries"][0]["reason"].startswith(reason)
+
+
+def test_a_request_without_an_email_is_not_kept(send: Send, inbox: httpx.Client) -> None:
+    for overrides in (
+        {"raw": b"From: post@sender.example\r\n\r\n", "Destination": {}},
+        {"Content": {"Simple": {"Subject": {"Data": "s"}, "Body": {}}}, "Destination": {}},
+    ):
+        with pytest.raises(ClientError):
+            send(**overrides)
+    assert refused(inbox) == []
+
+
+def test_refused_emails_are_not_sent_ones(
+    send: Send, inbox: httpx.Client, local_ses: LocalSes
+) -> None:
+    refuse(send, inbox)
+    sent = send()
+    records: list[Any] = local_ses.await_records(2)
+    assert {record["mail"]["messageId"] for record in records} == {sent}
+    assert local_ses.mailbox.sent_last_24_hours() == 1
+
+
+def test_refused_emails_have_a_live_event_of_their_own(send: Send, inbox: httpx.Client) -> None:
+    with inbox.stream("GET", "/events") as stream:
+        lines = stream.iter_lines()
+        told = events(lines)
+        refuse(send, inbox)
+        (item,) = refused(inbox)
+        assert next(told) == ("refused", item)
+        inbox.delete(f"/messages/{item['id']}")
+        assert next(told) == ("deleted", {"id": item["id"]})
+
+
+def test_after_selects_what_came_later(send: Send, inbox: httpx.Client) -> None:
+    old = send()
+    refuse(send, inbox)
+    mark = refused(inbox)[0]["id"]
+    new = send()
+    later = inbox.get("/messages", params={"after": mark}).json()["items"]
+    assert [item["id"] for item in later] == [new]
+    assert [item["id"] for item in refused(inbox, after=old)] == [new, mark]
+    assert inbox.get("/messages/latest", params={"after": new}).status_code == 404
+    inbox.delete(f"/messages/{mark}")
+    later = inbox.get("/messages", params={"after": mark}).json()["items"]
+    assert [item["id"] for item in later] == [new]

@@ -1,6 +1,7 @@
 """The SES stand-in as boto3 sees it: accepted and rejected mail, and other operations."""
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -13,10 +14,8 @@ from local.ses.sending import SesSendEmailRequest, accept
 from local.ses.store import MailStore
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.domain.accounts.sender_domain import DomainState
-from tests.integration.local.local_ses import RAW, LocalSes
+from tests.integration.local.local_ses import RAW, LocalSes, Send
 from tests.stack import PATIENCE
-
-Send = Callable[..., str]
 
 
 def refusal(caught: pytest.ExceptionInfo[ClientError]) -> tuple[str, int, str]:
@@ -24,18 +23,6 @@ def refusal(caught: pytest.ExceptionInfo[ClientError]) -> tuple[str, int, str]:
     answer = caught.value.response
     status = answer["ResponseMetadata"]["HTTPStatusCode"]
     return type(caught.value).__name__, status, answer["Error"]["Message"]
-
-
-def test_the_envelope_is_kept(send: Send, local_ses: LocalSes) -> None:
-    destination = {
-        "ToAddresses": ["a@example.com"],
-        "CcAddresses": ["C <c@example.com>"],
-        "BccAddresses": ["b@example.com"],
-    }
-    mail = local_ses.mailbox.get(send(Destination=destination))
-    assert mail is not None
-    assert mail.destination.addresses == ("a@example.com", "c@example.com", "b@example.com")
-    assert mail.tags["message"] == "0190f2c1-0000-7000-8000-000000000001"
 
 
 def test_recipients_come_from_the_headers_without_a_destination(
@@ -53,13 +40,6 @@ def test_the_sending_rate_is_limited(ses: SESV2Client, send: Send, local_ses: Lo
         send()
     assert refusal(caught) == ("TooManyRequestsException", 429, "Maximum sending rate exceeded.")
     assert len(local_ses.mailbox.newest_first()) == 1
-
-
-def test_message_ids_differ_and_look_like_those_of_ses(send: Send) -> None:
-    first, second = send(), send()
-    assert first != second
-    assert first.startswith("0100")
-    assert first.endswith("-000000")
 
 
 @pytest.mark.parametrize(
@@ -145,24 +125,6 @@ def test_a_mail_over_40_mb_is_refused() -> None:
             assert caught.value.error == "BadRequestException"
 
 
-def test_identities_can_be_created_and_deleted(ses: SESV2Client) -> None:
-    created = ses.create_email_identity(EmailIdentity="new@domain.example")
-    assert created["IdentityType"] == "EMAIL_ADDRESS"
-    assert created["VerifiedForSendingStatus"] is True
-    assert ses.get_email_identity(EmailIdentity="new@domain.example")["VerificationStatus"] == (
-        "SUCCESS"
-    )
-    listed = ses.list_email_identities()["EmailIdentities"]
-    assert [each["IdentityName"] for each in listed] == ["new@domain.example", "sender.example"]
-    with pytest.raises(ses.exceptions.AlreadyExistsException):
-        ses.create_email_identity(EmailIdentity="new@domain.example")
-    ses.delete_email_identity(EmailIdentity="new@domain.example")
-    with pytest.raises(ses.exceptions.NotFoundException):
-        ses.get_email_identity(EmailIdentity="new@domain.example")
-    with pytest.raises(ses.exceptions.NotFoundException):
-        ses.delete_email_identity(EmailIdentity="new@domain.example")
-
-
 def test_the_state_of_a_domain_follows_its_identity(
     local_ses: LocalSes, inbox: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,45 +149,6 @@ def test_the_state_of_a_domain_follows_its_identity(
     absent = inbox.put("/identities/other.example", json={"status": "FAILED"})
     wrong = inbox.put("/identities/shop.example", json={"status": "failed"})
     assert (absent.status_code, wrong.status_code) == (404, 422)
-
-
-def test_unverified_example_stays_pending(ses: SESV2Client) -> None:
-    created = ses.create_email_identity(EmailIdentity="x@sub.unverified.example")
-    assert created["VerifiedForSendingStatus"] is False
-    result = ses.get_email_identity(EmailIdentity="x@sub.unverified.example")
-    assert result["VerificationStatus"] == "PENDING"
-
-
-def test_configuration_sets_have_event_destinations(ses: SESV2Client) -> None:
-    ses.create_configuration_set(ConfigurationSetName="own")
-    bus = "arn:aws:events:us-east-1:000000000000:event-bus/default"
-    ses.create_configuration_set_event_destination(
-        ConfigurationSetName="own",
-        EventDestinationName="bus",
-        EventDestination={
-            "Enabled": True,
-            "MatchingEventTypes": ["SEND"],
-            "EventBridgeDestination": {"EventBusArn": bus},
-        },
-    )
-    assert ses.get_configuration_set(ConfigurationSetName="own")["ConfigurationSetName"] == "own"
-    (result,) = ses.get_configuration_set_event_destinations(ConfigurationSetName="own")[
-        "EventDestinations"
-    ]
-    assert result["Name"] == "bus"
-    assert result["EventBridgeDestination"] == {"EventBusArn": bus}
-    with pytest.raises(ses.exceptions.AlreadyExistsException):
-        ses.create_configuration_set(ConfigurationSetName="own")
-    with pytest.raises(ses.exceptions.NotFoundException):
-        ses.get_configuration_set(ConfigurationSetName="absent")
-
-
-def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
-    send("a@example.com", "b@example.com")
-    account = ses.get_account()
-    assert account["SendQuota"]["SentLast24Hours"] == 2
-    assert account["ProductionAccessEnabled"] is True
-    assert account["SendingEnabled"] is True
 
 
 def test_the_plan_of_a_new_account_can_be_changed(ses: SESV2Client) -> None:
@@ -259,3 +182,116 @@ def test_other_hosts_are_refused(local_ses: LocalSes, host: str) -> None:
         f"{local_ses.ses_url}/v2/email/account", headers={"Host": host}, timeout=PATIENCE
     )
     assert answer.status_code == 400
+
+
+DETAILS: dict[str, Any] = {
+    "MailType": "TRANSACTIONAL",
+    "WebsiteURL": "https://shop.example",
+    "UseCaseDescription": "Receipts and sign-in codes.",
+    "AdditionalContactEmailAddresses": ["owner@shop.example"],
+}
+
+
+def refused(call: Callable[[], object]) -> tuple[str, str]:
+    """Return name and message of the error that a call raises."""
+    with pytest.raises(ClientError) as caught:
+        call()
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
+
+
+def access(ses: SESV2Client) -> tuple[bool, str | None, float, float]:
+    account = ses.get_account()
+    review = account.get("Details", {}).get("ReviewDetails", {})
+    quota = account["SendQuota"]
+    return (
+        account["ProductionAccessEnabled"],
+        review.get("Status"),
+        quota["Max24HourSend"],
+        quota["MaxSendRate"],
+    )
+
+
+def test_the_way_out_of_the_sandbox(ses: SESV2Client, inbox: httpx.Client) -> None:
+    inbox.put("/account", json={"review": None})
+    assert access(ses) == (False, None, 200, 1)
+    ses.put_account_details(**DETAILS, ProductionAccessEnabled=True)
+    assert access(ses) == (False, "PENDING", 200, 1)
+    assert refused(lambda: ses.put_account_details(**DETAILS))[0] == "ConflictException"
+    inbox.put("/account", json={"review": "DENIED", "reason": "No website."})
+    assert access(ses) == (False, "DENIED", 200, 1)
+    assert inbox.get("/account").json() == {"review": "DENIED", "reason": "No website."}
+    details = ses.get_account()["Details"]
+    assert (details["WebsiteURL"], details["ReviewDetails"]["CaseId"][:5]) == (
+        "https://shop.example",
+        "case-",
+    )
+    assert "No website." not in str(details)
+    ses.put_account_details(**DETAILS, ProductionAccessEnabled=True)
+    inbox.put("/account", json={"review": "GRANTED"})
+    assert access(ses) == (True, "GRANTED", 50_000, 14)
+
+
+def test_a_new_account_is_in_the_sandbox() -> None:
+    account = StoredAccount()
+    assert (account.in_sandbox, account.plan) == (True, "ESSENTIALS")
+    assert account.suppressed_reasons == ("BOUNCE", "COMPLAINT")
+
+
+def test_the_sandbox_sends_to_verified_recipients(
+    ses: SESV2Client, send: Send, inbox: httpx.Client
+) -> None:
+    inbox.put("/account", json={"review": None})
+    name, message = refused(lambda: send("ada@example.com"))
+    assert name == "MessageRejected"
+    assert message == (
+        "Email address is not verified. The following identities failed the check in region "
+        "US-EAST-1: ada@example.com"
+    )
+    assert send("success@simulator.amazonses.com")
+    inbox.put("/account", json={"review": None})  # a second has passed, as its rate wants
+    ses.create_email_identity(EmailIdentity="ada@example.com")
+    assert send("ada@example.com")
+
+
+def test_a_paused_account_and_a_paused_set(ses: SESV2Client, send: Send) -> None:
+    ses.put_account_sending_attributes(SendingEnabled=False)
+    assert ses.get_account()["SendingEnabled"] is False
+    assert refused(send) == (
+        "SendingPausedException",
+        "Email sending is disabled for your account.",
+    )
+    ses.put_account_sending_attributes(SendingEnabled=True)
+    ses.put_configuration_set_sending_options(ConfigurationSetName="mails", SendingEnabled=False)
+    options = ses.get_configuration_set(ConfigurationSetName="mails")["SendingOptions"]
+    assert options == {"SendingEnabled": False}
+    name, message = refused(send)
+    assert (name, "<mails>" in message) == ("SendingPausedException", True)
+
+
+def test_the_quota_of_a_day(send: Send, local_ses: LocalSes) -> None:
+    local_ses.mailbox.account.quota = 2
+    send("a@example.com")
+    assert refused(lambda: send("b@example.com", "c@example.com"))[0] == "LimitExceededException"
+    assert send("b@example.com")
+
+
+def test_details_of_another_form_are_refused(ses: SESV2Client) -> None:
+    assert refused(lambda: ses.put_account_details(**DETAILS | {"MailType": "NEWS"}))[0] == (
+        "BadRequestException"
+    )
+    _, message = refused(
+        lambda: ses.create_configuration_set(
+            ConfigurationSetName="x",
+            ArchivingOptions={"ArchiveArn": "arn:aws:ses:us-east-1:000000000000:archive/x"},
+        )
+    )
+    assert message == "This SES stand-in does not imitate ArchivingOptions."
+    _, message = refused(
+        lambda: ses.create_configuration_set_event_destination(
+            ConfigurationSetName="mails",
+            EventDestinationName="topic",
+            EventDestination={"MatchingEventTypes": ["SEND"], "SnsDestination": {"TopicArn": "t"}},
+        )
+    )
+    assert message == "This SES stand-in does not imitate EventDestination.SnsDestination."

@@ -1,6 +1,5 @@
 """SES's own suppression lists: how they fill by themselves, and what they stop."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -8,9 +7,8 @@ import pytest
 from mypy_boto3_sesv2 import SESV2Client
 
 from pillarbox.adapters.ses.suppressions import SesSuppressions
-from tests.integration.local.local_ses import LocalSes
+from tests.integration.local.local_ses import RAW, LocalSes, Send
 
-Send = Callable[..., str]
 ADA = "Ada@example.com"
 IDENTITY = "arn:aws:ses:us-east-1:000000000000:identity/sender.example"
 SET = "arn:aws:ses:us-east-1:000000000000:configuration-set/mails"
@@ -57,12 +55,6 @@ def subtypes(local_ses: LocalSes, count: int) -> list[str | None]:
         for record in records
         if record["eventType"] in {"Bounce", "Complaint"}
     ]
-
-
-def test_a_new_account_suppresses_for_both_reasons(ses: SESV2Client) -> None:
-    """Accounts since November 2019 do, so GetAccount shows bounces and complaints."""
-    attributes = ses.get_account()["SuppressionAttributes"]
-    assert attributes == {"SuppressedReasons": ["BOUNCE", "COMPLAINT"]}
 
 
 @pytest.mark.parametrize(
@@ -253,3 +245,68 @@ def test_an_erasure_goes_on_without_the_tenant(ses: SESV2Client) -> None:
     assert lists.remove_spellings("ada@example.com", "gone")
     assert listed(ses) == []
     assert [*lists.all("gone")] == []
+
+
+SENDER = "post@sender.example"
+
+
+def feedback(inbox: httpx.Client) -> list[dict[str, Any]]:
+    """Return what SES sent to the sender."""
+    items: list[dict[str, Any]] = inbox.get("/messages", params={"to": SENDER}).json()["items"]
+    return items
+
+
+@pytest.mark.parametrize(
+    ("recipient", "subject"),
+    [
+        ("bounce@simulator.amazonses.com", "Delivery Status Notification (Failure)"),
+        ("suppressionlist@simulator.amazonses.com", "Delivery Status Notification (Failure)"),
+        ("complaint@simulator.amazonses.com", "Complaint Notification"),
+        ("success@simulator.amazonses.com", None),
+    ],
+)
+def test_a_sender_gets_feedback_by_mail(
+    ses: SESV2Client, send: Send, inbox: httpx.Client, recipient: str, subject: str | None
+) -> None:
+    assert ses.get_email_identity(EmailIdentity="sender.example")["FeedbackForwardingStatus"]
+    send(recipient)
+    expected = [("MAILER-DAEMON@amazonses.com", subject)] if subject else []
+    assert [(mail["from"], mail["subject"]) for mail in feedback(inbox)] == expected
+    ses.put_email_identity_feedback_attributes(
+        EmailIdentity="sender.example", EmailForwardingEnabled=False
+    )
+    assert not ses.get_email_identity(EmailIdentity="sender.example")["FeedbackForwardingStatus"]
+    send(recipient)
+    assert len(feedback(inbox)) == len(expected)
+
+
+def test_an_address_has_a_setting_of_its_own(
+    ses: SESV2Client, send: Send, inbox: httpx.Client
+) -> None:
+    ses.put_email_identity_feedback_attributes(
+        EmailIdentity="sender.example", EmailForwardingEnabled=False
+    )
+    ses.create_email_identity(EmailIdentity=SENDER)
+    send("bounce@simulator.amazonses.com")
+    assert len(feedback(inbox)) == 1
+
+
+def test_who_is_told_in_no_other_way_gets_the_mail(
+    ses: SESV2Client, send: Send, inbox: httpx.Client
+) -> None:
+    ses.put_email_identity_feedback_attributes(
+        EmailIdentity="sender.example", EmailForwardingEnabled=False
+    )
+    ses.create_configuration_set(ConfigurationSetName="silent")
+    send("bounce@simulator.amazonses.com", ConfigurationSetName="silent")
+    assert len(feedback(inbox)) == 1
+
+
+def test_feedback_is_no_email_of_the_account(
+    ses: SESV2Client, send: Send, inbox: httpx.Client
+) -> None:
+    send("bounce@simulator.amazonses.com")
+    assert ses.get_account()["SendQuota"]["SentLast24Hours"] == 1
+    raw = inbox.get(f"/messages/{feedback(inbox)[0]['id']}/raw").content
+    assert b"text/rfc822-headers" in raw
+    assert RAW.rpartition(b"\r\n\r\n")[2] not in raw

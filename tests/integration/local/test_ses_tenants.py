@@ -151,28 +151,6 @@ def test_a_status_becomes_an_event(
     assert event["detail"]["data"]["record"]["status"] == "REINSTATED"
 
 
-def test_a_tenant_suppresses_by_a_list_of_its_own(
-    adapter: SesTenants, ses: SESV2Client, local_ses: LocalSes
-) -> None:
-    mailer, message = SesMailer("mails"), builders.message(sender=SENDER)
-    for name in ("shop", "other"):
-        adapter.create(name, Isolation.STRICT)
-        adapter.associate(name, [SENDER])
-    ses.put_suppressed_destination(
-        EmailAddress="ada@example.com", Reason="BOUNCE", TenantName="shop"
-    )
-    outcomes = {}
-    for tenant in ("shop", "other", None):
-        mail = local_ses.mailbox.get(mailer.send(message, ("ada@example.com",), RAW, tenant))
-        assert mail
-        outcomes[tenant] = mail.outcomes["ada@example.com"]
-    assert outcomes == {"shop": "suppressed", "other": "delivered", None: "delivered"}
-    records = cast("list[Any]", local_ses.await_records(6))
-    (bounce,) = (record["bounce"] for record in records if "bounce" in record)
-    assert bounce["bounceSubType"] == "OnTenantSuppressionList"
-    assert not ses.list_suppressed_destinations()["SuppressedDestinationSummaries"]
-
-
 def test_a_tenant_without_its_own_list_gets_one(adapter: SesTenants, ses: SESV2Client) -> None:
     ses.create_tenant(TenantName="shop")
     assert not adapter.suppresses_apart("shop")

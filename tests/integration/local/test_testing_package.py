@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -19,14 +18,10 @@ from pillarbox_testing import (
 )
 from pillarbox_testing.stack import find_stack
 
-from tests.integration.local.local_ses import LocalSes
-from tests.integration.local.webhook_posts import PostWebhook, post_webhook
+from tests.integration.local.local_ses import LocalSes, Send
+from tests.integration.local.webhook_posts import PostWebhook
 from tests.stack import PATIENCE, free_port
 from tests.unit.local.test_inbox_reading import PNG, full_mail
-
-__all__ = ["post_webhook"]
-
-Send = Callable[..., str]
 
 
 def test_an_email_is_complete(send: Send, local_ses: LocalSes) -> None:

@@ -12,10 +12,8 @@ import pytest
 from local.inbox.webhooks import ReceivedWebhook, WebhookStore
 from pillarbox.domain.webhooks.signature import new_secret
 from tests.integration.local.local_ses import LocalSes
-from tests.integration.local.webhook_posts import MESSAGE, SECRET, PostWebhook, post_webhook
+from tests.integration.local.webhook_posts import MESSAGE, SECRET, PostWebhook
 from tests.stack import wait_for
-
-__all__ = ["post_webhook"]
 
 OTHER: Final = new_secret(datetime.now(UTC))
 
@@ -148,13 +146,6 @@ def test_webhooks_are_selected(post_webhook: PostWebhook, inbox: httpx.Client) -
     assert inbox.get("/webhooks/latest?type=no").status_code == 404
     assert inbox.get("/webhooks/absent").status_code == 404
     assert inbox.get("/webhooks?typ=x").json()["error"].startswith("typ: Extra inputs")
-
-
-def test_a_request_can_wait_for_a_webhook(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
-    later = threading.Timer(0.3, post_webhook)
-    later.start()
-    assert newest(inbox, type="email.delivered", wait="15")["attempt"] == 1
-    later.join()
 
 
 def test_webhooks_are_deleted(post_webhook: PostWebhook, inbox: httpx.Client) -> None:

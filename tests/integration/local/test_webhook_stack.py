@@ -134,12 +134,3 @@ def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
     first_at, second_at = (datetime.fromisoformat(each["receivedAt"]) for each in (first, second))
     # The wait varies by 20 %; a busy machine makes it longer.
     assert (second_at - first_at).total_seconds() >= 4
-
-
-def test_the_seeded_account_has_an_endpoint(
-    receiver: SeededReceiver, stack: dict[str, Any]
-) -> None:
-    assert receiver.url == f"{stack['inbox_url']}/hooks/shop"
-    endpoints = receiver.api.get("/webhooks").json()["items"]
-    (seeded,) = [each for each in endpoints if each["url"] == receiver.url]
-    assert (seeded["types"], seeded["enabled"]) == (["*"], True)

@@ -36,7 +36,7 @@ from tests.unit.admin.doctor_fakes import (
     queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.test_admin_capacity import DEPLOYED
+from tests.unit.admin.test_admin_workers import DEPLOYED
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
@@ -142,20 +142,6 @@ def stack() -> HealthyStack:
     return HealthyStack()
 
 
-def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
-    findings = stack.findings()
-    assert {finding.check for finding in findings} == {
-        *("address", "clock", "sending", "quota", "rate", "plan", "functions", "events"),
-        "domains",
-        "suppression",
-        "tenants",
-        *("strangers", "queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
-        "policies",
-    }
-    assert stack.problems() == []
-    assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
-
-
 def test_the_doctor_knows_what_the_table_and_the_region_take(stack: HealthyStack) -> None:
     stack.capacity = replace(stack.capacity, max_rate=1_000, region="eu-north-1")
     assert [check for check, _ in stack.problems()] == ["rate"] * 3
@@ -239,25 +225,12 @@ def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -
     assert "PreviewRecipients=own" in (warning.remedy)
 
 
-def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
-    stack.provider.failing = True
-    failing = ("clock", "sending", "rate", "suppression", "limits")
-    assert stack.problems() == [(name, "fail") for name in failing]
-    assert any("AccessDenied" in finding.message for finding in stack.findings())
-
-
 @pytest.mark.parametrize(
     "reply", [(401, {"error": {"code": "other"}}), (200, {"items": []}), (403, None)]
 )
 def test_only_the_apis_own_401_passes(stack: HealthyStack, reply: tuple[int, None]) -> None:
     stack.api.reply_without_key = reply
     assert stack.problems() == [("address", "fail")]
-
-
-def test_a_stack_without_a_relay(stack: HealthyStack) -> None:
-    stack.certificate = None
-    assert ("relay", Verdict.SKIPPED) in [(f.check, f.verdict) for f in stack.findings()]
-    assert stack.problems() == []
 
 
 def test_a_sender_in_a_domain_that_ses_does_not_know(stack: HealthyStack) -> None:
@@ -286,12 +259,6 @@ def test_senders_that_get_each_bounce_by_mail(stack: HealthyStack) -> None:
 
 def test_a_dkim_key_that_is_missing_in_dns(stack: HealthyStack) -> None:
     del stack.dns.records[f"token2._domainkey.{SHOP}", "CNAME"]
-    assert stack.problems() == [("domains", "fail")]
-
-
-def test_dkim_keys_that_ses_has_not_found(stack: HealthyStack) -> None:
-    credentials = stack.domain_identities.identities
-    credentials[SHOP] = replace(credentials[SHOP], dkim="PENDING")
     assert stack.problems() == [("domains", "fail")]
 
 
@@ -333,18 +300,6 @@ def test_a_name_server_without_an_answer_is_no_problem(stack: HealthyStack) -> N
     assert next(f.message for f in stack.findings() if f.verdict is Verdict.SKIPPED) == (
         "broken.example: DNS gave no answer about the DMARC record."
     )
-
-
-def test_a_test_email_is_delivered(stack: HealthyStack) -> None:
-    finding = stack.round_trip().run(None)
-    assert (finding.check, finding.verdict) == ("mail", Verdict.PASS)
-    (method, path, key, body), *polls = stack.api.requests
-    assert (method, path) == ("POST", "/v1/emails")
-    assert isinstance(body, dict)
-    assert body["to"] == "success@simulator.amazonses.com"
-    assert polls == [("GET", "/v1/emails/m1", key, None)] * 3
-    (record,) = stack.keys.of_account(stack.shop)
-    assert record.revoked_at is not None
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.accounts.dns_records import SPF, RecordState, required_records
-from pillarbox.application.accounts.domains import Domain, Domains
+from pillarbox.application.accounts.dns_records import SPF, RecordState
+from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import HostedZone
 from pillarbox.domain.errors import ValidationFailed
 from tests.fakes.builders import NOW
 from tests.refusals import faults
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.domain_port_suites import AddZone, DomainIdentitiesSuite, HostedZonesSuite
 from tests.unit.admin.use_cases import errors
 
 
@@ -40,40 +39,6 @@ def setup() -> DomainSetup:
     return DomainSetup()
 
 
-def states(domain: Domain) -> dict[str, str]:
-    return {check.record.purpose: check.state.value for check in domain.records}
-
-
-class TestFakeDomains(DomainIdentitiesSuite):
-    @pytest.fixture
-    def identities(self) -> FakeDomains:
-        return FakeDomains()
-
-
-class TestFakeZones(HostedZonesSuite):
-    @pytest.fixture
-    def zones(self) -> FakeZones:
-        return FakeZones()
-
-    @pytest.fixture
-    def add_zone(self, zones: FakeZones) -> AddZone:
-        return lambda name: zones.zones.append(HostedZone(f"Z{len(zones.zones)}", name))
-
-
-def test_a_new_domain_shows_what_is_missing(setup: DomainSetup) -> None:
-    domain = setup.domains.add("Shop.Example")
-    assert domain.identity.name == "shop.example"
-    assert domain.identity.mail_from == "mail.shop.example"
-    assert set(states(domain).values()) == {"missing"}
-    assert len(domain.records) == 7
-    assert not domain.verified
-
-
-def test_an_international_name_becomes_a_labels(setup: DomainSetup) -> None:
-    """An international name is converted to A-labels, because DNS and SES know no others."""
-    assert setup.domains.add("bücher.example").identity.name == "xn--bcher-kva.example"
-
-
 @pytest.mark.parametrize(
     ("name", "code"),
     [
@@ -91,48 +56,11 @@ def test_an_invalid_or_misleading_name_is_refused(setup: DomainSetup, name: str,
     assert setup.identities.identities == {}
 
 
-def test_the_mail_from_domain_can_be_chosen_and_stays(setup: DomainSetup) -> None:
-    assert setup.domains.add("shop.example", mail_from="bounce").identity.mail_from == (
-        "bounce.shop.example"
-    )
-    assert setup.domains.add("shop.example").identity.mail_from == "bounce.shop.example"
-    assert setup.domains.add("shop.example", mail_from="b2").identity.mail_from == (
-        "b2.shop.example"
-    )
-    assert faults(setup.domains.add, "shop.example", mail_from="no label") == [
-        ("mail-from", "invalid_domain")
-    ]
-
-
 def test_a_domain_that_ses_does_not_know_is_not_shown(setup: DomainSetup) -> None:
     with pytest.raises(ValidationFailed, match=r"pillarbox domain add shop\.example") as refused:
         setup.domains.show("shop.example")
     assert errors(refused) == [("domain", "unknown_domain")]
     assert setup.identities.identities == {}
-
-
-def test_records_are_compared_with_dns(setup: DomainSetup) -> None:
-    setup.domains.add("shop.example")
-    identity = setup.identities.identities["shop.example"]
-    setup.dns.add(*required_records(identity)[:4])
-    setup.dns.records["shop.example", "TXT"] = ["v=spf1 mx ~all"]
-    assert states(setup.domains.show("shop.example")) == {
-        "DKIM": "present",
-        "MAIL FROM": "present",
-        "MAIL FROM SPF": "missing",
-        "SPF": "differs",
-        "DMARC": "missing",
-    }
-    assert set(states(setup.domains.add("broken.example")).values()) == {"unknown"}
-
-
-def test_missing_records_are_created_in_the_nearest_zone(setup: DomainSetup) -> None:
-    setup.zones.zones = [HostedZone("Z1", "example"), HostedZone("Z2", "shop.example")]
-    first = setup.domains.add("shop.example", create_records=True)
-    assert set(states(first).values()) == {"created"}
-    assert {zone for zone, _ in setup.zones.values} == {"Z2"}
-    again = setup.domains.add("shop.example", create_records=True)
-    assert set(states(again).values()) == {"present"}
 
 
 def test_existing_records_are_never_changed(setup: DomainSetup) -> None:
@@ -173,13 +101,6 @@ def test_without_exactly_one_zone_nothing_is_done(
         setup.domains.add("shop.example", create_records=True)
     assert errors(refused) == [("route53", "zone_not_found")]
     assert setup.identities.identities == {}
-
-
-def test_waiting_ends_when_the_domain_is_verified(setup: DomainSetup) -> None:
-    setup.domains.add("shop.example")
-    setup.identities.verify("shop.example")
-    assert setup.domains.wait("shop.example", timedelta(minutes=5)).verified
-    assert setup.pauses == []
 
 
 def test_waiting_ends_when_the_time_is_over(setup: DomainSetup) -> None:

@@ -99,15 +99,6 @@ def steps_of_a_rotation() -> int:
 STEPS: Final = steps_of_a_rotation()
 
 
-def test_a_rotation_ends_with_one_new_secret() -> None:
-    world, reported = World(), list[str]()
-    world.rotate(reported.append)
-    assert (world.secret, world.edge) == (["s1"], {"s1"})
-    assert world.accepted() == [{"s1"}, {"s1"}]
-    assert world.containers == [{"s1"}]
-    assert [line[:6] for line in reported] == ["1 of 3", "2 of 3", "3 of 3"]
-
-
 def test_the_next_rotation_chooses_another_secret() -> None:
     world = World()
     world.rotate()

@@ -30,7 +30,6 @@ from pillarbox.domain.messages.search import TagTerm
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery
 from pillarbox.domain.webhooks.events import suppression_added
-from tests.fakes.webhooks import endpoint
 from tests.unit.history.search_world import SearchWorld
 from tests.unit.history.world import START
 
@@ -194,43 +193,6 @@ def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
     assert world.found(ANN) == []
 
 
-def test_an_erasure_counts_what_waits_to_be_sent() -> None:
-    world = world_with_mail()
-    for _ in range(2):
-        world.send_to(ANN)
-    world.send_to("bob@example.com")
-    erased = erase(world)
-    assert (erased.messages, erased.pending) == (6, 3)
-
-
-def test_an_erasure_deletes_webhook_records_of_the_address() -> None:
-    world = world_with_mail()
-    hook = endpoint(world.account_id)
-    world.table.put(keys.webhook_endpoint(world.account_id, hook.endpoint_id))
-    deliveries = DynamoWebhookDeliveries(world.table)
-    waiting = DynamoWaitingEvents(world.table, lambda: world.now)
-    events = [
-        suppression_added(world.account_id, address, START, None).for_endpoint(hook.endpoint_id)
-        for address in (ANN, "bob@example.com")
-    ]
-    for event in events:
-        deliveries.put(WebhookDelivery(event=event, state=DeliveryState.DELIVERED))
-        waiting.put(event)
-    erase(world)
-    assert leftovers(world) == []
-    page = deliveries.newest_first(world.account_id, hook.endpoint_id, 10, None)
-    assert [delivery.event for delivery in page.items] == events[1:]
-    assert waiting.oldest(world.account_id, hook.endpoint_id, 10) == events[1:]
-
-
-def test_an_erasure_is_repeatable() -> None:
-    world = world_with_mail()
-    erase(world)
-    before = sorted(stored(world))
-    assert erasure(world).erase([world.account], ANN, lambda _: None) == []
-    assert sorted(stored(world)) == before
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [True, False])
 def test_an_erasure_that_was_killed_is_finished_by_the_next_run(*, after: bool) -> None:
@@ -258,21 +220,6 @@ def hashed(world: SearchWorld) -> Suppression | None:
     """Return Ann's suppression by its hash."""
     address = hashed_mailbox(world.account_id, ANN)
     return DynamoSuppressions(world.table).get(world.account_id, address)
-
-
-def test_a_suppression_becomes_one_of_the_hash() -> None:
-    world = world_with_mail()
-    erase(world)
-    suppressions = DynamoSuppressions(world.table)
-    assert suppressions.get(world.account_id, ANN) is None
-    kept = hashed(world)
-    assert kept is not None
-    assert (kept.reason, kept.at) == ("bounced", START)
-    account = DynamoAccounts(world.table).get(world.account_id)
-    assert account is not None
-    assert account.hashed_suppressions
-    found = suppressions.find_suppressed(world.account_id, [ANN, "bob@example.com"], hashed=True)
-    assert found == {ANN}
 
 
 @pytest.mark.parametrize(

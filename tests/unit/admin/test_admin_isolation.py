@@ -11,7 +11,6 @@ from pillarbox.application.operator.checks import Verdict
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
-from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.builders import NOW
 from tests.refusals import refusal
@@ -64,29 +63,6 @@ def test_an_account_gets_a_tenant_and_loses_it(isolation: Isolation) -> None:
     changed = stack.isolation.change(shop, Isolation.NONE)
     assert (changed.isolation, changed.tenant) == (Isolation.NONE, None)
     assert stack.tenants.associated == {}
-
-
-@pytest.mark.parametrize("isolation", list(Isolation))
-def test_an_account_can_send_after_each_call(isolation: Isolation) -> None:
-    for calls in count():
-        stack = UseCases()
-        shop = shop_with_senders(stack)
-        if isolation is Isolation.NONE:
-            stack.isolation.change(shop, Isolation.STRICT)
-        stack.tenants.calls_left = calls
-        failed = False
-        try:
-            stack.isolation.change(shop, isolation)
-        except ServiceError:
-            failed = True
-        assert can_send(stack, shop)
-        stack.tenants.calls_left = None
-        stack.isolation.change(shop, isolation)
-        assert account(stack, shop).isolation is isolation
-        assert len(stack.tenants.associated) == (isolation is not Isolation.NONE)
-        if not failed:
-            break
-    assert calls == (1 if isolation is Isolation.NONE else 2)
 
 
 def test_the_name_waits_for_every_association() -> None:

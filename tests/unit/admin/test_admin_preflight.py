@@ -29,13 +29,6 @@ NEEDS = RelayNeeds(
 )
 
 
-def test_the_account_is_shown() -> None:
-    shown, region = preflight.check_account(ACCOUNT)
-    assert verdicts([shown, region]) == ["pass", "pass"]
-    for part in (ACCOUNT.account_id, ACCOUNT.region, ACCOUNT.identity):
-        assert part in shown.message
-
-
 @pytest.mark.parametrize(
     "account",
     [

@@ -196,13 +196,6 @@ def test_the_comment_of_a_refused_row_is_one_line() -> None:
     ]
 
 
-def test_ten_errors_are_listed() -> None:
-    read = files().read(StringIO("nobody\n" * 30))
-    with pytest.raises(ValidationFailed) as failed:
-        read.check()
-    assert (len(failed.value.errors), failed.value.unlisted) == (10, 20)
-
-
 class _Calls(EngineTable):
     """A table that counts its calls, and loses the response of some writes."""
 

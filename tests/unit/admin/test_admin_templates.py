@@ -8,10 +8,14 @@ import pytest
 
 from pillarbox.adapters.dynamodb.records import template_item
 from pillarbox.adapters.dynamodb.templates import DynamoTemplates
-from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource, content_of
-from pillarbox.domain.templates.draft import LocaleContent, SourceKind
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
+from pillarbox.domain.accounts.account import Brand
+from pillarbox.domain.errors import Json
+from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.rendering.template_check import Problem
+from pillarbox.rendering.engine import Branding, render_starter
+from pillarbox.rendering.starters import SLUGS, find_starter
 from tests.fakes.builders import NOW
 from tests.refusals import faults, refusal
 from tests.unit.admin.use_cases import UseCases
@@ -24,14 +28,6 @@ SOURCE = TemplateSource(
     category="billing",
     html="<p>{{ order.total }} {{ note | default('') }}</p>",
 )
-
-
-def test_a_template_has_the_variables_of_its_source(account_id: str, use_cases: UseCases) -> None:
-    saved = use_cases.templates.create(account_id, SOURCE)
-    assert saved.variables == ("order", "note")
-    assert saved.required == ("order.id", "order.total")
-    assert saved == use_cases.templates.get(account_id, UUID(saved.template_id))
-    assert UUID(saved.template_id).version == 7
 
 
 @pytest.mark.parametrize(
@@ -64,18 +60,6 @@ def test_an_invalid_template_is_not_saved(
     assert [*use_cases.template_records.newest_first(account_id)] == [saved]
 
 
-def test_a_change_keeps_the_other_fields(account_id: str, use_cases: UseCases) -> None:
-    saved = use_cases.templates.create(account_id, SOURCE)
-    template_id = UUID(saved.template_id)
-    assert use_cases.templates.update(account_id, template_id, TemplateChanges()) == saved
-    changed = use_cases.templates.update(account_id, template_id, TemplateChanges(html="{{ sum }}"))
-    assert (changed.name, changed.subject) == (SOURCE.name, SOURCE.subject)
-    assert changed.variables == ("order", "sum")
-    assert changed.created_at == saved.created_at
-    assert changed.updated_at > saved.updated_at
-    assert changed == use_cases.templates.get(account_id, template_id)
-
-
 def test_every_change_makes_a_later_version(account_id: str, use_cases: UseCases) -> None:
     saved = use_cases.templates.create(account_id, SOURCE)
     ahead = replace(saved, updated_at=NOW + timedelta(days=1))
@@ -99,12 +83,6 @@ def test_two_changes_at_the_same_time(account_id: str, use_cases: UseCases) -> N
     refused = refusal(authoring.update, account_id, template_id, TemplateChanges(name="Bill"))
     assert refused.code == "service_unavailable"
     assert use_cases.templates.get(account_id, template_id).name == "Other"
-
-
-def test_a_reference_has_a_name(account_id: str, use_cases: UseCases) -> None:
-    template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
-    for attempt in (use_cases.templates.reference, use_cases.templates.unreference):
-        assert faults(attempt, account_id, template_id, "") == [("by", "too_short")]
 
 
 def test_the_last_versions_of_a_template_are_kept(
@@ -136,18 +114,24 @@ def test_a_source_of_the_largest_size_is_published(
     ) == [("html", "too_large")]
 
 
-def test_a_template_of_too_large_parts_is_not_compiled(use_cases: UseCases) -> None:
-    compiled: list[str] = []
+LOGO = "https://acme.example/logo.png"
+#: Values for which the general words of a copy are those of the starter.
+GENERAL: dict[str, Json] = {"expiry_minutes": 25, "days_left": 3, "app_name": "Acme"}
 
-    def compile_source(_: SourceKind, source: str) -> tuple[str, list[Problem]]:
-        compiled.append(source)
-        return source * 5, []
 
-    publication = replace(use_cases.templates.publication, compile_source=compile_source)
-    template = use_cases.templates.create(use_cases.create_account(), SOURCE)
-    for size, parts in ((13_000, 0), (12_000, 6)):
-        part = LocaleContent(subject="s", source="x" * size)
-        locales = {f"a{n}": part for n in range(26)}
-        written = replace(content_of(template), source=part.source, locales=locales)
-        assert faults(publication.publish, template, written, "ada") == [("html", "too_large")]
-        assert len(compiled) == parts
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_copy_of_a_starter_looks_like_it(account_id: str, use_cases: UseCases, slug: str) -> None:
+    brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a", company_address="1 Quay Street")
+    use_cases.accounts.update(account_id, AccountChanges(brand=brand))
+    source = use_cases.templates.starter_source(account_id, slug)
+    saved = use_cases.templates.create(account_id, source)
+    starter = find_starter(slug)
+    assert starter
+    values = {variable.name: variable.sample for variable in starter.variables} | GENERAL
+    branding = Branding("Acme", LOGO, attribution=False, accent="#0a7d5a")
+    subject, html = use_cases.templates.render(account_id, UUID(saved.template_id), values)
+    assert html == render_starter(slug, values | {"company_address": "1 Quay Street"}, branding)
+    assert "{{" not in subject + html
+    assert set(saved.variables) == {v.name for v in starter.variables} - {"app_name"}
+    without = {v.name for v in starter.variables if v.name in {"name", "ip", "expiry_minutes"}}
+    assert not without & set(saved.required)

@@ -1,31 +1,19 @@
 """The use cases for accounts, keys, senders and suppressions, and their errors."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.accounts.senders import AccountSender
-from pillarbox.application.templates.authoring import (
-    TemplateSource,
-)
 from pillarbox.domain.accounts.account import NO_BRAND, Brand, Plan
-from pillarbox.domain.accounts.key import SCOPES, KeyType, Preset
-from pillarbox.domain.accounts.quota import Limits
+from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.errors import ServiceError
-from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED
+from tests.fakes.builders import NOW
 from tests.refusals import faults, refusal
 from tests.unit.admin.use_cases import UseCases
 
 # Accounts
-
-
-def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
-    made = use_cases.accounts.create("Shop", Plan.FREE, limits=replace(UNLIMITED, per_day=0))
-    assert made == use_cases.accounts.get(made.account_id)
-    assert (made.created_at, made.senders, made.default_sender) == (NOW, {}, None)
-    assert made.limits == Limits(per_minute=60, per_day=0, per_month=9_000)
 
 
 @pytest.mark.parametrize(
@@ -54,27 +42,6 @@ def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) ->
 
 def test_a_name_of_128_characters_is_accepted(use_cases: UseCases) -> None:
     assert use_cases.accounts.create("é" * 128, Plan.FREE).name == "é" * 128
-
-
-def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
-    wrong = Limits(per_minute=-1, per_day=5, per_month=10**12 + 1)
-    expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
-    assert faults(use_cases.accounts.create, "Shop", Plan.FREE, limits=wrong) == expected
-    account_id = use_cases.create_account()
-    assert faults(use_cases.accounts.update, account_id, AccountChanges(limits=wrong)) == expected
-
-
-def test_a_brand_is_set_and_removed(account_id: str, use_cases: UseCases) -> None:
-    assert use_cases.accounts.get(account_id).brand == NO_BRAND
-    given = Brand(name="Acme", logo_url="https://a.example/l.png", accent="#0A7D5A", from_name="A")
-    changed = use_cases.accounts.update(account_id, AccountChanges(brand=given))
-    assert changed.brand == replace(given, accent="#0a7d5a")
-    removed = AccountChanges(brand=Brand(accent="", from_name=""))
-    left = Brand(name="Acme", logo_url="https://a.example/l.png")
-    assert use_cases.accounts.update(account_id, removed).brand == left
-    nothing = AccountChanges(brand=Brand(name="", logo_url=""))
-    assert use_cases.accounts.update(account_id, nothing) == use_cases.accounts.get(account_id)
-    assert use_cases.accounts.get(account_id).brand == NO_BRAND
 
 
 @pytest.mark.parametrize(
@@ -121,92 +88,7 @@ def test_shards_are_used_from_a_full_hour_on(account_id: str, use_cases: UseCase
     assert faults(use_cases.accounts.raise_shards, account_id, 4) == [("shards", "out_of_range")]
 
 
-@pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
-def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> None:
-    for attempt in (
-        lambda: use_cases.accounts.get(account_id),
-        lambda: use_cases.accounts.update(account_id, AccountChanges(name="Store")),
-        lambda: use_cases.accounts.raise_shards(account_id, 2),
-        lambda: use_cases.accounts.suspend(account_id),
-        lambda: use_cases.accounts.resume(account_id),
-        lambda: use_cases.keys.issue_preview(account_id, "web"),
-        lambda: use_cases.keys.issue_live(account_id, "web", Preset.SEND),
-        lambda: use_cases.keys.of_account(account_id),
-        lambda: use_cases.senders.add(account_id, "a@shop.example"),
-        lambda: use_cases.senders.of_account(account_id),
-        lambda: use_cases.senders.remove(account_id, "a@shop.example"),
-        lambda: use_cases.senders.make_default(account_id, "a@shop.example"),
-        lambda: use_cases.suppressions.add(account_id, "a@shop.example"),
-        lambda: use_cases.suppressions.of_account(account_id),
-        lambda: use_cases.suppressions.remove(account_id, "a@shop.example"),
-        lambda: use_cases.templates.create(
-            account_id, TemplateSource(name="a", subject="b", category="c", html="d")
-        ),
-    ):
-        assert refusal(attempt).code == "account_not_found"
-    assert use_cases.identities.addresses == []
-
-
 # Keys
-
-
-def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
-    issued = use_cases.keys.issue_preview(use_cases.create_account(Plan.FREE), "try")
-    assert issued.text.startswith("bx_preview_")
-    assert (issued.record.type, issued.record.preset) == (KeyType.PREVIEW, None)
-    assert issued.record.scopes == {"emails:send", "emails:read"}
-    assert not issued.record.self_service
-
-
-def test_a_preview_key_for_self_service_is_marked(use_cases: UseCases) -> None:
-    account_id = use_cases.create_account(Plan.FREE)
-    issued = use_cases.keys.issue_preview(account_id, "widget", self_service=True)
-    assert issued.text.startswith("bx_preview_")
-    (listed,) = use_cases.keys.of_account(account_id)
-    assert listed == issued.record
-    assert listed.self_service
-
-
-@pytest.mark.parametrize(
-    ("preset", "scopes", "refused"),
-    [
-        (Preset.MARKETING, [], ["marketing:campaigns:read", "marketing:campaigns:write"]),
-        (Preset.ANALYTICS, [], ["marketing:campaigns:read"]),
-        (
-            Preset.CUSTOM,
-            ["emails:send", "marketing:campaigns:write"],
-            ["marketing:campaigns:write"],
-        ),
-    ],
-)
-def test_a_free_plan_gets_no_campaigns(
-    use_cases: UseCases, preset: Preset, scopes: list[str], refused: list[str]
-) -> None:
-    free = use_cases.create_account(Plan.FREE)
-    raised = refusal(use_cases.keys.issue_live, free, "web", preset, scopes)
-    assert (raised.code, raised.status) == ("SCOPE_NOT_ALLOWED_FOR_TIER", 403)
-    assert raised.details == {"scopes": refused, "plan": "free"}
-    assert [*use_cases.keys.of_account(free)] == []
-    for plan in (Plan.STANDARD, Plan.ENTERPRISE):
-        issued = use_cases.keys.issue_live(use_cases.create_account(plan), "web", preset, scopes)
-        assert issued.record.scopes >= set(refused)
-
-
-def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
-    scopes = SCOPES - {"marketing:campaigns:read", "marketing:campaigns:write"}
-    issued = use_cases.keys.issue_live(
-        use_cases.create_account(Plan.FREE), "all", Preset.CUSTOM, scopes
-    )
-    assert issued.record.scopes == scopes
-
-
-def test_keys_are_listed_oldest_first(account_id: str, use_cases: UseCases) -> None:
-    ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
-    revoked = use_cases.keys.revoke(ids[2])
-    listed = [*use_cases.keys.of_account(account_id)]
-    assert [key.key_id for key in listed] == ids
-    assert listed[2] == revoked
-    assert revoked.revoked_at is not None
 
 
 def test_an_account_has_so_many_keys(use_cases: UseCases, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,14 +117,6 @@ def test_the_last_revoked_keys_stay_in_the_list(
     assert names == ["0", "1", "2", "3", "new"]
 
 
-@pytest.mark.parametrize(
-    "key_id",
-    ["", "key_", f"key_{ACCOUNT}00000000", f"key_{ACCOUNT}", f"{ACCOUNT}00000000", "k\udcff"],
-)
-def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
-    assert refusal(use_cases.keys.revoke, key_id).code == "key_not_found"
-
-
 # Senders
 
 
@@ -259,25 +133,6 @@ def test_ses_decides_whether_a_sender_is_verified(account_id: str, use_cases: Us
     assert use_cases.senders.add(
         account_id, "orders@shop.example", verified=True, default=True
     ).default
-
-
-def test_sender_addresses_are_normalized(account_id: str, use_cases: UseCases) -> None:
-    added = use_cases.senders.add(account_id, "Hello@Bücher.Example", verified=True)
-    assert added.address == "Hello@xn--bcher-kva.example"
-    assert use_cases.senders.make_default(account_id, "Hello@BÜCHER.example").default
-    assert use_cases.senders.remove(account_id, "Hello@bücher.example") == added.address
-    assert use_cases.senders.of_account(account_id) == ()
-
-
-@pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
-def test_a_sender_is_one_bare_address(account_id: str, use_cases: UseCases, address: str) -> None:
-    for attempt in (
-        use_cases.senders.add,
-        use_cases.senders.remove,
-        use_cases.senders.make_default,
-    ):
-        assert faults(attempt, account_id, address) == [("address", "invalid_address")]
-    assert use_cases.identities.addresses == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from admin.use_cases.isolation import AccountIsolation
 from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.service_address import DynamoSharedTenant
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
 from pillarbox.adapters.dynamodb.templates import (
@@ -20,7 +19,6 @@ from pillarbox.adapters.dynamodb.templates import (
 from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
-from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.domain.accounts.account import Plan
@@ -28,8 +26,6 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.engine_tables import EngineTable
-from tests.fakes.slow_requests import slow_requests
-from tests.fakes.stores import FakeProviderSuppressions
 from tests.fakes.tenants import FakeTenants
 
 
@@ -61,8 +57,6 @@ class UseCases:
     """The use cases, and the stores behind them."""
 
     def __init__(self) -> None:
-        #: The management keys that owners were told of.
-        self.told: list[str] = []
         self.table = EngineTable("table")
         credentials = EngineTable("credentials", self.table)
         self.account_records = DynamoAccounts(self.table)
@@ -77,7 +71,7 @@ class UseCases:
             accounts=self.account_records,
             members=DynamoMembers(credentials),
             log=ChangeLog(DynamoAccountLog(self.table), clock),
-            tell_owners=lambda _, key: self.told.append(key.key_id),
+            tell_owners=lambda *_: None,
             count=lambda *_: True,
             clock=clock,
         )
@@ -92,13 +86,6 @@ class UseCases:
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_records,
             compile_source=compile_source,
-            clock=clock,
-        )
-        self.suppressions = SuppressionList(
-            records=DynamoSuppressions(self.table),
-            provider_suppressions=FakeProviderSuppressions(),
-            accounts=self.account_records,
-            slow_requests=slow_requests(),
             clock=clock,
         )
 

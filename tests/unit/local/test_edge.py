@@ -175,33 +175,12 @@ def test_a_path_outside_the_stage_is_not_found(path: str) -> None:
     assert json.loads(body["body"])["error"]["code"] == "route_not_found"
 
 
-def test_an_unknown_path_is_not_found() -> None:
-    def engine(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(
-            403,
-            headers={"x-amzn-ErrorType": "MissingAuthenticationTokenException"},
-            json={"message": "Missing Authentication Token"},
-        )
-
-    answer = ask(engine)
-    assert answer.status_code == 404
-    assert code_of(answer) == "route_not_found"
-
-
 def test_an_error_of_the_engine_gets_the_envelope() -> None:
     answer = ask(lambda _: httpx.Response(502, json={"message": "Internal server error"}))
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "5"
     assert answer.headers["cache-control"] == "no-store"
     assert code_of(answer) == "service_unavailable"
-
-
-def test_an_error_of_the_api_is_unchanged() -> None:
-    body = b'{ "error": {"code": "message_not_found"} }'
-    answer = ask(lambda _: httpx.Response(404, headers={"X-Request-Id": "abc"}, content=body))
-    assert answer.status_code == 404
-    assert answer.content == body
-    assert answer.headers["x-request-id"] == "abc"
 
 
 async def _parts(size: int) -> AsyncIterator[bytes]:
@@ -258,20 +237,6 @@ def test_the_stage_gets_the_access_key_id_and_nothing_of_a_browser() -> None:
     assert {"origin", "sec-fetch-site"}.isdisjoint(name for name, _ in headers)
     assert ["origin-trial", "x"] in headers
     assert [value for name, value in headers if name == own] == ["http://edge"]
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "code"),
-    [
-        ("/api/v1/emails", 405, "method_not_allowed"),
-        ("/api/v1/unknown", 404, "route_not_found"),
-    ],
-)
-def test_a_preflight_ends_at_the_edge(path: str, status: int, code: str) -> None:
-    preflight = {"Origin": "http://other", "Access-Control-Request-Method": "POST"}
-    answer = ask(unreachable, "OPTIONS", path, headers=preflight)
-    assert (answer.status_code, code_of(answer)) == (status, code)
-    assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
 def test_with_a_url_one_email_goes_to_its_function() -> None:

@@ -171,16 +171,6 @@ def test_a_signed_link_can_be_opened() -> None:
         assert not passes(guard, opening | changed, path=link)
 
 
-def test_the_engine_answers_no_preflight() -> None:
-    assert not passes(SignedRequests(echo, KEY), {"Authorization": SIGNED}, "OPTIONS")
-
-
-def test_the_access_key_id_goes_no_further() -> None:
-    response = ask(SignedRequests(echo, KEY), {KEY_HEADER: KEY, "X-Other": "1"})
-    assert "x-other" in response.text
-    assert KEY_HEADER not in response.text
-
-
 def test_a_callers_origin_reaches_the_functions() -> None:
     response = ask(
         SignedRequests(echo, KEY), {KEY_HEADER: KEY, f"{BROWSER_PREFIX}origin": "http://a.example"}

@@ -63,11 +63,6 @@ def test_the_frame_finds_embedded_images() -> None:
     assert f'<img src="parts/{number}">' in view.framed_html()
 
 
-def test_an_unknown_cid_stays_as_written() -> None:
-    html = read(b'Content-Type: text/html\r\n\r\n<HEAD x=y><img src="cid:none">').framed_html()
-    assert html == '<HEAD x=y><base target="_blank"><img src="cid:none">'
-
-
 @pytest.mark.parametrize(
     ("html", "remote"),
     [

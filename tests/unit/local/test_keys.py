@@ -11,7 +11,7 @@ import pytest
 from local import relay
 from local.environment import write_authorities
 from local.keys import KeysInvalid, keep_keys
-from pillarbox.domain.accounts.key import KeyType, account_of_key, new_key_text
+from pillarbox.domain.accounts.key import KeyType, new_key_text
 
 
 @pytest.fixture
@@ -30,12 +30,6 @@ def test_a_restart_has_the_same_keys_and_certificate(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     types = {role: KeyType(text.split("_")[1]) for role, text in first.texts.items()}
     assert types == {"live": "live", "live_free": "live", "preview": "preview"}
-
-
-def test_the_accounts_are_those_in_the_keys(path: Path) -> None:
-    keys = keep_keys(path)
-    assert keys.accounts == {role: account_of_key(text) for role, text in keys.texts.items()}
-    assert len(set(keys.accounts.values())) == 3
 
 
 def test_a_key_of_the_environment_comes_first(path: Path) -> None:
@@ -72,13 +66,6 @@ def test_a_damaged_file_is_refused(path: Path, content: str | bytes) -> None:
     with pytest.raises(KeysInvalid, match="make fresh"):
         keep_keys(path)
     assert path.read_bytes() == (content if isinstance(content, bytes) else content.encode())
-
-
-def test_a_damaged_certificate_is_refused(path: Path) -> None:
-    keep_keys(path)
-    change(path, certificate="-----BEGIN CERTIFICATE-----")
-    with pytest.raises(KeysInvalid, match="make fresh"):
-        keep_keys(path)
 
 
 def test_a_certificate_that_expires_soon_is_renewed(

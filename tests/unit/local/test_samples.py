@@ -62,14 +62,6 @@ def test_a_sample_names_what_the_stack_has(function: str, parameter: str, value:
     assert value in event["path"].split("/")
 
 
-def test_a_sample_asks_the_stack_for_nothing_else() -> None:
-    def unused() -> str:
-        raise AssertionError
-
-    values = dict.fromkeys(VALUES, unused) | {"API_KEY": named("API_KEY")}
-    assert "its-API_KEY" in sample_event("SendEmail", values)
-
-
 def test_the_error_for_a_wrong_name_lists_the_functions() -> None:
     with pytest.raises(NoSuchFunction) as refused:
         sample_event("Nothing", VALUES)
