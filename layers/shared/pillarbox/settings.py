@@ -6,10 +6,8 @@ for it, such as `settings.table`. `Settings({})` has the defaults.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Final, Literal, Self, overload
-
-if TYPE_CHECKING:
-    from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
+from typing import Final, Literal, Self, overload
 
 #: The start of every variable of ours.
 PREFIX: Final = "PILLARBOX_"
@@ -155,7 +153,7 @@ def servers(text: str) -> tuple[str, ...]:
     return entries
 
 
-def networks(text: str) -> "tuple[IPv4Network | IPv6Network, ...]":
+def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     """Parse a list such as `10.0.0.0/16,10.1.0.0/16`."""
     from ipaddress import ip_network  # noqa: PLC0415  no function reads networks
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.application.ports import Clock
 from pillarbox.domain.client_origin import is_of_edge
 from pillarbox.domain.errors import ServiceError
-
-if TYPE_CHECKING:
-    from pillarbox.application.ports import Clock
 
 #: What is not the secret as it was read may be a newer one. Shorter than a rotation waits between
 #: storing a secret and sending it.
@@ -34,7 +32,7 @@ class EdgeSecret:
         read: returns the newest text of a secret.
     """
 
-    def __init__(self, name: str, clock: "Clock", read: Callable[[str], str] = read_secret) -> None:
+    def __init__(self, name: str, clock: Clock, read: Callable[[str], str] = read_secret) -> None:
         self._name = name
         self._clock = clock
         self._read = read

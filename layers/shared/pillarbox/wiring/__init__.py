@@ -5,8 +5,9 @@ what its own use case needs, because each import costs cold start.
 """
 
 import os
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.secret_store import read_secret
@@ -18,9 +19,6 @@ from pillarbox.wiring.operator import OperationWiring
 from pillarbox.wiring.sign_in import SignInWiring
 from pillarbox.wiring.templates import TemplateWiring
 from pillarbox.wiring.webhooks import WebhookWiring
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 __all__ = ["Wiring", "count_changes", "read_secret", "services", "utc_now"]
 
@@ -49,7 +47,7 @@ class Wiring(
         use_direct_client(on=self.settings.aws_client == "direct")
 
 
-def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
+def count_changes(records: Iterable[Mapping[str, Any]]) -> Mapping[str, int]:
     """Count the changes of messages in records of the table's stream, for metrics."""
     from pillarbox.adapters.dynamodb.history import message_log
 

@@ -1,15 +1,13 @@
 """What `pillarbox deploy` stores: the service's address, and the tenant of strangers."""
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute
 from pillarbox.adapters.dynamodb.table import Store, Table
+from pillarbox.application.ports import Clock
 from pillarbox.domain.errors import Unavailable
-
-if TYPE_CHECKING:
-    from pillarbox.application.ports import Clock
 
 #: A process may run for hours, and a deployment may change the address meanwhile.
 _REMEMBERED: Final = timedelta(minutes=5)
@@ -23,7 +21,7 @@ class DynamoServiceAddress:
     function can contain it.
     """
 
-    def __init__(self, table: Table, clock: "Clock") -> None:
+    def __init__(self, table: Table, clock: Clock) -> None:
         self._table = table
         self._clock = clock
         self._url = ""

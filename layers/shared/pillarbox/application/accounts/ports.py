@@ -6,7 +6,7 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pillarbox.application.pauses import PauseRecords
 from pillarbox.domain.accounts.account import (
@@ -24,9 +24,7 @@ from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.accounts.suppression import Suppression
-
-if TYPE_CHECKING:
-    from pillarbox.domain.sign_in.session import Member
+from pillarbox.domain.sign_in.session import Member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +143,10 @@ class AccountRecords(PauseRecords, Protocol):
 class Invitations(Protocol):
     """The members of accounts, of whom a revocation removes some who have not agreed."""
 
-    def of_account(self, account_id: str) -> "Sequence[Member]":
+    def of_account(self, account_id: str) -> Sequence[Member]:
         """Read an account's members."""
 
-    def change(self, member: "Member", role: None, keeper: None) -> "Member | None":
+    def change(self, member: Member, role: None, keeper: None) -> Member | None:
         """Remove a member; return None if it is not what the caller has read."""
 
 

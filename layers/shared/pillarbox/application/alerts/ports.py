@@ -5,35 +5,33 @@ Every method may raise ServiceError `service_unavailable`, as in `application.po
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    # Only named here: the functions that raise alerts import few of them.
-    from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
+from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
 
 
 class AlertRecords(Protocol):
     """The alerts of each account, which expire, and how its owners hear of them."""
 
-    def add(self, account_id: str, alert: "Alert", at: datetime) -> bool:
+    def add(self, account_id: str, alert: Alert, at: datetime) -> bool:
         """Store an alert, unless it is stored; return whether it has yet to be told."""
 
-    def of_account(self, account_id: str) -> "Sequence[StoredAlert]":
+    def of_account(self, account_id: str) -> Sequence[StoredAlert]:
         """Read the alerts of the last weeks consistently, the oldest first."""
 
     def mark_told(self, account_id: str, alert_ids: Iterable[str], at: datetime) -> None:
         """Note that alerts were told."""
 
-    def settings(self, account_id: str) -> "AlertSettings":
+    def settings(self, account_id: str) -> AlertSettings:
         """Read consistently what the owners chose; without a record, the defaults."""
 
-    def set_settings(self, account_id: str, settings: "AlertSettings") -> None:
+    def set_settings(self, account_id: str, settings: AlertSettings) -> None:
         """Store what they chose."""
 
-    def chat_state(self, account_id: str) -> "ChatState | None":
+    def chat_state(self, account_id: str) -> ChatState | None:
         """Read how the last post went; None if there was none."""
 
-    def set_chat_state(self, account_id: str, state: "ChatState") -> None:
+    def set_chat_state(self, account_id: str, state: ChatState) -> None:
         """Store how the last post went."""
 
 

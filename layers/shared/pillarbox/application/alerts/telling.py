@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from pillarbox.application.account_lookup import AccountReader
@@ -25,12 +25,9 @@ from pillarbox.domain.accounts.alert import (
     StoredAlert,
 )
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.ids import named_id
 from pillarbox.rendering.notice import notice_source
-
-if TYPE_CHECKING:
-    from pillarbox.domain.errors import Json
 
 #: How long alerts of a kind wait after the last telling. The test that an owner asks for does not.
 GATHERED: Final = timedelta(hours=1)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pillarbox.application.ports import (
     Clock,
@@ -16,6 +16,7 @@ from pillarbox.application.ports import (
 from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
 from pillarbox.application.sign_in.ports import PreviewAccounts, SignInCounts, Users
 from pillarbox.domain.address import domain_of, mailbox_key
+from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.sign_in.codes import CODE_TIME, CodeRequest
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, user_digest
@@ -32,9 +33,6 @@ from pillarbox.domain.sign_in.sign_up import (
 )
 from pillarbox.domain.sign_in.strangers import Audience, Cause
 from pillarbox.rendering.notice import code_source, sign_up_source
-
-if TYPE_CHECKING:
-    from pillarbox.domain.errors import Json
 
 #: Subject, template and values of an email.
 type _Text = tuple[str, str, dict[str, Json]]

@@ -1,21 +1,17 @@
 """Write to people who have not agreed to get email of the service, unless too many bounced."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, SendMail, ServiceAddress, StrangerMail
 from pillarbox.application.sign_in.ports import Proofs
 from pillarbox.application.stranger_pauses import paused
+from pillarbox.domain.errors import Json
 from pillarbox.domain.sign_in.preview_key import new_report
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.sign_in.strangers import Cause
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pillarbox.domain.errors import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +34,7 @@ class MailToStrangers:
         address: str,
         subject: str,
         source: str,
-        values: "Mapping[str, Json]",
+        values: Mapping[str, Json],
         cause: Cause,
         *,
         message_id: UUID | None = None,

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pillarbox.application.ports import Clock
 from pillarbox.application.sign_in.ports import Proofs, SignInCounts, SignUps
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account, Isolation, Plan
+from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import ServiceError, Unavailable
@@ -30,9 +30,6 @@ from pillarbox.domain.sign_in.sign_up import (
     SignUpStatus,
     sign_up_closed,
 )
-
-if TYPE_CHECKING:
-    from pillarbox.domain.accounts.account_log import LogEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +113,7 @@ def create_account(  # noqa: PLR0913  what the transaction writes
     request: SignUpRequest,
     before: SignUpRequest | None,
     plan: Plan,
-    entry: "LogEntry | None" = None,
+    entry: LogEntry | None = None,
     *,
     tenant: str | None = None,
 ) -> Account:

@@ -6,14 +6,11 @@ days, never for more. Codes and links by which people sign in are never kept.
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pillarbox.domain.accounts.account import MAX_KEEP
+from pillarbox.domain.accounts.account import MAX_KEEP, Account
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
-
-if TYPE_CHECKING:
-    from pillarbox.domain.accounts.account import Account
 
 #: The numbers of days after which the bucket deletes by itself. A part of the key names one.
 CLASSES: Final = (1, 7, 30, MAX_KEEP)
@@ -62,7 +59,7 @@ def _slug(text: str) -> str:
 
 
 def days_to_keep(
-    account: "Account", asked: int | None, template: SavedTemplate | StarterTemplate | None
+    account: Account, asked: int | None, template: SavedTemplate | StarterTemplate | None
 ) -> int:
     """Return for how many days to keep an email of which its request asks for some; 0: not."""
     if is_code(template):

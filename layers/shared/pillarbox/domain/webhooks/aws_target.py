@@ -11,10 +11,9 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pillarbox.domain.webhooks.endpoint import WebhookEvent
+from pillarbox.domain.webhooks.endpoint import WebhookEvent
 
 #: What the names of the roles begin with. The policy of the service allows no others: many roles
 #: of an organization trust each other's accounts, and have other names.
@@ -85,7 +84,7 @@ class EventBucket:
         """What the service needs to reach."""
         return f"arn:{self.role.partition}:s3:::{self.name}/{self.prefix}*"
 
-    def key(self, event: "WebhookEvent") -> str:
+    def key(self, event: WebhookEvent) -> str:
         """Return the key of an event's object, in the folder of its hour.
 
         It follows from the event alone, so a repetition writes the same object.
