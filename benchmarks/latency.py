@@ -429,7 +429,7 @@ def few_results() -> Iterator[Result]:
     yield behind_one_to_many(1.0, 1)
     yield behind_one_to_many(14.0, 1)
     yield three_at_once(20)
-    yield mixtures(range(22, 31))
+    yield mixtures(range(31, 40))
     yield lone_worker(14.0)
     yield four_accounts()
     yield below_the_rate(0.95, 20, 20.0)

@@ -97,7 +97,7 @@ OF_A_PACKAGE: Final = {
     "adapters/dynamodb/history": (3, _STORED),
     "adapters/dynamodb/messages/known_bucket.py": (2, _PACE),
     "adapters/dynamodb/messages/quotas.py": (2, _ONE_CLOCK),
-    "adapters/dynamodb/messages/sending_rate.py": (12, _PACE),
+    "adapters/dynamodb/messages/sending_rate.py": (13, _PACE),
     "adapters/dynamodb/messages/shares.py": (4, _PACE),
     "adapters/dynamodb/messages/token_bucket.py": (7, _PACE),
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),

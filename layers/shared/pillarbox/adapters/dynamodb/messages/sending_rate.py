@@ -71,6 +71,8 @@ _BATCH: Final = 5
 _START: Final = 0.05
 #: A state that is older than this is read again before it refuses an email.
 _FRESH: Final = SECOND // 50
+#: After so long a time a worker takes the bucket for full, and one token without a read.
+_QUIET: Final = 2 * SECOND
 _THROTTLES: Final = frozenset(
     {"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"}
 )
@@ -198,7 +200,9 @@ class DynamoSendingRate:
         state = self._start_apart(state)
         for _ in range(_ATTEMPTS):
             now = self._now()
-            if self._bucket.seen_at < now - _FRESH:
+            age = now - self._bucket.seen_at
+            is_quiet = age > _QUIET and email.recipients == 1 and _is_full(state, now)
+            if age > _FRESH and not is_quiet:
                 state = self._bucket.keep(self._bucket.item.read() or state, now)
             tokens, before = _needs(email, state, now)
             latest = _latest(tokens, before, now)

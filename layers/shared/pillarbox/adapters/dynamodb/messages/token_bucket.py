@@ -141,8 +141,8 @@ class TokenBucket:
         self._key = keys.sending_rate()
 
     def read(self) -> BucketState | None:
-        """Read the item; None if there is none yet."""
-        item = self._table.get(self._key)
+        """Read the item, perhaps without the last writes; None if there is none yet."""
+        item = self._table.get(self._key, consistent=False)
         return _state(item) if item else None
 
     def create(self, rate: float, now: int) -> BucketState:
