@@ -1,9 +1,9 @@
 # ruff: noqa: T201  a program that is run by hand prints its results
 """How large each package is, and how many others it imports: `make budgets`.
 
-`budgets.toml` has what each package may have, which `tests/checks/test_package_budgets.py` compares.
-The program writes what they have now, and prints the rows that change. Lines are those of files that
-somebody writes: what `make openapi` writes, documentation, and what no program reads is left out.
+`budgets.toml` has what each package may have, and `tests/checks/test_package_budgets.py` compares
+it. The program writes what they have now, and prints the rows that change. Lines are those of files
+that somebody writes: what `make openapi` writes, documents, and what no program reads is left out.
 """
 
 import re
