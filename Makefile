@@ -88,9 +88,8 @@ faults: setup ## break each call of each path, at random and by kills: an hour
 dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
 	$(RUN)python -m verification.dynamodb_local
 
-# FROM=v1.2.3 also upgrades from that release's templates; the default is the newest release.
-deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalStack, fail, upgrade, delete: needs Java and npm
-	$(RUN)python -m verification.rehearsal $${FROM:+--from $$FROM} $$SETS
+deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalStack, fail, repair, delete: needs Java and npm
+	$(RUN)python -m verification.rehearsal $$SETS
 
 bank: setup ## plant each known bug; a test or a run must notice it: 15 minutes
 	$(RUN)python -m verification.bank
@@ -116,12 +115,10 @@ check: setup ## check lint, format, types, the template and what must agree
 attacks: setup ## try what hostile mail, requests and sources would try: an hour
 	$(RUN)python -m verification.attacks
 
-bench: setup dashboard ## measure what emails and open pages cost, rendering, MIME and waits: minutes
+bench: setup dashboard ## measure what emails and open pages cost, and waits: minutes
 	$(RUN)python -m benchmarks.accepting
 	$(RUN)python -m benchmarks.costs
 	$(RUN)python -m benchmarks.dashboard
-	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
-	$(RUN)python benchmarks/mime.py
 	$(RUN)python -m benchmarks.latency
 
 openapi: setup ## write docs/openapi.json and the other generated texts
@@ -159,12 +156,12 @@ packages: setup ## build the wheels and tarballs of packages/, in dist: needs np
 	@for package in pillarbox pillarbox-testing; do $(UV) build --quiet --wheel --out-dir dist packages/$$package; done
 	@npm pack --silent --pack-destination dist ./packages/pillarbox-js ./packages/pillarbox-testing-js
 
-clients: setup packages ## send with our client packages and with generated clients: needs Node and npm
-	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
+clients: setup packages ## send with our client packages, built and installed: needs Node and npm
+	$(RUN)python -m verification.clients
 
 # Debian has it all: php-cli php-curl php-symfony-http-client php-symfony-postmark-mailer.
 sdks: setup ## send with the SDKs of Resend and Postmark and with frameworks: needs Node, npm and PHP
-	$(UV) run --with django-anymail==15.2 --with postmark-python==0.4.0 python -m verification.sdks
+	$(UV) run --with django-anymail==15.2 python -m verification.sdks
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby
 # ruby-actionmailer golang-go.

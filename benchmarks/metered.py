@@ -209,39 +209,16 @@ class Metered:
 class Partitions(Metered):
     """An engine that counts units by partition key and second, and the largest item."""
 
-    #: In milliseconds since the start. A call of a batch takes some of them.
+    #: In milliseconds since the start.
     now: int = 0
-    milliseconds_per_call: int = 0
     writes: Counter[tuple[str, int]] = field(default_factory=Counter)
     reads: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def charge(self, pk: str, *, reads: float = 0, writes: int = 0) -> None:
         """Count units of a partition key in the current second."""
         super().charge(pk, reads=reads, writes=writes)
-        self.now += self.milliseconds_per_call
         self.writes[pk, self.now // 1000] += writes
         self.reads[pk, self.now // 1000] += round(2 * reads)  # in halves
-
-
-def busiest(counts: Counter[tuple[str, int]], prefix: str) -> int:
-    """Return the highest units of a partition key of some kind in a second."""
-    return max((n for (pk, _), n in counts.items() if pk.startswith(prefix)), default=0)
-
-
-def throttled(counts: Counter[tuple[str, int]], limit: int) -> int:
-    """Return the units beyond the limit of each partition key and second."""
-    return sum(max(n - limit, 0) for n in counts.values())
-
-
-def largest_item(engine: Metered) -> int:
-    """Return the bytes of the largest item of the ledger that the run wrote."""
-    return max(
-        len(item["entries"]["B"])
-        for pk, partition in engine.partitions.items()
-        if pk.startswith("STAT#")
-        for item in partition.items.values()
-        if not callable(item) and "entries" in item
-    )
 
 
 def _matches(item: Item, request: Mapping[str, Any]) -> bool:
