@@ -2,34 +2,27 @@
 """Deploy the packaged templates to a second CloudFormation: `make deploy-rehearsal`.
 
 For each set of parameters: create the stack, deploy the same again, fail an update, repair it,
-delete the stack. With a former release, also create its stack, and upgrade and delete it.
+delete the stack. `python -m tools.templates` says what an upgrade would replace.
 """
 
 import argparse
-import io
 import signal
 import subprocess
 import sys
-import tarfile
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final
 
 from tools.templates.sets import SETS, ParameterSet
-from tools.templates.upgrade import newest_release
 from verification.dynamodb_local.server import ROOT, EngineMissing
 from verification.rehearsal.engine import LOG, EngineFailed, running
 from verification.rehearsal.stacks import Cloud, Outcome, Template
 
 #: Together they create every resource of every template at least once.
 _CHOSEN: Final = ("dev", "prod", "no-edge", "domain", "relay", "everything", "europe")
-_UPGRADED: Final = ("dev", "prod", "everything")
 #: How a step may end, and what LocalStack lacks if it ends so.
 _ENDS: Final = {
     "create": {"CREATE_COMPLETE": ""},
-    "upgrade": {"UPDATE_COMPLETE": ""},
     "deploy again": {"change set FAILED": "", "UPDATE_COMPLETE": "updates to no change"},
     "fail": {"UPDATE_ROLLBACK_COMPLETE": "", "ROLLBACK_COMPLETE": "undoes no update"},
     "repair": {"UPDATE_COMPLETE": ""},
@@ -41,15 +34,12 @@ _ROW: Final = "{:34} {:13} {:5} {:>5}  {}"
 def main() -> int:
     """Return 1 if a step did not end as it must, and 2 if the engine cannot run."""
     parser = argparse.ArgumentParser(prog="make deploy-rehearsal", description=__doc__)
-    parser.add_argument("--from", dest="revision", default=newest_release())
     parser.add_argument("sets", nargs="*", choices=[each.name for each in SETS])
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # also ends the engine
     try:
-        with tempfile.TemporaryDirectory() as folder, running() as url:
-            if arguments.revision:
-                _extract(arguments.revision, Path(folder))
-            return _Rehearsal(url, Path(folder), arguments.revision).run(arguments.sets or _CHOSEN)
+        with running() as url:
+            return _Rehearsal(url).run(arguments.sets or _CHOSEN)
     except (EngineMissing, EngineFailed) as error:
         print(error, file=sys.stderr)
         return 2
@@ -61,10 +51,8 @@ def main() -> int:
 class _Rehearsal:
     """All steps of a run on one engine."""
 
-    def __init__(self, url: str, old: Path, revision: str | None) -> None:
+    def __init__(self, url: str) -> None:
         self._url = url
-        self._old = old
-        self._revision = revision
         self._found = 0
         self._stand_ins: dict[str, int] = {}
 
@@ -75,11 +63,8 @@ class _Rehearsal:
         for region in sorted({each.region for each in chosen}):
             cloud = Cloud(self._url, region)
             new = cloud.package(ROOT)
-            old = cloud.package(self._old) if self._revision else None
             for each in (each for each in chosen if each.region == region):
                 self._rehearse(cloud, each, new)
-                if old and each.name in _UPGRADED:
-                    self._upgrade(cloud, each, old, new)
         print("\nLocalStack lacks these types, and a stand-in accepts them:")
         for kind, count in sorted(self._stand_ins.items()):
             print(f"{count:4} {kind}")
@@ -100,16 +85,6 @@ class _Rehearsal:
         self._step(chosen.name, "fail", deploy(_refused(new)))
         self._step(chosen.name, "repair", deploy(new))
         self._step(chosen.name, "delete", lambda: cloud.delete(stack))
-
-    def _upgrade(self, cloud: Cloud, chosen: ParameterSet, old: Template, new: Template) -> None:
-        stack, name = f"upgraded-{chosen.name}", f"{chosen.name}, from {self._revision}"
-
-        def deploy(template: Template) -> Callable[[], Outcome]:
-            return lambda: cloud.deploy(stack, template, chosen.parameters)
-
-        if self._step(name, "create", deploy(old)):
-            self._step(name, "upgrade", deploy(new))
-            self._step(name, "delete", lambda: cloud.delete(stack))
 
     def _step(self, name: str, step: str, act: Callable[[], Outcome]) -> bool:
         """Take a step and print its row; return whether it ended as it must."""
@@ -142,15 +117,6 @@ def _refused(template: Template) -> Template:
         },
     }
     return template | {"Resources": template["Resources"] | {"Refused": permission}}
-
-
-def _extract(revision: str, folder: Path) -> None:
-    """Write the files of a revision into a folder."""
-    packed = subprocess.run(
-        ["git", "archive", revision], cwd=ROOT, check=True, capture_output=True
-    ).stdout
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(folder, filter="data")
 
 
 if __name__ == "__main__":

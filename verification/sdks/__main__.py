@@ -21,8 +21,7 @@ from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
 _PROGRAMS: Final = (
-    *("resend.mjs", "postmark.mjs", "postmark_send.py", "django_send.py", "php_bodies.py"),
-    "symfony.php",
+    *("resend.mjs", "postmark.mjs", "django_send.py", "php_bodies.py", "symfony.php"),
 )
 
 
