@@ -7,6 +7,8 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pillarbox.application.accounts.resuming import Resuming
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
@@ -15,6 +17,7 @@ from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
 from pillarbox.domain.messages.statistics import RecipientCounts, index_entry
 from pillarbox.domain.wilson import lower_bound
+from tests.examples import examples
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
 from tests.fakes.reputation import LIMITS, Reputation, check_history, lower_root
@@ -53,13 +56,10 @@ def the_pause(world: Reputation, scope: PauseScope) -> Pause:
     return pause
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.slow
+@settings(max_examples=examples(3), deadline=None)
+@given(seed=st.integers(0, 100_000))
 def test_random_histories_equal_the_slow_definition(seed: int) -> None:
-    """Each judgement of the ledger's figures is what counting message by message gives.
-
-    `python -m verification.breaker` plays 10,000 histories.
-    """
     check_history(seed)
 
 
