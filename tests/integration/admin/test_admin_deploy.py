@@ -16,6 +16,8 @@ from admin.aws import deployment, edge_parts, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.connection import StackConnection
 from admin.deploy import Environment, roll_out
+from admin.use_cases.preflight import ClusterRole
+from admin.use_cases.ses_plans import SesPlan
 from admin.wiring import OperatorWiring
 from local import template as project_template
 from local.ses.store import MailStore
@@ -26,6 +28,7 @@ from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import declared
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.stand_in_servers import api, serving
+from tests.unit.admin.test_admin_preflight import NEEDS
 
 KEYS = ("AttributeDefinitions", "KeySchema")
 #: As many as a new account may run; a stack of production has more by default.
@@ -221,6 +224,31 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     assert output["failed"] == 5
 
 
+def test_a_deploy_changes_the_plan_of_ses_on_request_only(
+    rolled_out: RollOut, ses: tuple[str, MailStore]
+) -> None:
+    rolled_out()
+    assert ses[1].account.plan == "ESSENTIALS"
+    _, log = rolled_out(plan=SesPlan.NONE, yes=True)
+    assert ses[1].account.plan == "NONE"
+    assert log.index("The SES plan is none (0.10") < log.index("$ make build")
+
+
+def test_a_relay_waits_for_the_role_of_ecs(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deployment, "read_relay_needs", lambda *_: NEEDS)
+    monkeypatch.setattr(deployment, "ensure_cluster_role", lambda: ClusterRole.MISSING)
+    monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
+    monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
+    image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
+    sam = ["--parameter-overrides", f"RelayImage={image}", "RelayCertificate=smtp"]
+    with pytest.raises(ServiceError, match="not ready: relay"):
+        roll_out(script, Environment.DEV, json=True, sam=sam)
+    assert "create-service-linked-role" in capsys.readouterr().err
+    assert script.ran == []
+
+
 def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) -> None:
     first, _ = rolled_out()
     deployed_wiring().service_address.store("https://former.example")
@@ -413,6 +441,18 @@ def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixtu
     assert "pillarbox --stack-name pillarbox domain add" in " ".join(output.err.split())
 
 
+def test_a_long_name_is_refused_before_the_build(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AWS would refuse it in the middle of the deployment."""
+    long = deploy.Config("default", "pillarbox-of-the-department-of-the-north", {})
+    monkeypatch.setattr(deploy, "_read_config", lambda _: long)
+    with pytest.raises(ServiceError, match="not ready: name"):
+        roll_out(script, Environment.DEV, json=True)
+    assert "CloudFront allows 64" in capsys.readouterr().err
+    assert script.ran == []
+
+
 def test_an_account_that_is_not_ready_builds_nothing(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -444,22 +484,32 @@ def test_a_rotation_of_the_edge_comes_first(
     assert len(script.ran) == before
 
 
-def test_a_rollout_whose_alarm_fires_builds_nothing(
+@pytest.mark.parametrize(
+    ("given", "check", "remedy"),
+    [
+        ("Firewall=basic", "firewall", "Deploy with Firewall=count first"),
+        ("Rollout=Canary10Percent10Minutes", "rollout", "use Rollout=AllAtOnce"),
+    ],
+)
+def test_an_update_that_must_wait_builds_nothing(  # noqa: PLR0917  fixtures and parameters
     script: Script,
     rolled_out: RollOut,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
+    given: str,
+    check: str,
+    remedy: str,
 ) -> None:
     rolled_out()
     before = len(script.ran)
+    stack = stacks.require("pillarbox-dev")
+    without_edge = {**stack.parameters, "Firewall": "basic", "EdgeService": "none"}
+    monkeypatch.setattr(stacks, "describe", lambda _: replace(stack, parameters=without_edge))
     monkeypatch.setattr(deployment, "rollout_alarm_fires", lambda _: True)
-    sam = ["--parameter-overrides", "Rollout=Canary10Percent10Minutes"]
-    with pytest.raises(ServiceError, match="not ready: rollout"):
-        roll_out(script, Environment.DEV, json=True, sam=sam)
-    assert "use Rollout=AllAtOnce" in capsys.readouterr().err
+    with pytest.raises(ServiceError, match=f"not ready: {check}"):
+        roll_out(script, Environment.DEV, json=True, sam=["--parameter-overrides", given])
+    assert remedy in capsys.readouterr().err
     assert len(script.ran) == before
-    rolled_out(sam=["--parameter-overrides", "Rollout=AllAtOnce"])
-    assert "Rollout=AllAtOnce" in script.ran[-1].split()
 
 
 def test_an_unknown_parameter_is_refused(script: Script) -> None:

@@ -73,22 +73,6 @@ def test_the_name_waits_for_every_association() -> None:
     assert account(stack, shop).tenant is None
 
 
-def test_a_new_sender_is_associated_first() -> None:
-    stack = UseCases()
-    shop = shop_with_senders(stack)
-    stack.isolation.change(shop, Isolation.STANDARD)
-    stack.tenants.lost = {"new@shop.example"}
-    assert (
-        refusal(stack.senders.add, shop, "new@shop.example", verified=True).code
-        == "service_unavailable"
-    )
-    assert "new@shop.example" not in account(stack, shop).senders
-    stack.tenants.lost = set()
-    stack.senders.add(shop, "new@shop.example", verified=True)
-    assert account(stack, shop).senders["new@shop.example"]
-    assert can_send(stack, shop)
-
-
 def test_an_unverified_sender_is_not_associated() -> None:
     stack = UseCases()
     shop = shop_with_senders(stack)
