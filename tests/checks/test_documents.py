@@ -1,4 +1,4 @@
-"""The documents are linked, their links lead somewhere, and the README's denials are deliberate."""
+"""The documents are linked, and their links lead somewhere."""
 
 import re
 from functools import cache
@@ -11,39 +11,7 @@ from pillarbox.domain.messages import attachment, batch, header_text, idempotenc
 from pillarbox.rendering import sandbox
 from tests.pasted import pages
 
-#: Each sentence of the README that denies something, so that a change of it is deliberate. All are
-#: true on the day of the change; a new feature that makes one untrue changes the README too.
-_DENIALS: Final = (
-    (
-        "You need Python 3.8 or later with `venv`, `make` and `curl`, on Linux, macOS or Windows "
-        "with WSL; no AWS account and no Docker."
-    ),
-    (
-        "The first start downloads about 70 MB in the versions that `uv.lock` pins, and Python "
-        "3.13 and Node.js 18 if you have none."
-    ),
-    "The mail appears in the inbox at <http://127.0.0.1:8025>, and never leaves your machine.",
-    "**It loses nothing.**",
-    "Any process may crash after that; the mail still goes out, or its status says why it did not.",
-    "**It sends nothing twice.**",
-    "SES leaves one case open: it may accept an email and never respond.",
-    "If no report comes, it sends the mail again, or marks it as failed: each account chooses.",
-    "**It has no servers to look after.**",
-    (
-        "A million emails cost 100 dollars for SES without a plan, 14 to 19 for the rest, and 3.02 "
-        "a month without any mail ([docs/costs.md](docs/costs.md))."
-    ),
-    "**It has not run in AWS yet.**",
-    "A second run changes nothing.",
-    "It does not scan attachments for malware.",
-    "It does not send marketing email: no lists of subscribers, no campaigns.",
-    "It does not receive email.",
-    "It does not track opens and clicks.",
-)
-
 _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
-_NOT_PROSE: Final = re.compile(r"^(?: {4}|\||!|#|\[!).*$", re.MULTILINE)
-_DENIAL: Final = re.compile(r"\b(cannot|not|no|never|nothing|without|none)\b", re.IGNORECASE)
 
 
 @cache
@@ -87,15 +55,6 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
         or (anchor and target.suffix == ".md" and anchor not in _anchors(target))
     ]
     assert broken == []
-
-
-def test_the_readme_denies_what_is_listed() -> None:
-    prose = _NOT_PROSE.sub("", _text(ROOT / "README.md"))
-    blocks = [
-        " ".join(block.split()) for block in re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)
-    ]
-    sentences = [part for block in blocks for part in re.split(r"(?<=[.!?*]) (?=[A-Z*`])", block)]
-    assert tuple(part for part in sentences if _DENIAL.search(part)) == _DENIALS
 
 
 def test_the_glossary_is_short_sorted_and_right() -> None:

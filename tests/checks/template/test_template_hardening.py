@@ -37,14 +37,6 @@ def test_queues_are_encrypted(name: str) -> None:
     assert _QUEUES[name]["SqsManagedSseEnabled"] is True
 
 
-@for_each("name", _of_type("AWS::S3::Bucket"))
-def test_buckets_are_private(name: str) -> None:
-    """Each bucket is encrypted and not public."""
-    bucket = _of_type("AWS::S3::Bucket")[name]
-    assert all(bucket["PublicAccessBlockConfiguration"].values())
-    assert bucket["BucketEncryption"]
-
-
 @for_each("name", [name for name in _QUEUES if name.endswith("DeadLetters")])
 def test_dead_letters_raise_an_alarm(name: str) -> None:
     (alarm,) = (
@@ -60,12 +52,6 @@ def test_dead_letters_raise_an_alarm(name: str) -> None:
 def test_alarms_notify_the_topic(name: str) -> None:
     assert _ALARMS[name]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
     assert _ALARMS[name]["AlarmDescription"]
-
-
-@for_each("name", _of_type("AWS::Logs::LogGroup"))
-def test_logs_expire(name: str) -> None:
-    """Every log group has the retention of the parameter."""
-    assert _RESOURCES[name]["Properties"]["RetentionInDays"] == {"Ref": "LogRetention"}
 
 
 def test_the_api_is_throttled() -> None:
