@@ -1,9 +1,6 @@
-"""The preview widget on a page of another site; the test is the API."""
+"""What the preview widget's page refuses and reports; the test is the API."""
 
 import datetime as dt
-import json
-import re
-import shlex
 from collections.abc import Iterator
 from threading import Thread
 from typing import Any, Final
@@ -25,14 +22,10 @@ from tests.browser.accessibility import violations
 from tests.browser.engines import PATIENCE
 from tests.needs import need_dashboard
 
-#: An address with a character that a shell would read.
-ADDRESS: Final = "o'brien+1@shop.example"
-FLOW: Final = "the flow"
 USER: Final = "0" * 64
-KEY: Final = "bx_preview_qh4ybvcvbqzk" + "0" * 40
 HOST: Final = """<!doctype html><html lang="en"><head><title>Shop</title></head><body><h1>Shop</h1>
 <p id="before">secret</p>
-<script src="{}/widget.js" async data-pillarbox data-theme="dark"></script></body></html>"""
+<script src="{}/widget.js" async data-pillarbox></script></body></html>"""
 #: Records each height that the loader gives the frame.
 _RECORD_HEIGHTS: Final = """() => {
   const frame = document.querySelector("iframe");
@@ -54,6 +47,7 @@ class Sites:
         config = uvicorn.Config(self._answer, interface="asgi3", port=0, log_level="error")
         self._server = uvicorn.Server(config)
         self._socket = config.bind_socket()
+        self._socket.listen()  # requests wait until the server runs
         port = self._socket.getsockname()[1]
         self.service = f"http://127.0.0.1:{port}"
         self.allowed, self.foreign = f"http://localhost:{port}", f"http://shop.localhost:{port}"
@@ -124,7 +118,6 @@ class Visitor:
         if path == "/preview-keys/reports":
             return Response(status_code=204)
         routes = {
-            "/preview-keys": self.key_for,
             "/preview-keys/challenges": self.challenge,
             "/preview-keys/codes": self.code,
         }
@@ -146,10 +139,7 @@ class Visitor:
 
     def code(self, body: Any) -> tuple[int, Any]:
         check_proof(Proof(**body["proof"]), self.key, USER, dt.datetime.now(dt.UTC))
-        return 202, {"flow": FLOW}
-
-    def key_for(self, _body: Any) -> tuple[int, Any]:
-        return 201, {"key": KEY, "email": ADDRESS, "expiresInDays": 90}
+        return 202, {"flow": "the flow"}
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +159,8 @@ def visitor(browser: Browser, sites: Sites) -> Iterator[Visitor]:
     visitor.close()
 
 
-def check(visitor: Visitor, step: str) -> None:
+def check(page: Page, step: str) -> None:
     """Check that the frame is as high as its content, from 280 pixels on, and accessible."""
-    page = visitor.page
     (inner,) = page.frames[1:] or page.frames
     for width in (280, 480):
         page.set_viewport_size({"width": width + 16, "height": 800})
@@ -189,86 +178,11 @@ def check(visitor: Visitor, step: str) -> None:
         assert not found, (step, theme, found)
 
 
-def check_command(frame: FrameLocator, service: str) -> None:
-    """Check that a shell reads the command as one email to the address."""
-    command = shlex.split(frame.locator("#command-text").inner_text().replace("\\\n", ""))
-    assert command[:2] == ["curl", f"{service}/api/v1/emails"]
-    assert f"X-API-Key: {KEY}" in command
-    assert json.loads(command[-1]) == {
-        "to": ADDRESS,
-        "starterTemplate": "welcome",
-        "variables": {"name": "Ada"},
-    }
-
-
-def test_a_visitor_gets_a_key_once(visitor: Visitor) -> None:
-    """Address, work, code, key: each step moves the focus, and an error is next to its field.
-
-    The frame has the colours that the site's script asks for.
-    """
-    frame = visitor.frame()
-    email, digits = frame.get_by_label("Email address"), frame.get_by_label("Code", exact=True)
-    alert, status = frame.get_by_role("alert"), frame.get_by_role("status")
-    expect(email).to_be_visible()
-    expect(email).not_to_be_focused()  # the site's own page keeps it
-    expect(frame.locator("html")).to_have_css("color-scheme", "dark")
-    check(visitor, "address")
-
-    email.fill("ada")
-    email.press("Enter")
-    expect(alert.first).to_have_text("Enter an email address, such as ada@shop.example.")
-    expect(email).to_have_attribute("aria-invalid", "true")
-    assert visitor.asked == []
-    wrong = {"field": "email", "message": "has a domain that accepts no mail", "code": "c"}
-    visitor.refusals["/preview-keys/codes"] = (
-        400,
-        {"code": "validation_failed", "message": "m", "details": {"errors": [wrong]}},
-    )
-    email.fill(ADDRESS)
-    email.press("Enter")
-    expect(alert.first).to_have_text("This address has a domain that accepts no mail.")
-    expect(email).to_be_focused()
-    check(visitor, "refused")
-    email.press("Enter")
-    expect(digits).to_be_focused()
-    expect(frame.locator("#code-hint")).to_contain_text(ADDRESS)
-    assert visitor.asked[-2] == ("/preview-keys/challenges", {"email": ADDRESS})
-    check(visitor, "code")
-
-    frame.get_by_role("button", name="Send a new code").press("Enter")
-    expect(status).to_have_text("A new code is on its way. The one before no longer works.")
-    frame.get_by_role("button", name="Use another address").press("Enter")
-    expect(email).to_be_focused()
-    expect(email).to_have_value(ADDRESS)
-    email.press("Enter")
-    expect(digits).to_be_focused()
-
-    visitor.refusals["/preview-keys"] = (
-        401,
-        {"code": "invalid_code", "message": "This code is wrong or has expired."},
-    )
-    digits.fill("123 456")
-    digits.press("Enter")
-    expect(alert.first).to_have_text("This code is wrong or has expired.")
-    expect(digits).to_be_focused()
-    digits.press("Enter")
-    expect(frame.get_by_role("heading", name="Your preview key")).to_be_focused()
-    assert visitor.asked[-1] == ("/preview-keys", {"flow": FLOW, "code": "123456"})
-    expect(frame.get_by_role("group", name="Key")).to_have_text(KEY)
-    expect(frame.locator("#lifetime")).to_contain_text("After 90 days")
-    check_command(frame, visitor.sites.service)
-    frame.get_by_role("button", name="Copy the key").press("Enter")
-    expect(status).to_have_text(re.compile("Copied|The text is selected"))
-    check(visitor, "key")
-    visitor.page.reload()
-    expect(email).to_have_value("")  # nothing keeps the key
-
-
 def test_a_service_without_the_widget_says_so(visitor: Visitor) -> None:
     """The refusal of a closed service, or of one that does not answer, is shown; one can retry."""
     frame, closed = visitor.frame(), preview_keys_closed()
     email = frame.get_by_label("Email address")
-    email.fill(ADDRESS)
+    email.fill("ada@shop.example")
     refusal = {"code": closed.code, "message": closed.message}
     visitor.refusals["/preview-keys/challenges"] = (403, refusal)
     email.press("Enter")
@@ -285,6 +199,10 @@ def test_a_service_without_the_widget_says_so(visitor: Visitor) -> None:
     frame.get_by_role("button", name="Send a new code").press("Enter")
     expect(frame.locator("#code-error")).to_have_text(limit["message"])
     expect(digits).to_have_value("123")  # it is not wrong
+    frame.get_by_role("button", name="Send a new code").press("Enter")
+    expect(frame.get_by_role("status")).to_have_text(
+        "A new code is on its way. The one before no longer works."
+    )
     expect(digits).not_to_have_attribute("aria-invalid", "true")
 
 
@@ -316,7 +234,7 @@ def test_another_site_gets_nothing(browser: Browser, sites: Sites) -> None:
 def test_the_loader_listens_to_its_frame_only(visitor: Visitor) -> None:
     frame = visitor.frame()
     expect(frame.get_by_label("Email address")).to_be_visible()
-    check(visitor, "address")
+    check(visitor.page, "address")
     visitor.page.evaluate(_RECORD_HEIGHTS)
     visitor.page.evaluate("postMessage({ height: 7 }, '*')")
     for height in ("9e9", "'7px'", "-1", "undefined"):
@@ -333,7 +251,7 @@ def test_a_recipient_stops_test_mail(visitor: Visitor) -> None:
     page.goto(f"{visitor.sites.service}/widget/report#some.token")
     button = page.get_by_role("button", name="Stop and report")
     expect(button).to_be_visible()
-    check(visitor, "report")
+    check(page, "report")
     assert visitor.asked == []
     visitor.refusals["/preview-keys/reports"] = (429, {"code": "x", "message": "Try later."})
     button.click()
@@ -341,7 +259,7 @@ def test_a_recipient_stops_test_mail(visitor: Visitor) -> None:
     button.click()
     expect(page.get_by_role("heading", name="Reported")).to_be_focused()
     assert visitor.asked[-1] == ("/preview-keys/reports", {"token": "some.token"})
-    check(visitor, "reported")
+    check(page, "reported")
 
 
 def test_a_report_without_a_token_says_so(visitor: Visitor) -> None:
