@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pillarbox.domain.errors import ServiceError
+from tests.fakes import builders
 from tests.relay.peer import LIMITS, Peer
 from tests.relay.running_relay import KEY, MESSAGE
 from tests.relay.test_proxy import SIGNATURE, proxy_header
@@ -159,3 +160,16 @@ async def test_the_key_is_in_no_representation() -> None:
     peer = Peer()
     await peer.log_in()
     assert KEY not in repr(vars(peer.connection._session))
+
+
+async def test_a_slow_message_makes_room() -> None:
+    """When its account's share is used up, it ends with 421 4.3.2, and a faster one has room."""
+    peer = Peer()
+    await peer.begin_message()
+    peer.send(b"x" * 1_000 + b"\r\n")
+    peer.answer()
+    peer.clock.now += 11
+    faster = peer.context.budget.begin(builders.ACCOUNT, "192.0.2.9", lambda: None)
+    assert faster.reserve(64 * 2**20)
+    assert peer.answer().startswith(b"421 4.3.2 ")
+    assert peer.transport.half_closed

@@ -114,6 +114,19 @@ async def test_a_message_that_stalls(octets: int, seconds: float) -> None:
     assert peer.service.accepted == []
 
 
+async def test_a_message_that_is_discarded_is_timed_too() -> None:
+    """One that is refused already and only read to its end must arrive as fast."""
+    peer = Peer(limits=replace(LIMITS, message_size=1_000))
+    await peer.begin_message()
+    peer.send(b"x" * 1_100)
+    assert peer.context.budget.used == 0
+    peer.answer()
+    peer.wait(60)
+    assert peer.open
+    peer.wait(1)
+    assert peer.answer().startswith(b"421 4.4.2 ")
+
+
 async def test_the_end_of_a_session_within_a_message() -> None:
     peer = Peer(limits=replace(LIMITS, session=40))
     await peer.begin_message()
