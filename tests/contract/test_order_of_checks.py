@@ -39,6 +39,7 @@ def test_a_422_lists_all_errors(live: Api) -> None:
     body = otp(
         to=...,
         cc=["a@b.example", 5],
+        starterTemplate=...,
         html="<p>x</p>",
         fromName="a\nb",
         replyTo="nobody",

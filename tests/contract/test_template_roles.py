@@ -56,6 +56,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.search import terms_of
 from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.sign_in.session import OPERATE, SERVICE_ACCOUNT_ID, Role
@@ -837,7 +838,8 @@ def _delete_account(service: Service) -> None:
         )
     services.table.put(keys.rebuild_mark(account, 1))
     sent = message(account, new_id(wiring.utc_now() - timedelta(hours=1)))
-    services.table.put(records.message_item(sent))
+    due = Schedule(due_at=wiring.utc_now() + timedelta(hours=1), life=timedelta(hours=1))
+    services.table.put(records.message_item(replace(sent, schedule=due)))
     services.kept_contents.put(KeptContent.of(replace(sent, keep=1)), b"kept")
     DynamoLedger(services.table).put_entries(account, [index_entry(sent)])
     services.accounts.suspend(account, "gone")
