@@ -31,9 +31,7 @@ def approve(
     ctx: typer.Context,
     address: Address,
     *,
-    plan: Annotated[
-        Plan | None, typer.Option(help="By default the stack's PlanOfNewAccounts.")
-    ] = None,
+    plan: Annotated[Plan, typer.Option()] = Plan.FREE,
 ) -> None:
     """Create the account that a user has asked for. The user becomes its owner and gets an email.
 

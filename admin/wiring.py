@@ -208,7 +208,6 @@ class OperatorWiring(Wiring):
             reserve=settings.delivery_reserve,
             share=settings.ses_rate_share,
             protected=settings.deletion_protection,
-            open_widget=bool(settings.widget_origins) and settings.preview_recipients == "any",
             capacity=partial(read_capacity, settings.stack),
         )
 

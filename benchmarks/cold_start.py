@@ -107,7 +107,6 @@ SETTINGS: Final = builders.environment() | {
     "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
     "PILLARBOX_WEBHOOKS": "on",
     "PILLARBOX_SIGN_UP": "open",
-    "PILLARBOX_PLAN_OF_NEW_ACCOUNTS": "free",
 }
 
 

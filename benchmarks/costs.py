@@ -41,9 +41,6 @@ _ACCEPTING: Final = 0.027 + 0.0057 * 0.36 * 1769 / 512
 #: Seconds of a delivery at 512 MB beside its waits: 30 ms, modelled, when its five calls of
 #: DynamoDB were botocore's; each saves what each of an accept's five saves. SES's still is.
 _DELIVERING: Final = 0.030 - 0.0057 * 0.64 * 1769 / 512
-#: The seconds that `EventsWindow=20` waits, and the most events of an invocation then.
-_EVENTS_WINDOW: Final = 20
-_EVENTS: Final = 100
 #: With Gateway=url a function reads the edge's secret when it starts and each ten minutes.
 _SECRET_KEPT: Final = 600
 #: What the statistics wait for, in seconds and changes (template.yaml), and an email's changes.
@@ -112,14 +109,13 @@ def row(document: str, name: str) -> list[str]:
     return [cell.strip() for cell in rows[0].split("|")]
 
 
-def million(  # noqa: PLR0913  what an operator and the load decide
+def million(
     *,
     key: bool = True,
     batch: float = 10,
     rate: float = 50,
     waiting: int | None = None,
     url: bool = False,
-    window: bool = False,
 ) -> Bill:
     """Return what a million emails cost beside SES.
 
@@ -130,37 +126,31 @@ def million(  # noqa: PLR0913  what an operator and the load decide
         waiting: how many accounts have more email than SES's rate of 14 a second allows. Then the
             tokens of the rate cost what latency.md says; None if no email waits for the rate.
         url: `Gateway=url`.
-        window: `EventsWindow=20`.
     """
     _, writes, reads, *_ = row("accepting.md", "whole life, with a key")
     units = float(writes)
     if not key:
         with_key, without = (row("accepting.md", f"accept, {kind} a key") for kind in _KINDS)
         units -= float(with_key[1]) - float(without[1])
-    # The two events of an email come seconds apart, so each is recorded by a write of its own,
-    # unless both are in the window.
+    # The two events of an email come seconds apart, so each is recorded by a write of its own.
     _, write, read, line, *_ = row("accepting.md", "track, Send and Delivery, received together")
-    records = 1 if window else 2
-    units += (records - 1) * float(write)
-    read_units = float(reads) + (records - 1) * float(read)
+    units += float(write)
+    read_units = float(reads) + float(read)
     # A batch of events is one invocation with one line of log.
-    events = max(batch, min(_EVENTS, 2 * rate * _EVENTS_WINDOW)) if window else batch
     log_bytes = float(row("accepting.md", "accept, with a key")[3])
-    log_bytes += _delivery_log(batch) + float(line) * 2 / events
+    log_bytes += _delivery_log(batch) + float(line) * 2 / batch
     if waiting:
         token_writes, token_reads = tokens(waiting)
         units += token_writes - 1  # one write is for the token in any case
         read_units += token_reads
-    # A job is sent, received and deleted; its two events too. Lambda receives an event when it
-    # comes, and deletes ten at a time.
+    # A job is sent, received and deleted; its two events too.
     queue_requests = 3 + 3 / batch + (1 + 2) / batch
-    queue_requests -= 2 / batch - 2 / min(events, 10)
     counting = max(1 / (1 + rate * _WINDOW), _CHANGES / _RECORDS)
-    invocations = 1 + 1 / batch + 2 / events + counting
-    gb_seconds = 0.5 * _ACCEPTING + 0.5 * (0.100 / batch + _DELIVERING) + 0.25 * 0.015 * records
+    invocations = 1 + 3 / batch + counting
+    gb_seconds = 0.5 * _ACCEPTING + 0.5 * (0.100 / batch + _DELIVERING) + 0.25 * 0.015 * 2
     gb_seconds += 1.0 * (counting * _COUNTING + _CHANGES * _COUNTING_EACH)
     started = exp(-rate * _IDLE) * _LIFE_GB + _RESTARTS * (
-        0.5 + 0.5 / batch + 0.25 * 2 / events + counting
+        0.5 + 0.5 / batch + 0.25 * 2 / batch + counting
     )
     secret_reads = 1e6 / rate / _SECRET_KEPT if url else 0
     return {
@@ -329,7 +319,6 @@ def tables() -> dict[str, str]:
             [
                 *emails,
                 ("**without SES**", *(f"**{sum(part.values()):.2f}**" for part in each_column())),
-                ("the same with `EventsWindow=20`", *_sums(each_column(window=True))),
                 ("the same without an `Idempotency-Key`", *_sums(each_column(key=False))),
                 *(_waiting(accounts) for accounts in (1, 4)),
             ],

@@ -66,7 +66,7 @@ def _stacks(name: str) -> Parameters:
         "StackId": _STACK,
         "StackName": NAME,
         "StackStatus": "UPDATE_COMPLETE",
-        "Parameters": [{"ParameterKey": "LogLevel", "ParameterValue": "INFO"}],
+        "Parameters": [{"ParameterKey": "LogRetention", "ParameterValue": "30"}],
         "Outputs": [{"OutputKey": key, "OutputValue": text} for key, text in outputs.items()],
     }
     return {"Stacks": [stack]}

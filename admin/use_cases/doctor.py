@@ -54,7 +54,6 @@ class Doctor:
         reserve: how many functions Lambda reserves for delivery; 0 for none.
         share: the percentage of SES's rate that the stack uses.
         protected: whether the tables were deployed with deletion protection.
-        open_widget: whether visitors get preview keys that send to anybody.
         capacity: reads what the stack may do; None to leave out what it says.
     """
 
@@ -82,7 +81,6 @@ class Doctor:
     reserve: int
     share: int = 100
     protected: bool = False
-    open_widget: bool = False
     capacity: Callable[[], Capacity] | None = None
 
     def run(
@@ -168,13 +166,6 @@ class Doctor:
         if self.workers.webhooks is None:
             message = "Webhooks are off: no endpoint receives anything, and none can be created."
             yield Finding("functions", Verdict.PASS, message)
-        if self.open_widget:
-            yield Finding(
-                "functions",
-                Verdict.WARN,
-                "The preview widget is on, and its keys send test mail to any address.",
-                "Deploy with PreviewRecipients=own, unless only people you know reach the widget.",
-            )
 
     def _check_alarms(self) -> Iterator[Finding]:
         now = self.clock()

@@ -111,16 +111,6 @@ def test_a_url_saves_what_the_gateway_costs() -> None:
         assert 3.4 < api - url <= PRICES["gateway"].dollars
 
 
-def test_a_window_saves_a_write_and_never_costs() -> None:
-    for batch, rate in ((10, 50), (1, costs.EVENLY)):
-        apart, together = (
-            costs.million(batch=batch, rate=rate, window=window) for window in (False, True)
-        )
-        saved = apart["DynamoDB, writes"] - together["DynamoDB, writes"]
-        assert saved == pytest.approx(PRICES["write"].dollars)
-        assert all(together[name] <= apart[name] for name in apart)
-
-
 def test_the_page_has_the_price_of_snapshots() -> None:
     codes, everything = (costs.snapshots(chosen) for chosen in ("Codes", "PublishedVersions"))
     assert f"cost {codes:.2f} dollars a month" in " ".join(_PAGE.split())

@@ -158,7 +158,7 @@ class Service:
             self.clock.fixed = None
 
     @contextmanager
-    def signing_up(self, mode: str, domains: str = "", plan: str = "free") -> Iterator[None]:
+    def signing_up(self, mode: str, domains: str = "") -> Iterator[None]:
         """Run the service with other parameters of signing up."""
         changed = {"PILLARBOX_SIGN_UP": mode, "PILLARBOX_SIGN_UP_DOMAINS": domains}
         policy = wiring.Wiring(Settings(changed)).sign_up_policy
@@ -166,8 +166,8 @@ class Service:
         cases = {
             "sign_in": replace(made.sign_in, policy=policy),
             "code_mail": replace(made.code_mail, policy=policy),
-            "sign_up": replace(made.sign_up, policy=policy, plan=Plan(plan)),
-            "sign_up_approval": replace(made.sign_up_approval, policy=policy, plan=Plan(plan)),
+            "sign_up": replace(made.sign_up, policy=policy),
+            "sign_up_approval": replace(made.sign_up_approval, policy=policy),
         }
         with mock.patch.dict(vars(made), cases):
             yield

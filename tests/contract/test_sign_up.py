@@ -49,7 +49,7 @@ def mailed(service: Service) -> list[tuple[str, str]]:
 def test_a_new_user_creates_an_account(service: Service) -> None:
     """Address, code, name, proof: the next access token is the owner's of the new account."""
     address = new_address()
-    with service.signing_up("open", plan="standard"):
+    with service.signing_up("open"):
         asked = Browser().request_code(address)
         ((to, text),) = mailed(service)
         assert to == address
@@ -67,7 +67,7 @@ def test_a_new_user_creates_an_account(service: Service) -> None:
         assert created.json == {
             "status": "created",
             "challenge": None,
-            "account": {"id": account["id"], "name": "Acme", "plan": "standard"},
+            "account": {"id": account["id"], "name": "Acme", "plan": "free"},
         }
         token = browser.token().json
         assert (token["account"], token["role"]) == (account, "owner")

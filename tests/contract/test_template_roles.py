@@ -111,11 +111,9 @@ _LARGE: Final = otp(attachments=[attachment(b"%PDF-1.7" + bytes(400_000))])
 
 #: Actions that a role needs in addition to the calls of the function's code.
 _LAMBDAS_OWN: Final = {
-    # Lambda itself uses these for logs, traces, queues and streams.
+    # Lambda itself uses these for logs, queues and streams.
     "logs:CreateLogStream",
     "logs:PutLogEvents",
-    "xray:PutTelemetryRecords",
-    "xray:PutTraceSegments",
     "sqs:DeleteMessage",
     "sqs:GetQueueAttributes",
     "sqs:ReceiveMessage",

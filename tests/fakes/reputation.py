@@ -25,7 +25,7 @@ from pillarbox.application.breaker.breaker import Breaker
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
-from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
+from pillarbox.domain.accounts.reputation import BreakerMode
 from pillarbox.domain.ids import shard_count
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin
 from pillarbox.domain.timing import milliseconds
@@ -33,7 +33,6 @@ from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
 
 START: Final = datetime.fromisoformat("2026-03-14T15:09:26.535+00:00")
-LIMITS: Final = "bounces=3/5/8 complaints=0.05/0.1/0.3"
 _HOUR: Final = 3_600_000
 _DAY: Final = 24 * _HOUR
 _MONTH: Final = timedelta(days=30)
@@ -113,7 +112,6 @@ class Reputation:
         self.breaker = Breaker(
             ledger=self.ledger,
             pauses=Pauses(self.accounts),
-            limits=ReputationLimits.parse(LIMITS),
             mode=mode,
             raise_alert=self.raise_alert,
             clock=lambda: self.now,

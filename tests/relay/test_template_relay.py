@@ -36,7 +36,6 @@ def size(request: pytest.FixtureRequest) -> dict[str, str]:
 def relay_settings(size: dict[str, str]) -> settings.RelaySettings:
     """Return the settings as the container reads them, with made-up values for references."""
     made = {
-        "PILLARBOX_PREVIEW_RECIPIENTS": "own",
         "PILLARBOX_AWS_CLIENT": "direct",
         "PILLARBOX_SMTP_PAID_PLANS_ONLY": "true",
         "PILLARBOX_SMTP_MEMORY_MIB": size["MessagesMib"],

@@ -298,16 +298,10 @@ class Settings:
         str, "the page about paid plans, for `upgrade_required`", _SENDING, output="UpgradeUrl"
     )
     breaker_mode = Setting(
-        one_of("off", "warn", "act"),
+        one_of("warn", "act"),
         "what too many bounces or complaints cause",
         ("functions",),
         default="warn",
-    )
-    breaker_limits = Setting(
-        str,
-        "the percentages of bounces and complaints from which on it does",
-        ("functions",),
-        default="bounces=3/5/8 complaints=0.05/0.1/0.3",
     )
     sign_up = Setting(
         one_of("closed", "invited", "approved", "open"),
@@ -330,33 +324,12 @@ class Settings:
         default="optional",
         parameter="OperatorPasskeys",
     )
-    plan_of_new_accounts = Setting(
-        one_of("free", "standard", "enterprise"),
-        "the plan of an account that a user creates",
-        _SERVICE,
-        default="free",
-        parameter="PlanOfNewAccounts",
-    )
     widget_origins = Setting(
         origins,
         "the sites that may show the preview widget; none if empty, and then there is no widget",
         _SERVICE,
         default="",
         parameter="WidgetOrigins",
-    )
-    preview_recipients = Setting(
-        one_of("own", "any"),
-        "to whom keys of the preview widget send",
-        ("functions", "relay", "front", "command"),
-        default="own",
-        parameter="PreviewRecipients",
-    )
-    preview_keys_per_day = Setting(
-        number(),
-        "the keys that the preview widget gives in a day, in all",
-        _SERVICE,
-        default="100",
-        parameter="PreviewKeysPerDay",
     )
     aws_client = Setting(
         one_of("direct", "botocore"),
@@ -421,7 +394,7 @@ class Settings:
     log_level = Setting(
         str,
         "the relay's log level; elsewhere Powertools reads it",
-        ("relay",),
+        _USER,
         default="INFO",
         variable="POWERTOOLS_LOG_LEVEL",
     )

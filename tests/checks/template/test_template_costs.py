@@ -109,14 +109,6 @@ def test_webhooks_can_be_switched_off(chosen: str, *, is_on: bool) -> None:
         assert variables["PILLARBOX_WEBHOOKS"] == ("on" if is_on else "off")
 
 
-def test_traces_are_off() -> None:
-    """X-Ray traces nothing unless `Tracing` is on."""
-    tracing = _SOURCE["Globals"]["Function"]["Tracing"]
-    assert tracing == {"Fn::If": ["WithTracing", "Active", "PassThrough"]}
-    enabled = [properties("Api", chosen)["TracingEnabled"] for chosen in ("prod", "everything")]
-    assert enabled == [False, True]
-
-
 def test_the_gateway_has_no_metrics_of_each_method() -> None:
     (setting,) = properties("Api", "prod")["MethodSettings"]
     assert setting["MetricsEnabled"] is False
@@ -127,7 +119,4 @@ def test_lambda_drops_no_line_of_metrics() -> None:
 
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
     """
-    condition = _SOURCE["Conditions"]["WithDebugLog"]
-    assert condition == {"Fn::Equals": [{"Ref": "LogLevel"}, "DEBUG"]}
-    level = _SOURCE["Globals"]["Function"]["LoggingConfig"]["ApplicationLogLevel"]
-    assert level == {"Fn::If": ["WithDebugLog", "DEBUG", "INFO"]}
+    assert _SOURCE["Globals"]["Function"]["LoggingConfig"]["ApplicationLogLevel"] == "INFO"

@@ -179,7 +179,7 @@ def test_the_container_has_the_permissions_of_the_sends() -> None:
                 if isinstance(statement["Action"], str)
                 else statement["Action"]
             )
-            if not action.startswith(("logs:", "xray:"))
+            if not action.startswith("logs:")
         }
 
     sends = actions("SendEmailRole") | actions("SendBatchRole")

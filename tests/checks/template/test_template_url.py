@@ -67,26 +67,3 @@ def test_a_url_has_an_edge_and_no_firewall(parameters: dict[str, str]) -> None:
     """Without an edge everybody would have to know the secret; a firewall would miss all sends."""
     assert refusals("prod", Gateway="url") == []
     assert len(refusals("prod", Gateway="url", **parameters)) == 1
-
-
-@for_each(("window", "size", "seconds"), [("0", 10, "0"), ("20", 100, "20")])
-def test_events_wait_for_each_other_in_a_window(window: str, size: int, seconds: str) -> None:
-    """Lambda takes more than ten messages at a time only if it may wait for them."""
-    function = properties("RecordFeedback", "prod", EventsWindow=window)
-    mapping = function["Events"]["Events"]["Properties"]
-    assert mapping["BatchSize"] == size
-    assert str(mapping["MaximumBatchingWindowInSeconds"]) == seconds
-
-
-@for_each(
-    ("chosen", "expected"),
-    [("None", set()), ("Codes", {"SendEmail", "DeliverMessage"})],
-)
-def test_snapshots_of_the_functions_that_a_code_waits_for(chosen: str, expected: set[str]) -> None:
-    """`SnapStart` costs by memory and version, so it can be chosen for two functions alone."""
-    found = {
-        name
-        for name, function in of_type("AWS::Serverless::Function", "prod", SnapStart=chosen).items()
-        if function.get("SnapStart", {}).get("ApplyOn") == "PublishedVersions"
-    }
-    assert found == expected

@@ -72,7 +72,7 @@ def template(address: str) -> dict[str, Any]:
             "RequestsPerKey": {"Type": "Number", "Default": 6000},
             "Webhooks": {"Type": "String", "Default": "on"},
             "WarmWrites": {"Type": "Number", "Default": 0},
-            "LogLevel": {"Type": "String", "Default": "DEBUG"},
+            "LogRetention": {"Type": "Number", "Default": 7},
             "DeletionProtection": {"Type": "String", "Default": "true"},
         },
         "Resources": {
@@ -205,9 +205,9 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     )
     names = {pair.partition("=")[0] for pair in shlex.split(overrides)}
     assert names == project_template.load()["Parameters"].keys()
-    assert {"LogLevel=DEBUG", "RequestsPerSecond=500", 'RelayImage=""'} <= {*overrides.split()}
+    assert {"LogRetention=7", "RequestsPerSecond=500", 'RelayImage=""'} <= {*overrides.split()}
     assert "pass account: AWS account 123456789012 in us-east-1" in log
-    assert "parameter LogLevel: INFO -> DEBUG\n" in log
+    assert "parameter LogRetention: 30 -> 7\n" in log
     assert log.index("pass account") < log.index(f"$ {build}\n$ .venv-sam/bin/sam deploy")
     assert "pass plan: The SES plan here is essentials (0.16 dollars" in log
     assert "Could not" not in log
@@ -466,10 +466,10 @@ def test_an_account_that_is_not_ready_builds_nothing(
 
 def test_an_update_shows_what_it_changes(script: Script, rolled_out: RollOut) -> None:
     rolled_out()
-    _, log = rolled_out(sam=["--parameter-overrides", "LogLevel=INFO"])
-    assert "parameter LogLevel: DEBUG -> INFO\n" in log
+    _, log = rolled_out(sam=["--parameter-overrides", "LogRetention=14"])
+    assert "parameter LogRetention: 7 -> 14\n" in log
     assert "parameter DeliveryConcurrency" not in log
-    assert "LogLevel=INFO" in script.ran[-1].split()
+    assert "LogRetention=14" in script.ran[-1].split()
 
 
 def test_a_rotation_of_the_edge_comes_first(

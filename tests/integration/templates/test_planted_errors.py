@@ -37,7 +37,7 @@ def _many(path: str, count: int, value: Any) -> dict[str, Any]:
 _TABLE: Final = "SendEmail Environment Variables PILLARBOX_TABLE"
 #: A resource that does not exist with these parameters.
 _ABSENT: Final = {
-    "Conditions Never": {"Fn::Equals": [{"Ref": "Tracing"}, "never"]},
+    "Conditions Never": {"Fn::Equals": [{"Ref": "Webhooks"}, "never"]},
     "Resources Absent": _topic() | {"Condition": "Never"},
 }
 _NAMES_ABSENT: Final = "It names Absent, which does not exist if Never is false"

@@ -68,7 +68,7 @@ _PLANTS: Final[list[tuple[str, Changes, Changes]]] = [
         "Credentials: The upgrade removes it",
         {},
         {
-            "Conditions Never": {"Fn::Equals": [{"Ref": "Tracing"}, "never"]},
+            "Conditions Never": {"Fn::Equals": [{"Ref": "Webhooks"}, "never"]},
             "Resources Credentials Condition": "Never",
         },
     ),

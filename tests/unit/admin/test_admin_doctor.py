@@ -56,7 +56,7 @@ class HealthyStack(UseCases):
         self.certificate: FakeCertificate | None = FakeCertificate()
         self.plans: Any = Reads(ChosenPlan("NONE"))
         self.queue_policies, self.shares = Reads(queue_policies()), Reads({"pillarbox": 100})
-        self.open_widget = self.protected = False
+        self.protected = False
         self.stored_address: str | None = ADDRESS
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
         self.monitoring.ages = {"jobs": 1.0, "events": 1.0}
@@ -112,7 +112,6 @@ class HealthyStack(UseCases):
             preview_sender=f"preview@{SHOP}",
             workers=self.workers,
             reserve=4,
-            open_widget=self.open_widget,
             protected=self.protected,
             capacity=lambda: self.capacity,
         )
@@ -216,13 +215,6 @@ def test_events_may_wait_while_webhooks_are_off(stack: HealthyStack) -> None:
     assert stack.problems() == [("waiting", "fail")]
     stack.workers = WorkerMaximums(2, None)
     assert stack.problems() == []
-
-
-def test_a_widget_whose_keys_send_to_anybody_is_a_warning(stack: HealthyStack) -> None:
-    stack.open_widget = True
-    (warning,) = (one for one in stack.findings() if one.verdict is Verdict.WARN)
-    assert "its keys send test mail to any address" in warning.message
-    assert "PreviewRecipients=own" in (warning.remedy)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,6 @@ def _code(world: Strangers, *, welcome: bool = True, preview: bool = False) -> _
 
 def _widget() -> _Try:
     widget = Widget()
-    widget.keys = replace(widget.keys, per_day=100)
 
     def ask(party: str, number: int) -> bool:
         client = "198.51.100.1" if party == "bad" else f"198.{18 + number // 250}.{number % 250}.1"

@@ -62,7 +62,6 @@ class World:
     def sign_up(self) -> SignUp:
         return SignUp(
             policy=self.policy,
-            plan=Plan.FREE,
             sign_ups=self.sign_ups,
             proofs=self.proofs,
             counts=DynamoSignInCounts(self.credentials),
@@ -84,7 +83,6 @@ class World:
             sign_ups=self.sign_ups,
             team=team,
             policy=self.policy,
-            plan=Plan.FREE,
             send_mail=ServiceMail(
                 jobs=FakeJobs(self.store),
                 messages=FakeMessages(self.store),

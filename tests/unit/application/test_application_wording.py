@@ -17,7 +17,7 @@ from pillarbox.rendering.starters import get_starter
 from relay import replies
 from relay.commands import CommandRejected, parse_rcpt
 from tests.fakes import builders
-from tests.fakes.world import PREVIEW, World
+from tests.fakes.world import World
 from tests.refusals import fault, refusal
 from tests.unit.admin.use_cases import UseCases
 
@@ -75,7 +75,7 @@ def test_a_sender_that_is_not_verified() -> None:
     principal = Principal(builders.api_key(builders.key_text()), account)
     said = str(refusal(account.sender, "x@y.example"))
     assert str(refusal(account.check_sends_from, "x@y.example")) == said
-    in_from = refusal(message.prepare, principal, {}, PREVIEW, builders.NOW)
+    in_from = refusal(message.prepare, principal, {}, builders.NOW)
     assert str(in_from) == f"From: {said}"
 
 

@@ -88,20 +88,16 @@ class HistoryWiring(Stores):
             self.alerts.raise_alert(account_id, alert)
 
     @cached_property
-    def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int] | None":
-        """Return what looks at new entries of the ledger; None if the breaker is off."""
+    def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int]":
+        """Return what looks at new entries of the ledger."""
         from pillarbox.application.breaker.breaker import Breaker, VolumeWatch
         from pillarbox.application.pauses import Pauses
-        from pillarbox.domain.accounts.reputation import BreakerMode, ReputationLimits
+        from pillarbox.domain.accounts.reputation import BreakerMode
 
-        mode = BreakerMode(self.settings.breaker_mode)
-        if mode is BreakerMode.OFF:
-            return None
         breaker = Breaker(
             ledger=self.ledger,
             pauses=Pauses(self.account_store),
-            limits=ReputationLimits.parse(self.settings.breaker_limits),
-            mode=mode,
+            mode=BreakerMode(self.settings.breaker_mode),
             raise_alert=self.alerts.raise_alert,
             clock=utc_now,
         )

@@ -37,7 +37,6 @@ class SendingWiring(Stores):
         from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
         from pillarbox.application.sending.ports import SendingPorts
         from pillarbox.domain.accounts.key_policy import PreviewSettings
-        from pillarbox.domain.sign_in.preview_key import PreviewRecipients
 
         return SendingPorts(
             directory=self.directory,
@@ -53,7 +52,6 @@ class SendingWiring(Stores):
             preview=PreviewSettings(
                 sender=self.settings.preview_sender,
                 upgrade_url=self.settings.upgrade_url,
-                recipients=PreviewRecipients(self.settings.preview_recipients),
             ),
             is_of_edge=self.is_of_edge,
         )

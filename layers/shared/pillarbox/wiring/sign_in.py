@@ -103,11 +103,9 @@ class SignInWiring(ServiceMailWiring):
     @cached_property
     def sign_up(self) -> "SignUp":
         from pillarbox.application.sign_in.sign_up import SignUp
-        from pillarbox.domain.accounts.account import Plan
 
         return SignUp(
             policy=self.sign_up_policy,
-            plan=Plan(self.settings.plan_of_new_accounts),
             sign_ups=self.sign_up_store,
             proofs=self.proof_store,
             counts=self.sign_in_counts,
@@ -118,13 +116,11 @@ class SignInWiring(ServiceMailWiring):
     @cached_property
     def sign_up_approval(self) -> "SignUpApproval":
         from pillarbox.application.sign_in.approval import SignUpApproval
-        from pillarbox.domain.accounts.account import Plan
 
         return SignUpApproval(
             sign_ups=self.sign_up_store,
             team=self.team,
             policy=self.sign_up_policy,
-            plan=Plan(self.settings.plan_of_new_accounts),
             send_mail=self.send_mail,
             base_url=self.service_address.read,
             clock=utc_now,
@@ -190,7 +186,6 @@ class SignInWiring(ServiceMailWiring):
 
         return PreviewKeys(
             is_open=bool(self.settings.widget_origins),
-            per_day=self.settings.preview_keys_per_day,
             accounts=DynamoPreviewAccounts(self.credentials, self.table),
             flows=DynamoFlows(self.credentials, keys.preview_flow),
             proofs=self.proof_store,

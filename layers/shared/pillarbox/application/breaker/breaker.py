@@ -31,7 +31,12 @@ from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.alert import Alert, AlertKind
 from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope, with_pause
-from pillarbox.domain.accounts.reputation import LEAST_RECIPIENTS, BreakerMode, ReputationLimits
+from pillarbox.domain.accounts.reputation import (
+    LEAST_RECIPIENTS,
+    BreakerMode,
+    may_warn,
+    verdict_on,
+)
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
@@ -243,11 +248,10 @@ _KINDS: Final = {scope: kind for kind, scope in _SCOPES.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """Judges accounts and their keys and templates. `mode` is not `OFF`."""
+    """Judges accounts and their keys and templates."""
 
     ledger: Ledger
     pauses: Pauses
-    limits: ReputationLimits
     mode: BreakerMode
     raise_alert: Callable[[str, Alert], None]
     clock: Clock
@@ -305,10 +309,10 @@ class Breaker:
         since = stored.counts_since(now) if stored else None
         contained = {**_contained(account.pauses, kind, now), **_too_few(unjudged, scope)}
         at_worst = None if contained else figures.at_worst(scope, since)
-        if at_worst is not None and not self.limits.may_warn(at_worst):
+        if at_worst is not None and not may_warn(at_worst):
             return None, False
         counts = figures.exact(scope, since, contained)
-        verdict = self.limits.verdict(counts)
+        verdict = verdict_on(counts)
         if verdict is None:
             return None, counts.sent < LEAST_RECIPIENTS
         level, cause = verdict

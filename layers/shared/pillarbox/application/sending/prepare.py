@@ -439,7 +439,7 @@ class Draft:
         first_to = () if request.waits else recipients.mailboxes
         sender = principal.sender(request.sender, first_to, preview)
         recipients.check_syntax()
-        principal.check_recipients(recipients.normalized.values(), preview)
+        principal.check_recipients(recipients.normalized.values())
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
         origin = caller.origin(request.tags, template, request.variables)

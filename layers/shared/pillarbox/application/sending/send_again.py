@@ -104,7 +104,7 @@ class SendAgain:
         recipients = Recipients.parse(message.recipients if to is None else (to,))
         recipients.check_syntax()
         if isinstance(principal, Principal):
-            principal.check_recipients(recipients.normalized.values(), ports.preview)
+            principal.check_recipients(recipients.normalized.values())
         directory = ports.directory.look_up(
             account.account_id, addresses=recipients.mailboxes, quota=True
         )

@@ -24,7 +24,7 @@ from pillarbox.application.sending.prepare import Caller, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
-from pillarbox.domain.accounts.key_policy import PreviewSettings, Principal
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.accounts.quota import QuotaExceeded
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.client_origin import ClientOrigin
@@ -114,7 +114,6 @@ class SmtpMessage:
         self,
         principal: Principal,
         suppressed: Mapping[str, str],
-        preview: PreviewSettings,
         now: datetime,
     ) -> PreparedMessage:
         """Check the message against the account that sends it.
@@ -128,7 +127,7 @@ class SmtpMessage:
                 principal.account.check_sends_from(author)
             except ServiceError as error:
                 raise _bad_author(f"{name}: {error.message}") from error
-        principal.check_recipients(self.recipients.normalized.values(), preview)
+        principal.check_recipients(self.recipients.normalized.values())
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
         prepared = PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
@@ -407,7 +406,7 @@ class SmtpSubmission:
         principal, directory = self._senders.look_up(
             key_text, origin=origin, addresses=recipients.mailboxes
         )
-        principal.check_recipients(recipients.normalized.values(), self.ports.preview)
+        principal.check_recipients(recipients.normalized.values())
         recipients.check_suppressed(directory.suppressed)
         with self._remembering(principal.key.digest, ServiceError):
             check_domains(self.ports, principal.account.account_id, recipients)
@@ -479,13 +478,11 @@ class SmtpSubmission:
             ServiceError: the error of all, such as a revoked key.
         """
         principal, directory = self._look_up(key_text, origin, messages)
-        now, preview = self.ports.clock(), self.ports.preview
+        now = self.ports.clock()
         group = MessageGroup({}, {})
         for position, message in enumerate(messages):
             try:
-                group.prepared[position] = message.prepare(
-                    principal, directory.suppressed, preview, now
-                )
+                group.prepared[position] = message.prepare(principal, directory.suppressed, now)
             except ServiceError as error:
                 group.outcomes[position] = error
         acceptance = Acceptance(self.ports, principal)
@@ -515,7 +512,7 @@ class SmtpSubmission:
     ) -> PreparedMessage:
         """Check a message against its account, and what `prepare` has left."""
         now = self.ports.clock()
-        prepared = message.prepare(principal, directory.suppressed, self.ports.preview, now)
+        prepared = message.prepare(principal, directory.suppressed, now)
         check_paused(self.ports.quotas, principal, prepared.message.origin, now)
         if not message.groupable:
             directory.quota.check(principal.limits, now)

@@ -26,7 +26,6 @@ class SignUpApproval:
     sign_ups: SignUps
     team: Team
     policy: SignUpPolicy
-    plan: Plan
     send_mail: SendMail
     base_url: ServiceAddress
     clock: Clock
@@ -42,7 +41,7 @@ class SignUpApproval:
 
         Args:
             address: of the user.
-            plan: of the account; by default that of all new accounts.
+            plan: of the account; by default free.
             by: who approves: the address of an operator, or `COMMAND`.
 
         Raises:
@@ -57,7 +56,7 @@ class SignUpApproval:
         entry = LogEntry(
             entry_id=str(new_id(request.at)), at=request.at, by=by, action=AccountAction.APPROVED
         )
-        account = create_account(self.sign_ups, request, before, plan or self.plan, entry)
+        account = create_account(self.sign_ups, request, before, plan or Plan.FREE, entry)
         values: dict[str, Json] = {
             "title": "Your account is ready",
             "paragraphs": [f"The account “{account.name}” that you asked for has been created."],

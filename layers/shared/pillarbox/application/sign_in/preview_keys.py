@@ -64,14 +64,15 @@ from pillarbox.domain.sign_in.strangers import Audience, Cause, network_party
 _COUNTS: Final = "preview#"
 #: Two requests for one address take turns.
 _TRIES: Final = 5
+#: The keys that the widget gives in a day, in all.
+_KEYS_PER_DAY: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewKeys:
-    """Gives and stops preview keys; `per_day` is how many there are in a day, in all."""
+    """Gives and stops preview keys."""
 
     is_open: bool
-    per_day: int
     accounts: PreviewAccounts
     flows: Flows
     proofs: Proofs
@@ -181,7 +182,7 @@ class PreviewKeys:
 
         Of all codes a network takes a tenth.
         """
-        most_in_all = CODES_PER_KEY * self.per_day
+        most_in_all = CODES_PER_KEY * _KEYS_PER_DAY
         limits = [(f"mailbox#{digest}", CODES_PER_ADDRESS), ("codes", most_in_all)]
         if party:
             limits.insert(1, (f"codes/{party}", most_in_all // PARTS))
@@ -192,7 +193,7 @@ class PreviewKeys:
     def _count_key(self, address: str, client: str) -> None:
         """Count a key for its network and its domain before it counts among all."""
         now, domain, block = self.clock(), domain_of(address), block_of(client)
-        limits = [("all", self.per_day)]
+        limits = [("all", _KEYS_PER_DAY)]
         if not is_mailbox_provider(domain):
             shared = self.registrable_domain(domain) or domain
             limits.insert(0, (f"domain#{shared}", PER_DOMAIN))

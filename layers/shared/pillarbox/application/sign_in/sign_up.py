@@ -43,10 +43,9 @@ class SignUpOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignUp:
-    """Creates the accounts of users on a plan, or keeps their requests for the operator."""
+    """Creates the accounts of users, or keeps their requests for the operator."""
 
     policy: SignUpPolicy
-    plan: Plan
     sign_ups: SignUps
     proofs: Proofs
     counts: SignInCounts
@@ -104,7 +103,7 @@ class SignUp:
                 raise changed_meanwhile()
             return SignUpOffer(status=SignUpStatus.PENDING)
         tenant = self.tenant() if self.policy.mode is SignUpMode.OPEN else None
-        account = create_account(self.sign_ups, request, before, self.plan, tenant=tenant)
+        account = create_account(self.sign_ups, request, before, Plan.FREE, tenant=tenant)
         return SignUpOffer(status=SignUpStatus.CREATED, account=account)
 
 

@@ -29,7 +29,7 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.preview_key import PreviewRecipients, new_report
+from pillarbox.domain.sign_in.preview_key import check_own_recipients, new_report
 
 if TYPE_CHECKING:
     from pillarbox.domain.accounts.key_terms import KeyTerms
@@ -121,11 +121,10 @@ def policy_of_text(text: str) -> KeyPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewSettings:
-    """The sender of preview keys, where to upgrade, and to whom keys of the widget send."""
+    """The sender of preview keys, and where to upgrade."""
 
     sender: str
     upgrade_url: str
-    recipients: PreviewRecipients = PreviewRecipients.OWN
 
     def upgrade_required(self, message: str) -> ServiceError:
         """Return the error of a send for which a key of another kind is needed."""
@@ -358,7 +357,7 @@ class Principal:
             return False
         return {*mailboxes} == {mailbox_key(account.contact)}
 
-    def check_recipients(self, addresses: Iterable[str], preview: PreviewSettings) -> None:
+    def check_recipients(self, addresses: Iterable[str]) -> None:
         """Refuse parsed addresses that the key may not send to.
 
         Raises:
@@ -367,7 +366,7 @@ class Principal:
         if self.key.agent:
             self.key.agent.check_recipients(addresses)
         if self.policy.own_recipients:
-            preview.recipients.check(self.account.contact or "", addresses)
+            check_own_recipients(self.account.contact or "", addresses)
 
     def stop_token(self, address: str) -> str | None:
         """Return the token by which the recipient of a test stops such mail, if it has a link."""

@@ -12,7 +12,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, KEY_ID_LENGTH, KEY_ID_PREFIX
@@ -67,33 +66,27 @@ _REPORT: Final = (
 )
 
 
-class PreviewRecipients(StrEnum):
-    """To whom keys from the widget send: the parameter `PreviewRecipients`."""
+def check_own_recipients(owner: str, addresses: Iterable[str]) -> None:
+    """Refuse parsed addresses to which a key of the widget may not send.
 
-    #: The confirmed address, its domain unless that is a mailbox provider, and Amazon's simulator.
-    OWN = "own"
-    ANY = "any"
+    It may send to the confirmed address, its domain unless that is a mailbox provider, and SES's
+    simulator.
 
-    def check(self, owner: str, addresses: Iterable[str]) -> None:
-        """Refuse parsed addresses that the owner of a confirmed address may not send to.
-
-        Raises:
-            ServiceError: `recipient_not_allowed`.
-        """
-        if self is PreviewRecipients.ANY:
-            return
-        domains = {SIMULATOR_DOMAIN}
-        if not is_mailbox_provider(domain_of(owner)):
-            domains.add(domain_of(owner))
-        for address in addresses:
-            own = fold_address(address) == fold_address(owner)
-            if not own and domain_of(address) not in domains:
-                raise ServiceError(
-                    "recipient_not_allowed",
-                    "This preview key sends to the address that you have confirmed, to addresses of"
-                    " its domain unless that belongs to a mailbox provider, and to"
-                    f" {SIMULATOR_DOMAIN}.",
-                )
+    Raises:
+        ServiceError: `recipient_not_allowed`.
+    """
+    domains = {SIMULATOR_DOMAIN}
+    if not is_mailbox_provider(domain_of(owner)):
+        domains.add(domain_of(owner))
+    for address in addresses:
+        own = fold_address(address) == fold_address(owner)
+        if not own and domain_of(address) not in domains:
+            raise ServiceError(
+                "recipient_not_allowed",
+                "This preview key sends to the address that you have confirmed, to addresses of"
+                " its domain unless that belongs to a mailbox provider, and to"
+                f" {SIMULATOR_DOMAIN}.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
