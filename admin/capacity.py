@@ -7,7 +7,7 @@ import typer
 from admin.aws.stack_capacity import read_capacity
 from admin.confirm import require_aws
 from admin.doctor import count_failures, show_findings
-from admin.use_cases.capacity import check_capacity, parameters_for
+from admin.use_cases.capacity import check_capacity
 
 if TYPE_CHECKING:
     from admin.connection import StackConnection
@@ -29,6 +29,4 @@ def capacity(
     findings = list(check_capacity(rate, read_capacity(require_aws(connection))))
     show_findings(connection, findings)
     if count_failures(findings):
-        words = " ".join(f"{name}={value}" for name, value in parameters_for(rate).items())
-        connection.note(f"The parameters for this rate: --parameter-overrides {words}")
         raise typer.Exit(1)

@@ -31,6 +31,7 @@ from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
 from admin.use_cases import parameters, preflight
 from admin.use_cases.preflight import AwsAccount
+from admin.use_cases.scale import check_table
 from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -139,7 +140,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     chosen = parameters.choose(_read_defaults(), config.overrides, arguments.overrides)
     account = _read_account()
     own = {**config.overrides, **arguments.overrides}
-    chosen = preflight.choose_workers(account, chosen, own)
+    chosen = preflight.choose_scale(account, chosen, own)
     _check_account(account, stack_name, chosen)
     connection = StackConnection(stack_name=stack_name, json=json)
     stack = failed_stack.make_way(connection, yes=yes)
@@ -222,7 +223,7 @@ def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Para
     findings = [
         *preflight.check_account(account),
         *preflight.check_stack_name(stack_name, account.region),
-        *preflight.check_concurrency(account, chosen),
+        *preflight.check_scale(account, chosen),
         *preflight.check_cloudfront(account, chosen),
     ]
     if account.region_has_ses:
@@ -259,6 +260,7 @@ def _check_update(stack: StackDescription, chosen: parameters.Parameters) -> Non
     alarm_fires = deployment.rollout_alarm_fires(stack.stack_id)
     _show(
         [
+            *check_table(*(int(each["EmailsPerSecond"]) for each in (stack.parameters, chosen))),
             *preflight.check_firewall(stack.parameters, chosen),
             *preflight.check_webhooks(stack.parameters, chosen),
             *preflight.check_rollout(chosen, alarm_fires=alarm_fires),

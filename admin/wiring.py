@@ -22,8 +22,8 @@ from admin.use_cases.first_steps import FirstSteps
 from admin.use_cases.isolation import AccountIsolation
 from admin.use_cases.messages import MessageSearch, NoQueue
 from admin.use_cases.round_trip import RoundTrip
+from admin.use_cases.scale import Scale
 from admin.use_cases.suppression_files import SuppressionFiles
-from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
@@ -200,12 +200,7 @@ class OperatorWiring(Wiring):
             isolation=self.account_isolation,
             configuration_set=settings.configuration_set,
             preview_sender=settings.preview_sender,
-            workers=WorkerMaximums(
-                settings.delivery_concurrency,
-                settings.webhook_concurrency if settings.webhooks else None,
-                limited=settings.worker_limits or settings.delivery_reserve > 0,
-            ),
-            reserve=settings.delivery_reserve,
+            scale=Scale(settings.emails_per_second, settings.webhooks),
             share=settings.ses_rate_share,
             protected=settings.deletion_protection,
             capacity=partial(read_capacity, settings.stack),

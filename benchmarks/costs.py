@@ -336,7 +336,7 @@ def tables() -> dict[str, str]:
                 "a month without mail",
                 "`Webhooks=off`",
                 "defaults",
-                "defaults, `WorkerLimits=on`",
+                "`EmailsPerSecond=40`",
                 "`AlarmSet=all`",
             ),
             _with_sum(

@@ -52,7 +52,7 @@ def idle(
         all_alarms: `AlarmSet=all`, which has the dashboard too.
         metrics: the custom metrics that have values in every hour, beside the sweep's.
         with_webhooks: `Webhooks=on`.
-        limits: `WorkerLimits=on`.
+        limits: `EmailsPerSecond` is not 200.
         used: the timers that are used (`keys.TIMERS`).
     """
     alarms = alarm_metrics(None)

@@ -71,8 +71,8 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         ),
     ),
     "requests": Budget(
-        "`RequestsPerSecond` of the route, and with a firewall `RequestsPerAddress` and"
-        " `RequestsPerKey` in a minute; one call reads or changes a bounded number of records",
+        "the requests a second of the route, and with a firewall those of an address and"
+        " a key in a minute; one call reads or changes a bounded number of records",
         (
             *("mcp", "list_messages", "get_analytics", "get_message", "cancel_message", "get_me"),
             *("release_message", "list_starter_templates", "preview_starter_template"),

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from admin.use_cases.workers import WORKER_RATE, WORKER_RATE_OF_CODES
+from admin.use_cases.scale import WORKER_RATE_OF_CODES, Scale, deploy_for
 from pillarbox.application.operator.checks import Finding, Verdict
 
-#: The posts that one function makes in a second, ten at a time, if an endpoint takes 0.2 s. An
-#: email has two.
-_POSTS: Final = 50
 #: Write units of an email with a key, two events, and their posts to an endpoint.
 _WRITES: Final = 15
 #: What DynamoDB gives a new on-demand table (developer guide, "On-demand capacity", 2026-11).
@@ -33,14 +30,6 @@ _EVENTS_OF_REGION: Final[Mapping[str, int]] = {
     "us-east-2": 4_500,
     "us-west-2": 18_750,
 }
-#: Each parameter and the value that it needs for each email of a second.
-_PARAMETERS: Final[Mapping[str, float]] = {
-    "DeliveryConcurrency": 1 / WORKER_RATE,
-    "RequestsPerKey": 60,
-    "RequestsPerSecond": 1,
-    "WarmWrites": _WRITES,
-    "WebhookConcurrency": 2 / _POSTS,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,31 +38,21 @@ class Capacity:
 
     Args:
         region: the AWS region.
-        parameters: those of the deployed stack.
+        scale: that of the stack.
         max_rate: the recipients a second that SES takes from this stack.
         functions: how many functions the AWS account runs at a time.
         table_writes: the write units a second that the table takes at once.
     """
 
     region: str
-    parameters: Mapping[str, str]
+    scale: Scale
     max_rate: float
     functions: int
     table_writes: int
 
-    def number(self, parameter: str) -> int:
-        """Return the value of a parameter that is a number."""
-        return int(self.parameters[parameter])
-
-
-def parameters_for(rate: int) -> dict[str, str]:
-    """Return the parameters that a stack needs for so many emails a second."""
-    return {name: str(max(ceil(part * rate), 2)) for name, part in _PARAMETERS.items()}
-
 
 def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
     """Compare each limit with a rate of emails with one recipient, the lowest default first."""
-    wanted = parameters_for(rate)
 
     def check(name: str, reaches: float, what: str, remedy: str) -> Finding:
         message = f"{what}: {reaches:,.0f} emails a second."
@@ -81,28 +60,17 @@ def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
             return Finding(name, Verdict.FAIL, message, remedy)
         return Finding(name, Verdict.PASS, message)
 
-    def deploy(parameter: str) -> str:
-        return f"Deploy with {parameter}={wanted[parameter]}."
-
     yield check(
         "sending",
         capacity.max_rate,
         "SES's rate for this stack",
         f"Ask SES for {rate} recipients a second (Service Quotas).",
     )
-    if capacity.parameters["Firewall"] != "none":
-        per_key = capacity.number("RequestsPerKey")
-        remedy = f"{deploy('RequestsPerKey')} Or send batches, which are one request."
-        yield check("key", per_key / 60, f"Single sends of one key, {per_key} a minute", remedy)
-    requests = capacity.number("RequestsPerSecond")
-    remedy = f"{deploy('RequestsPerSecond')} Or send batches, which are one request."
-    yield check("requests", requests, "Requests of a route", remedy)
-    workers = capacity.number("DeliveryConcurrency")
+    workers = capacity.scale.workers
     what = f"{workers} workers for codes, {workers * WORKER_RATE_OF_CODES} a second, and as many"
-    remedy = deploy("DeliveryConcurrency")
-    yield check("workers", workers * WORKER_RATE, f"{what} for other emails", remedy)
+    yield check("workers", capacity.scale.rate, f"{what} for other emails", deploy_for(rate))
     writes = capacity.table_writes
-    yield check("table", writes / _WRITES, f"{writes:,} write units a second", deploy("WarmWrites"))
+    yield check("table", writes / _WRITES, f"{writes:,} write units a second", deploy_for(rate))
     needed = ceil(rate * _FUNCTIONS) + _OTHER_FUNCTIONS
     yield check(
         "functions",
@@ -117,11 +85,3 @@ def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
         f"{events:,} events a second in {capacity.region}",
         "Ask for more (Service Quotas, EventBridge, Invocations), or use another region.",
     )
-    if capacity.parameters["Webhooks"] != "off":
-        posters = capacity.number("WebhookConcurrency")
-        yield check(
-            "webhooks",
-            posters * _POSTS / 2,
-            f"Posts of {posters} functions to webhook endpoints",
-            deploy("WebhookConcurrency"),
-        )

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Final
 
 from admin.use_cases.ports import TableProtectionState
-from admin.use_cases.workers import WORKER_RATE, WorkerMaximums
+from admin.use_cases.scale import RESERVE, Scale, deploy_for
 from pillarbox.application.operator.checks import REVERT_DRIFT, Finding, Verdict
 from pillarbox.application.operator.ports import ConfigurationSet, SendingStatus
 from pillarbox.domain.accounts.account import SHARD_COUNTS, SHARD_RATE, Account
@@ -19,8 +19,6 @@ from pillarbox.domain.errors import Json
 _SUPPRESSED: Final = frozenset({"BOUNCE", "COMPLAINT"})
 #: The fewest concurrent functions to leave for requests, events and statistics.
 _FREE_FUNCTIONS: Final = 50
-#: What Lambda leaves unreserved in each AWS account.
-_UNRESERVED: Final = 100
 #: How much faster than on average an account is assumed to send at times in its busiest hour.
 _BURST: Final = 4
 #: In this time the sweep of a new stack has reported a number, which it does each six hours.
@@ -73,15 +71,13 @@ def check_clock(status: SendingStatus) -> Iterator[Finding]:
         yield Finding("clock", Verdict.PASS, message)
 
 
-def check_rate(status: SendingStatus, workers: int, share: int) -> Iterator[Finding]:
-    """Check whether the workers can use the stack's share of the sending rate."""
+def check_rate(status: SendingStatus, scale: Scale, share: int) -> Iterator[Finding]:
+    """Check whether the stack can use its share of the sending rate."""
     rate = status.max_rate * share / 100
     part = "" if share == 100 else f" ({share} % of SES's {status.max_rate:g})"  # noqa: PLR2004  all
-    message = f"{rate:g} recipients per second{part} for {workers} workers."
-    if rate > workers * WORKER_RATE:
-        fitting = min(-int(-rate // WORKER_RATE), 1000)
-        remedy = f"Deploy with DeliveryConcurrency={fitting} to use the whole rate."
-        yield Finding("rate", Verdict.WARN, message, remedy)
+    message = f"{rate:g} recipients per second{part} for {scale.workers} workers."
+    if rate > scale.rate:
+        yield Finding("rate", Verdict.WARN, message, deploy_for(rate))
     else:
         yield Finding("rate", Verdict.PASS, message)
 
@@ -121,17 +117,15 @@ def check_shares(shares: Mapping[str, int]) -> Finding:
     return Finding("rate", Verdict.PASS, message)
 
 
-def check_concurrency(
-    limit: int, workers: WorkerMaximums, *, production: bool
-) -> Iterator[Finding]:
+def check_concurrency(limit: int, scale: Scale, *, production: bool) -> Iterator[Finding]:
     """Check whether requests get a function while all queues and the stream have work."""
-    message = f"This AWS account runs {limit} functions at a time; {workers.describe()}."
-    if limit - workers.total < _FREE_FUNCTIONS:
+    message = f"This AWS account runs {limit} functions at a time; {scale.describe()}."
+    if limit - scale.total < _FREE_FUNCTIONS:
         yield Finding(
             "functions",
             Verdict.FAIL if production and limit < _FREE_FUNCTIONS else Verdict.WARN,
             message,
-            f"Ask for a limit of {workers.total + _FREE_FUNCTIONS} or more (Service Quotas, Lambda,"
+            f"Ask for a limit of {scale.total + _FREE_FUNCTIONS} or more (Service Quotas, Lambda,"
             " Concurrent executions). New accounts have 10, and AWS refuses requests beyond the"
             " limit.",
         )
@@ -139,17 +133,13 @@ def check_concurrency(
         yield Finding("functions", Verdict.PASS, message)
 
 
-def check_reserve(workers: int, reserve: int) -> Finding:
+def check_reserve(scale: Scale) -> Finding:
     """Check whether a flood of requests can take the functions that deliver."""
-    remedy = f"Deploy with DeliveryReserve={workers}."
-    if not reserve:
-        message = "No function is reserved for delivery: a flood of requests can use all of them."
-        remedy += f" Lambda accepts it from a limit of {workers * 3 // 2 + _UNRESERVED} on."
-        return Finding("functions", Verdict.WARN, message, remedy)
-    message = f"{reserve} functions are reserved for {workers} that deliver."
-    if reserve < workers:  # Lambda throttles the others, and each throttle counts as a receipt
-        return Finding("functions", Verdict.FAIL, message, remedy)
-    return Finding("functions", Verdict.PASS, message)
+    if scale.reserved:
+        message = f"{scale.reserved} functions are reserved for delivery and events."
+        return Finding("functions", Verdict.PASS, message)
+    message = "No function is reserved for delivery: a flood of requests can use all of them."
+    return Finding("functions", Verdict.WARN, message, RESERVE)
 
 
 def check_table(

@@ -17,8 +17,8 @@ from admin.use_cases.ports import (
     TableProtection,
 )
 from admin.use_cases.queue_policies import check_policies
+from admin.use_cases.scale import Scale, check_maximums
 from admin.use_cases.ses_plans import SesPlans, check_plan
-from admin.use_cases.workers import WorkerMaximums, check_maximums
 from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
@@ -50,8 +50,7 @@ class Doctor:
         isolation: compares the tenants of accounts with those of SES.
         configuration_set: the name of the configuration set that emails are sent with.
         preview_sender: the address that preview keys send from.
-        workers: how many functions the queues and the stream use at a time.
-        reserve: how many functions Lambda reserves for delivery; 0 for none.
+        scale: what the stack was deployed for.
         share: the percentage of SES's rate that the stack uses.
         protected: whether the tables were deployed with deletion protection.
         capacity: reads what the stack may do; None to leave out what it says.
@@ -77,8 +76,7 @@ class Doctor:
     isolation: AccountIsolation
     configuration_set: str
     preview_sender: str
-    workers: WorkerMaximums
-    reserve: int
+    scale: Scale
     share: int = 100
     protected: bool = False
     capacity: Callable[[], Capacity] | None = None
@@ -101,7 +99,7 @@ class Doctor:
             strangers=self.strangers,
             clock=self.clock,
             configuration_set=self.configuration_set,
-            webhooks=self.workers.webhooks is not None,
+            webhooks=self.scale.webhooks,
         ).runs()
         runs: dict[str, Callable[[], Iterator[Finding]]] = {
             "address": self._check_address,
@@ -138,7 +136,7 @@ class Doctor:
     def _check_quota_and_rate(self) -> Iterator[Finding]:
         status = self.provider.sending_status()
         yield from check_quota(status)
-        yield from checks.check_rate(status, self.workers.delivery, self.share)
+        yield from checks.check_rate(status, self.scale, self.share)
         yield checks.check_shares(self.shares.read())
         if self.capacity is not None:
             capacity = self.capacity()
@@ -160,10 +158,10 @@ class Doctor:
         limit = self.monitoring.function_concurrency()
         # A stack whose table may be deleted is for trying things out.
         production = self.table.read().deletion_protection
-        yield from checks.check_concurrency(limit, self.workers, production=production)
-        yield from check_maximums(limit, self.workers)
-        yield checks.check_reserve(self.workers.deliver, self.reserve)
-        if self.workers.webhooks is None:
+        yield from checks.check_concurrency(limit, self.scale, production=production)
+        yield from check_maximums(limit, self.scale)
+        yield checks.check_reserve(self.scale)
+        if not self.scale.webhooks:
             message = "Webhooks are off: no endpoint receives anything, and none can be created."
             yield Finding("functions", Verdict.PASS, message)
 

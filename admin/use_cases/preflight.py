@@ -6,13 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from admin.use_cases.parameters import Parameters
-from admin.use_cases.workers import (
-    MANY_FUNCTIONS,
-    WorkerMaximums,
-    check_maximums,
-    choose_webhook_workers,
-    most_delivery_workers,
-)
+from admin.use_cases.scale import RATES, Scale, check_fit, choose_rate
 from pillarbox.application.operator.checks import Finding, Verdict
 
 #: The zones in which CloudFront cannot reach a VPC origin, by id:
@@ -22,8 +16,6 @@ _WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "c
 _BLOCKING: Final = frozenset({"basic", "managed"})
 #: The architecture of the relay's tasks (stacks/relay.yaml), as an image names it.
 _ARCHITECTURE: Final = "arm64"
-#: The parameters of the queues' maximums.
-_CONCURRENCIES: Final = ("DeliveryConcurrency", "WebhookConcurrency")
 #: The longest name of a function that CloudFront keeps for a stack, and the characters that it
 #: allows (API_CreateFunction of its reference). `python -m tools.templates` compares every name.
 _LONGEST_NAME: Final = "{stack}-{region}-edge-dashboard"
@@ -114,39 +106,14 @@ def check_stack_name(name: str, region: str) -> Iterator[Finding]:
         yield Finding("name", Verdict.FAIL, message, remedy)
 
 
-def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
-    """Check what the queues and the stream of the stack leave to requests.
-
-    Neither delivery nor webhooks may have more than half of the account's functions.
-    """
-    for name in _CONCURRENCIES:
-        text = parameters[name]
-        if not (text.isascii() and text.isdecimal()):
-            message = f"{name} is not a number: {text}"
-            yield Finding("functions", Verdict.FAIL, message, "Set it to a number of 2 or more.")
-            return
-    delivery, webhooks = (int(parameters[name]) for name in _CONCURRENCIES)
-    workers = WorkerMaximums(
-        delivery,
-        webhooks if parameters["Webhooks"] == "on" else None,
-        limited=parameters["WorkerLimits"] != "off" or parameters["DeliveryReserve"] != "0",
-    )
-    limit = account.concurrency
-    message = f"The account runs {limit} functions at a time; {workers.describe()}."
-    quota = "Service Quotas, Lambda, Concurrent executions"
-    ask = f"ask for a higher limit ({quota}). New accounts have 10."
-    if workers.deliver * 2 > limit:
-        remedy = f"Deploy with DeliveryConcurrency={most_delivery_workers(limit)}, or first {ask}"
-        yield Finding("functions", Verdict.FAIL, message, remedy)
-    elif workers.of_functions.get("PostWebhooks", 0) * 2 > limit:
-        remedy = f"Deploy with WebhookConcurrency={choose_webhook_workers(limit)}, or first {ask}"
-        yield Finding("functions", Verdict.FAIL, message, remedy)
-    elif workers.total >= limit:
-        remedy = f"While all of them are busy, requests get 503. To avoid that, {ask}"
-        yield Finding("functions", Verdict.WARN, message, remedy)
+def check_scale(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
+    """Check that the account can do what EmailsPerSecond asks of it."""
+    text = parameters["EmailsPerSecond"]
+    if text in map(str, RATES):
+        yield from check_fit(account.concurrency, Scale(int(text), parameters["Webhooks"] == "on"))
     else:
-        yield Finding("functions", Verdict.PASS, message)
-    yield from check_maximums(limit, workers)
+        remedy = f"Set it to one of {', '.join(map(str, RATES))}."
+        yield Finding("functions", Verdict.FAIL, f"EmailsPerSecond is {text}.", remedy)
 
 
 def check_cluster_role(role: ClusterRole) -> Finding:
@@ -175,29 +142,17 @@ def check_cluster_role(role: ClusterRole) -> Finding:
     return Finding("relay", verdict, message, remedy)
 
 
-def choose_workers(account: AwsAccount, parameters: Parameters, own: Parameters) -> Parameters:
-    """Return the parameters with the maximums of workers that fit the account.
-
-    `WorkerLimits=auto` becomes `on` or `off`: Lambda polls an idle queue with five pollers if it
-    has a maximum, otherwise with two
-    (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
+def choose_scale(account: AwsAccount, parameters: Parameters, own: Parameters) -> Parameters:
+    """Return the parameters with the EmailsPerSecond that fits the account.
 
     Args:
         account: the AWS account.
         parameters: the value of each parameter.
-        own: those that the operator set. A WebhookConcurrency among them needs the maximums.
+        own: those that the operator set.
     """
-    chosen = dict(parameters)
-    delivery = chosen["DeliveryConcurrency"]
-    if "DeliveryConcurrency" not in own and delivery.isdecimal():
-        most = most_delivery_workers(account.concurrency)
-        chosen["DeliveryConcurrency"] = str(min(int(delivery), most))
-    if "WebhookConcurrency" not in own:
-        chosen["WebhookConcurrency"] = str(choose_webhook_workers(account.concurrency))
-    if chosen["WorkerLimits"] == "auto":
-        enough = account.concurrency >= MANY_FUNCTIONS and "WebhookConcurrency" not in own
-        chosen["WorkerLimits"] = "off" if enough else "on"
-    return chosen
+    if "EmailsPerSecond" in own:
+        return parameters
+    return {**parameters, "EmailsPerSecond": str(choose_rate(account.concurrency))}
 
 
 def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from admin.use_cases.capacity import parameters_for
 from admin.use_cases.preflight import longest_stack_name
-from admin.use_cases.workers import choose_webhook_workers
+from admin.use_cases.scale import choose_rate
 from local.template import ROOT
 
 #: AWS lets a new account run ten functions at the same time, and an established one 1,000
@@ -48,7 +47,7 @@ _EVERYTHING: Final = {
     **_FRONT,
     **_DOMAIN,
     "AlarmSet": "all",
-    "DeliveryReserve": "20",
+    "EmailsPerSecond": "500",
     "Firewall": "managed",
     "SignUp": "open",
     "ProvisioningKey": f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:pillarbox-key-a1b2c3",
@@ -66,8 +65,8 @@ def _dev() -> dict[str, str]:
     """Return the parameters of samconfig.toml, and what `deploy` adds in a new account."""
     config = tomllib.loads((ROOT / "samconfig.toml").read_text())
     words = config["default"]["deploy"]["parameters"]["parameter_overrides"]
-    workers = {"WebhookConcurrency": str(choose_webhook_workers(NEW_ACCOUNT))}
-    return workers | dict(word.split("=", 1) for word in words)
+    scale = {"EmailsPerSecond": str(choose_rate(NEW_ACCOUNT))}
+    return scale | dict(word.split("=", 1) for word in words)
 
 
 SETS: Final = (
@@ -87,10 +86,9 @@ SETS: Final = (
     ParameterSet("function-url", {"Gateway": "url"}),
     ParameterSet("all-alarms", {"AlarmSet": "all"}),
     ParameterSet("no-webhooks", {"Webhooks": "off"}),
-    ParameterSet("no-worker-limits", {"WorkerLimits": "off"}),
     ParameterSet("second-stack", {"AlarmSet": "all"}, "pillarbox-two"),
     ParameterSet("europe", {"Firewall": "managed"}, region="eu-west-1"),
-    ParameterSet("a-thousand-a-second", parameters_for(1000)),
+    ParameterSet("a-thousand-a-second", {"EmailsPerSecond": "1000"}),
     ParameterSet("long-name", _EVERYTHING, "x" * longest_stack_name(_LONG), region=_LONG),
     ParameterSet("everything", _EVERYTHING),
 )

@@ -72,7 +72,7 @@ def check_concurrency(stack: Stack, chosen: ParameterSet) -> Iterator[Defect]:
             most = _concurrency(mapping)
             if most is not None:
                 used[_function(stack, mapping) or key] += most
-            elif chosen.parameters.get("WorkerLimits") != "off":
+            elif chosen.parameters.get("EmailsPerSecond", "200") != "200":
                 message = "Its queue may take every function of the account."
                 yield Defect(stack.file, key, message, "Set ScalingConfig.MaximumConcurrency.")
     for name, count in used.items():

@@ -247,32 +247,8 @@ class Settings:
     configuration_set = Setting(
         str, "the SES configuration set", ("functions", "local"), output="ConfigurationSetName"
     )
-    delivery_concurrency = Setting(
-        number(least=1),
-        "invocations of deliver_message at a time, for each of the two queues of jobs",
-        ("command",),
-        parameter="DeliveryConcurrency",
-    )
-    delivery_reserve = Setting(
-        number(),
-        "invocations of deliver_message that are reserved for it",
-        ("command",),
-        default="0",
-        parameter="DeliveryReserve",
-    )
-    webhook_concurrency = Setting(
-        number(least=1),
-        "invocations of post_webhooks at a time",
-        ("command",),
-        default="50",
-        parameter="WebhookConcurrency",
-    )
-    worker_limits = Setting(
-        lambda text: text != "off",
-        "whether the queues of events, webhooks and the sweep have a maximum of workers",
-        ("command",),
-        default="on",
-        parameter="WorkerLimits",
+    emails_per_second = Setting(
+        number(least=1), "what the stack is for", ("command",), parameter="EmailsPerSecond"
     )
     ses_rate_share = Setting(
         number(least=1),

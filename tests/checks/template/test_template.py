@@ -21,7 +21,7 @@ from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
 from tests.conditions import all_met
-from tests.deployed import of_type, properties
+from tests.deployed import properties
 from tests.loops import for_each
 
 _SOURCE = template.inlined(template.load())
@@ -268,39 +268,11 @@ def test_urgent_jobs_have_workers_of_their_own() -> None:
         for name in ("Jobs", "UrgentJobs")
     )
     assert ordinary["ScalingConfig"] == urgent["ScalingConfig"]
-    assert urgent["ScalingConfig"]["MaximumConcurrency"] == {"Ref": "DeliveryConcurrency"}
+    assert urgent["ScalingConfig"]["MaximumConcurrency"] == {
+        "Fn::FindInMap": ["Scales", {"Ref": "EmailsPerSecond"}, "Workers"]
+    }
     assert urgent["BatchSize"] == 1
     assert _RESOURCES["UrgentJobsQueue"]["Properties"] == _RESOURCES["JobsQueue"]["Properties"]
-
-
-def test_requests_take_no_function_from_delivery() -> None:
-    """Workers and events can have a reservation, which is as large as what their queues use."""
-    for reserve, reserved in (("0", {}), ("20", {"DeliverMessage": "20", "RecordFeedback": 10})):
-        functions = of_type("AWS::Serverless::Function", "prod", DeliveryReserve=reserve)
-        name = "ReservedConcurrentExecutions"
-        assert {key: one[name] for key, one in functions.items() if name in one} == reserved
-
-
-@for_each(
-    ("parameters", "without"),
-    [
-        ({}, set[str]()),
-        ({"WorkerLimits": "off"}, {"RecordFeedback", "SweepAccount", "PostWebhooks"}),
-        ({"WorkerLimits": "off", "DeliveryReserve": "20"}, set[str]()),
-    ],
-)
-def test_an_account_with_enough_functions_needs_no_maximum(
-    parameters: dict[str, str], without: set[str]
-) -> None:
-    functions = of_type("AWS::Serverless::Function", "prod", **parameters)
-    scaling = {
-        name: source["Properties"]["ScalingConfig"]
-        for name, function in functions.items()
-        for source in function.get("Events", {}).values()
-        if source["Type"] == "SQS"
-    }
-    # An empty configuration removes the maximum of a mapping that exists.
-    assert {name for name, config in scaling.items() if config == {}} == without
 
 
 def test_ses_events_reach_their_queue_unwrapped() -> None:

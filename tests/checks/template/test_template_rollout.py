@@ -67,7 +67,7 @@ def test_a_release_is_that_of_layer_template_and_parameters(tmp_path: Path) -> N
     chosen = dict.fromkeys(template.load()["Parameters"], "a")
     changed = [chosen, *(chosen | {name: "b"} for name in chosen)]
     texts = {stamp_release.release("", parameters.digest(values)) for values in changed}
-    assert len(texts) == len(changed) > 40
+    assert len(texts) == len(changed) > 20
     again = dict(reversed(chosen.items()))
     assert stamp_release.release("", parameters.digest(again)) in texts
     assert stamp_release.release("template", parameters.digest(chosen)) not in texts

@@ -31,8 +31,8 @@ from tests.integration.admin.stand_in_servers import api, serving
 from tests.unit.admin.test_admin_preflight import NEEDS
 
 KEYS = ("AttributeDefinitions", "KeySchema")
-#: As many as a new account may run; a stack of production has more by default.
-TWO_WORKERS = ("--parameter-overrides", "DeliveryConcurrency=2")
+#: What a new account gets.
+SMALL = ("--parameter-overrides", "EmailsPerSecond=40")
 QUEUES = (
     "JobsQueue",
     "UrgentJobsQueue",
@@ -64,14 +64,10 @@ def template(address: str) -> dict[str, Any]:
     }
     return {
         "Parameters": {
-            "DeliveryConcurrency": {"Type": "Number", "Default": 2},
-            "WebhookConcurrency": {"Type": "Number", "Default": 50},
+            "EmailsPerSecond": {"Type": "Number", "Default": 40},
             "SesRateShare": {"Type": "Number", "Default": 100},
             "Firewall": {"Type": "String", "Default": "none"},
-            "RequestsPerSecond": {"Type": "Number", "Default": 500},
-            "RequestsPerKey": {"Type": "Number", "Default": 6000},
             "Webhooks": {"Type": "String", "Default": "on"},
-            "WarmWrites": {"Type": "Number", "Default": 0},
             "LogRetention": {"Type": "Number", "Default": 7},
             "DeletionProtection": {"Type": "String", "Default": "true"},
         },
@@ -205,7 +201,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     )
     names = {pair.partition("=")[0] for pair in shlex.split(overrides)}
     assert names == project_template.load()["Parameters"].keys()
-    assert {"LogRetention=7", "RequestsPerSecond=500", 'RelayImage=""'} <= {*overrides.split()}
+    assert {"LogRetention=7", "SesRateShare=100", 'RelayImage=""'} <= {*overrides.split()}
     assert "pass account: AWS account 123456789012 in us-east-1" in log
     assert "parameter LogRetention: 30 -> 7\n" in log
     assert log.index("pass account") < log.index(f"$ {build}\n$ .venv-sam/bin/sam deploy")
@@ -317,11 +313,11 @@ def test_an_account_that_aws_must_verify_deploys_without_an_edge(
 def test_tables_are_protected_when_all_else_exists(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
+    roll_out(script, Environment.PROD, json=True, sam=SMALL)
     assert "DeletionProtection=false" in script.ran[1].split()
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
     assert "The tables are protected against deletion." in capsys.readouterr().err
-    roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
+    roll_out(script, Environment.PROD, json=True, sam=SMALL)
     assert "DeletionProtection=true" in script.ran[3].split()
     output = capsys.readouterr().err
     assert "parameter DeletionProtection" not in output
@@ -337,12 +333,12 @@ def test_a_deployment_that_ended_early_is_finished_by_the_next(
     with monkeypatch.context() as patch:
         patch.setattr(stacks, "update_parameters", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
+            roll_out(script, Environment.PROD, json=True, sam=SMALL)
     assert stacks.require("pillarbox").parameters["DeletionProtection"] == "false"
     shown = re.search(r"The first key of the account \w+: (\S+)\n", capsys.readouterr().err)
     assert shown
     assert deployed_wiring("pillarbox").authentication.authenticate(shown[1])
-    roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
+    roll_out(script, Environment.PROD, json=True, sam=SMALL)
     output = capsys.readouterr()
     assert json.loads(output.out)["key"] is None
     assert "The first key" not in output.err
@@ -360,7 +356,7 @@ def test_protection_that_cloudformation_refuses_is_an_error(
 
     monkeypatch.setattr(stacks, "wait", undone)
     with pytest.raises(ServiceError, match="not protected against deletion yet: UPDATE_ROLL"):
-        roll_out(script, Environment.PROD, json=True, sam=TWO_WORKERS)
+        roll_out(script, Environment.PROD, json=True, sam=SMALL)
 
 
 def test_changes_that_nobody_confirms_end_the_command(script: Script) -> None:
@@ -393,16 +389,22 @@ def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
 
 
 def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
-    given = ["SesRateShare=50", "WebhookConcurrency=3", "DeletionProtection=true"]
+    given = ["SesRateShare=50", "EmailsPerSecond=40", "DeletionProtection=true"]
     output, _ = rolled_out(sam=["--parameter-overrides", *given])
     findings = {item["message"]: item["verdict"] for item in output["items"]}
     assert findings["7 recipients per second (50 % of SES's 14) for 2 workers."] == "pass"
     shares = "The stacks of this account and region use 50 % of SES's rate: pillarbox-dev 50 %."
     assert findings[shares] == "pass"
-    assert any("PostWebhooks 3" in message for message in findings)
+    assert any("PostWebhooks 2" in message for message in findings)
     # moto does not update the tables' protection.
     assert findings["The table can be deleted."] == "fail"
     assert findings["The table Credentials can be deleted."] == "fail"
+
+
+def test_the_rate_follows_the_accounts_limit(script: Script) -> None:
+    """A new account runs ten functions."""
+    roll_out(script, Environment.DEV, json=True)
+    assert "EmailsPerSecond=40" in script.ran[1].split()
 
 
 ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
@@ -433,7 +435,7 @@ def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
-    roll_out(script, Environment.PROD, json=False, sam=TWO_WORKERS)
+    roll_out(script, Environment.PROD, json=False, sam=SMALL)
     assert "--config-env prod" in script.ran[1]
     output = capsys.readouterr()
     assert "curl" in output.out
@@ -457,18 +459,18 @@ def test_an_account_that_is_not_ready_builds_nothing(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A new account runs ten functions: ten workers would take them, and the remedy says so."""
-    given = ["--parameter-overrides", "DeliveryConcurrency=10"]
+    given = ["--parameter-overrides", "EmailsPerSecond=200"]
     with pytest.raises(ServiceError, match="not ready: functions"):
         roll_out(script, Environment.PROD, json=False, sam=given)
     assert script.ran == []
-    assert "Deploy with DeliveryConcurrency=2" in capsys.readouterr().err
+    assert "Deploy with EmailsPerSecond=40" in capsys.readouterr().err
 
 
 def test_an_update_shows_what_it_changes(script: Script, rolled_out: RollOut) -> None:
     rolled_out()
     _, log = rolled_out(sam=["--parameter-overrides", "LogRetention=14"])
     assert "parameter LogRetention: 7 -> 14\n" in log
-    assert "parameter DeliveryConcurrency" not in log
+    assert "parameter EmailsPerSecond" not in log
     assert "LogRetention=14" in script.ran[-1].split()
 
 

@@ -155,16 +155,18 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
     r"JobsQueue: It hides a message for \d+ s; DeliverMessage needs 1350 s": {
         "DeliverMessage Timeout": 900
     },
-    "DeliverMessage: It may run 800 times of the account's 1000": {"DeliveryConcurrency": "400"},
-    r"Resources: Workers may use [89]\d\d functions \(.*DeliverMessage 400.*, more than 800": {
-        "DeliveryConcurrency": "200",
-        "WebhookConcurrency": "300",
+    "DeliverMessage: It may run 800 times of the account's 1000": {
+        "Mappings Scales 200 Workers": "400"
+    },
+    r"Resources: Workers may use 963 functions \(.*DeliverMessage 500.*, more than 800": {
+        "EmailsPerSecond": "5000"
     },
     "JobsNew: Its queue may take every function of the account": {
         "Resources JobsNew": _of("Lambda::EventSourceMapping", **_MAPPING)
     },
     "Resources: DeliverMessage and .* reserve .* 100 must stay unreserved": {
-        "DeliveryReserve": "895"
+        "EmailsPerSecond": "1000",
+        "Mappings Scales 1000 Reserve": "895",
     },
     "ThirdReader: It is one of 3 readers of a stream, which allows 2": {
         "Resources ThirdReader": _of("Lambda::EventSourceMapping", **_STREAM)

@@ -8,7 +8,7 @@ import pytest
 
 from admin.use_cases import checks
 from admin.use_cases.ports import TableProtectionState
-from admin.use_cases.workers import WorkerMaximums
+from admin.use_cases.scale import Scale
 from pillarbox.application.operator.checks import (
     check_dead_letters,
     check_events,
@@ -81,40 +81,33 @@ def test_mail_to_strangers_that_bounces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "workers", "expected", "remedy"),
+    ("changes", "scale", "expected", "remedy"),
     [
-        ({}, 2, ["pass", "pass"], ""),
-        ({"sent_last_24_hours": 40_000.0}, 2, ["warn", "pass"], ""),
-        ({"sent_last_24_hours": 50_000.0}, 2, ["fail", "pass"], ""),
-        ({"daily_quota": -1.0}, 2, ["pass", "pass"], ""),
-        ({"max_rate": 1.0}, 10, ["pass", "pass"], ""),
-        ({"max_rate": 200.0}, 10, ["pass", "pass"], ""),
-        ({"max_rate": 201.0}, 10, ["pass", "warn"], "DeliveryConcurrency=11"),
-        ({"max_rate": 14.0}, 28, ["pass", "pass"], ""),
+        ({}, 40, ["pass", "pass"], ""),
+        ({"sent_last_24_hours": 40_000.0}, 40, ["warn", "pass"], ""),
+        ({"sent_last_24_hours": 50_000.0}, 40, ["fail", "pass"], ""),
+        ({"daily_quota": -1.0}, 40, ["pass", "pass"], ""),
+        ({"max_rate": 1.0}, 200, ["pass", "pass"], ""),
+        ({"max_rate": 200.0}, 200, ["pass", "pass"], ""),
+        ({"max_rate": 201.0}, 200, ["pass", "warn"], "EmailsPerSecond=500"),
+        ({"max_rate": 5001.0}, 5000, ["pass", "warn"], "Use more than one stack"),
     ],
 )
 def test_the_quota_and_the_rate_for_the_workers(
-    changes: dict[str, Any], workers: int, expected: list[str], remedy: str
+    changes: dict[str, Any], scale: int, expected: list[str], remedy: str
 ) -> None:
     status = sending_status(**changes)
-    findings = [*check_quota(status), *checks.check_rate(status, workers, 100)]
+    findings = [*check_quota(status), *checks.check_rate(status, Scale(scale), 100)]
     assert verdicts(findings) == expected
     assert remedy in findings[1].remedy
 
 
-@pytest.mark.parametrize(
-    ("reserve", "verdict", "remedy"),
-    [
-        (0, "warn", "DeliveryReserve=20. Lambda accepts it from a limit of 130 on."),
-        (19, "fail", "DeliveryReserve=20."),
-        (20, "pass", ""),
-        (40, "pass", ""),
-    ],
-)
-def test_functions_are_reserved_for_delivery(reserve: int, verdict: str, remedy: str) -> None:
-    finding = checks.check_reserve(20, reserve)
+@pytest.mark.parametrize(("rate", "verdict"), [(40, "warn"), (200, "warn"), (500, "pass")])
+def test_functions_are_reserved_for_delivery(rate: int, verdict: str) -> None:
+    finding = checks.check_reserve(Scale(rate))
     assert verdicts([finding]) == [verdict]
-    assert remedy in finding.remedy
+    remedy = "Deploy with EmailsPerSecond=500. Lambda accepts it from a limit of 175 on."
+    assert finding.remedy == (remedy if verdict == "warn" else "")
 
 
 @pytest.mark.parametrize(
@@ -166,27 +159,27 @@ def test_the_events_that_ses_publishes(
     ],
 )
 def test_workers_need_only_use_the_stacks_share(share: int, verdict: str, message: str) -> None:
-    (finding,) = checks.check_rate(sending_status(max_rate=250.0), 10, share)
+    (finding,) = checks.check_rate(sending_status(max_rate=250.0), Scale(200), share)
     assert (verdicts([finding]), finding.message) == ([verdict], message)
 
 
-#: Of these at most 25 run at a time.
-WORKERS = WorkerMaximums(2, 6)
+#: At most 21 of its functions run at a time.
+SMALL = Scale(40)
 
 
 def test_functions_are_free_for_requests() -> None:
     """Fewer than 50 functions besides all workers warn, such as the ten of a new account."""
-    for limit, verdict in ((10, "warn"), (74, "warn"), (75, "pass")):
-        findings = list(checks.check_concurrency(limit, WORKERS, production=False))
+    for limit, verdict in ((10, "warn"), (70, "warn"), (71, "pass")):
+        findings = list(checks.check_concurrency(limit, SMALL, production=False))
         assert verdicts(findings) == [verdict]
-        assert "up to 25 of them (DeliverMessage 4, " in findings[0].message
-        assert ("a limit of 75" in findings[0].remedy) == (verdict == "warn")
+        assert "up to 21 of them (DeliverMessage 4, " in findings[0].message
+        assert ("a limit of 71" in findings[0].remedy) == (verdict == "warn")
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(10, "fail"), (49, "fail"), (50, "warn")])
 def test_a_production_stack_needs_more_than_a_new_account_has(limit: int, verdict: str) -> None:
     """Fewer than 50 functions in all fail for a stack whose table is protected."""
-    assert verdicts(list(checks.check_concurrency(limit, WORKERS, production=True))) == [verdict]
+    assert verdicts(list(checks.check_concurrency(limit, SMALL, production=True))) == [verdict]
 
 
 def test_dead_letters_and_ages_of_queues() -> None:

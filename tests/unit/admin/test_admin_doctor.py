@@ -8,8 +8,8 @@ import pytest
 
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.round_trip import RoundTrip
+from admin.use_cases.scale import Scale
 from admin.use_cases.ses_plans import ChosenPlan
-from admin.use_cases.workers import WorkerMaximums
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
@@ -36,7 +36,7 @@ from tests.unit.admin.doctor_fakes import (
     queue_policies,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.test_admin_workers import DEPLOYED
+from tests.unit.admin.test_admin_scale import DEPLOYED
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
@@ -68,7 +68,7 @@ class HealthyStack(UseCases):
         self.senders.add(self.shop, f"hello@{SHOP}", verified=True)
 
         self.capacity = DEPLOYED
-        self.workers = WorkerMaximums(2, 2)
+        self.scale = Scale(500)
 
     def clock(self) -> datetime:
         return self.now
@@ -110,8 +110,7 @@ class HealthyStack(UseCases):
             isolation=self.isolation,
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
-            workers=self.workers,
-            reserve=4,
+            scale=self.scale,
             protected=self.protected,
             capacity=lambda: self.capacity,
         )
@@ -143,10 +142,9 @@ def stack() -> HealthyStack:
 
 def test_the_doctor_knows_what_the_table_and_the_region_take(stack: HealthyStack) -> None:
     stack.capacity = replace(stack.capacity, max_rate=1_000, region="eu-north-1")
-    assert [check for check, _ in stack.problems()] == ["rate"] * 3
+    assert [check for check, _ in stack.problems()] == ["rate"] * 2
     remedies = " ".join(finding.remedy or "" for finding in stack.findings())
-    assert "RequestsPerSecond=1000" in remedies
-    assert "WarmWrites=15000" in remedies
+    assert "EmailsPerSecond=1000" in remedies
     assert "EventBridge" in remedies
 
 
@@ -213,7 +211,7 @@ def test_events_may_wait_while_webhooks_are_off(stack: HealthyStack) -> None:
     """Nothing empties their queue then, for up to four days, and that is no failure."""
     stack.monitoring.ages["webhooks"] = 300_000.0
     assert stack.problems() == [("waiting", "fail")]
-    stack.workers = WorkerMaximums(2, None)
+    stack.scale = Scale(500, webhooks=False)
     assert stack.problems() == []
 
 

@@ -55,29 +55,15 @@ def test_a_long_name_of_a_stack_fails(region: str, characters: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "concurrency", "limits"),
-    [("auto", 10, "on"), ("auto", 999, "on"), ("auto", 1000, "off"), ("on", 1000, "on")],
+    ("concurrency", "own", "rate"),
+    [(10, {}, "40"), (1000, {}, "200"), (10, {"EmailsPerSecond": "200"}, "200")],
 )
-def test_an_account_with_many_functions_gets_no_limits(
-    chosen: str, concurrency: int, limits: str
+def test_the_rate_fits_the_account_unless_it_is_set(
+    concurrency: int, own: dict[str, str], rate: str
 ) -> None:
     account = replace(ACCOUNT, concurrency=concurrency)
-    parameters = {"WorkerLimits": chosen, "WebhookConcurrency": "7", "DeliveryConcurrency": "2"}
-    assert preflight.choose_workers(account, parameters, {})["WorkerLimits"] == limits
-    own = {"WebhookConcurrency": "7"}
-    assert preflight.choose_workers(account, parameters, own)["WorkerLimits"] == "on"
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "own", "workers"),
-    [(10, {}, "2"), (24, {}, "6"), (1000, {}, "10"), (10, {"DeliveryConcurrency": "10"}, "10")],
-)
-def test_delivery_gets_no_more_than_half_of_the_account(
-    concurrency: int, own: dict[str, str], workers: str
-) -> None:
-    account = replace(ACCOUNT, concurrency=concurrency)
-    parameters = {"WorkerLimits": "on", "DeliveryConcurrency": "10"}
-    assert preflight.choose_workers(account, parameters, own)["DeliveryConcurrency"] == workers
+    chosen = preflight.choose_scale(account, {"EmailsPerSecond": "200"}, own)
+    assert chosen["EmailsPerSecond"] == rate
 
 
 def test_the_template_refuses_the_same_regions() -> None:
@@ -94,75 +80,11 @@ def test_every_region_without_ses_is_refused() -> None:
     assert known - set(session.get_available_regions("sesv2")) <= preflight.REFUSED_REGIONS
 
 
-def concurrencies(delivery: str = "2", webhooks: str = "2", switch: str = "on") -> dict[str, str]:
-    """The parameters that say how many functions the queues use."""
-    return {
-        "DeliveryConcurrency": delivery,
-        "WebhookConcurrency": webhooks,
-        "WorkerLimits": "on",
-        "Webhooks": switch,
-        "DeliveryReserve": "0",
-    }
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "workers", "verdict"),
-    [(10, "2", "warn"), (10, "3", "fail"), (40, "10", "warn"), (39, "10", "fail")],
-)
-def test_half_of_the_functions_are_not_delivery(
-    concurrency: int, workers: str, verdict: str
-) -> None:
-    account = replace(ACCOUNT, concurrency=concurrency)
-    (finding,) = preflight.check_concurrency(account, concurrencies(workers))
-    assert verdicts([finding]) == [verdict]
-    if verdict == "fail":
-        assert f"DeliveryConcurrency={concurrency // 4}" in finding.remedy
-
-
-@pytest.mark.parametrize(
-    ("webhooks", "switch", "verdict"),
-    [("5", "on", "warn"), ("6", "on", "fail"), ("50", "on", "fail"), ("50", "off", "warn")],
-)
-def test_webhooks_do_not_take_all_functions_of_a_new_account(
-    webhooks: str, switch: str, verdict: str
-) -> None:
+@pytest.mark.parametrize(("rate", "verdict"), [("40", "warn"), ("200", "fail"), ("50", "fail")])
+def test_the_account_can_do_what_the_rate_asks(rate: str, verdict: str) -> None:
     account = replace(ACCOUNT, concurrency=10)
-    (finding,) = preflight.check_concurrency(account, concurrencies("2", webhooks, switch))
+    finding, *_ = preflight.check_scale(account, {"EmailsPerSecond": rate, "Webhooks": "on"})
     assert verdicts([finding]) == [verdict]
-    assert ("WebhookConcurrency=2" in finding.remedy) == (verdict == "fail")
-
-
-@pytest.mark.parametrize(("concurrency", "verdict"), [(83, "warn"), (84, "pass")])
-def test_all_workers_together_leave_functions_to_requests(concurrency: int, verdict: str) -> None:
-    account = replace(ACCOUNT, concurrency=concurrency)
-    (finding,) = preflight.check_concurrency(account, concurrencies("10", "40"))
-    assert verdicts([finding]) == [verdict]
-    assert "up to 83 of them (DeliverMessage 20, AggregateStats 4, " in finding.message
-
-
-@pytest.mark.parametrize(
-    ("changes", "verdicts_of_both"),
-    [
-        ({"WorkerLimits": "off"}, ["pass", "warn"]),
-        ({"WorkerLimits": "on"}, ["pass"]),
-        ({"WorkerLimits": "off", "DeliveryReserve": "4"}, ["pass"]),  # it keeps the maximums
-    ],
-)
-def test_queues_without_a_maximum_are_named(
-    changes: dict[str, str], verdicts_of_both: list[str]
-) -> None:
-    """In an account of a hundred functions a backlog could take all of them."""
-    account = replace(ACCOUNT, concurrency=100)
-    findings = list(preflight.check_concurrency(account, concurrencies() | changes))
-    assert verdicts(findings) == verdicts_of_both
-
-
-@pytest.mark.parametrize("name", ["DeliveryConcurrency", "WebhookConcurrency"])
-@pytest.mark.parametrize("workers", ["", "many", "-1", "²"])
-def test_a_maximum_that_is_not_a_number_fails(name: str, workers: str) -> None:
-    (finding,) = preflight.check_concurrency(ACCOUNT, concurrencies() | {name: workers})
-    assert verdicts([finding]) == ["fail"]
-    assert finding.message == f"{name} is not a number: {workers}"
 
 
 @pytest.mark.parametrize(
