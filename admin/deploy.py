@@ -23,7 +23,7 @@ from admin import (
     shared_tenant,
     stack_protection,
 )
-from admin.aws import dashboard_files, deployment, edge_parts
+from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
@@ -152,11 +152,9 @@ def roll_out(  # noqa: PLR0913  the same as the command
         ses_plan.change(connection, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
-    unprotected = stack_protection.without_protection(chosen)
-    _build(run, unprotected, stack)
-    values = chosen if stack else unprotected
+    _build(run, chosen, stack)
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
-    _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(values)])
+    _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(chosen)])
     connection.connect()
     api_url = connection.wiring.settings.api_url
     # CloudFormation cannot: the address exists only after the functions that need it.
@@ -167,7 +165,6 @@ def roll_out(  # noqa: PLR0913  the same as the command
         _upload_dashboard(stack_name)
         _tidy(stack_name)
         _repair_queue_policies(stack_name)
-        stack_protection.protect_tables(stack_name, chosen)
         summary = first_email.view(stack_name, region, api_url, result)
         if not json:
             connection.show(summary, hint=first_email.hint(stack_name, result))
@@ -229,8 +226,9 @@ def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Para
     if account.region_has_ses:
         findings += ses_plan.check(SesAccountPlan())
     if chosen["RelayImage"]:
-        needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
-        findings += preflight.check_relay(needs, chosen, account)
+        secret = certificate_secret.name_of(stack_name)
+        needs = deployment.read_relay_needs(chosen["RelayImage"], secret)
+        findings += preflight.check_relay(needs, chosen["RelayImage"], secret, account)
         findings.append(preflight.check_cluster_role(deployment.ensure_cluster_role()))
     _show(findings)
 
@@ -275,23 +273,20 @@ def _complete(
 
     The zones of a relay that exists do not change, because that would replace its subnets.
     """
-    if not chosen["RelayImage"]:
+    if not chosen["RelayImage"] or chosen["RelayNetwork"]:
         return chosen
-    found: dict[str, str] = {}
-    front = chosen["EdgeService"] != "none" and chosen["LargeRequests"] != "off"
-    if front and not chosen["CloudFrontPrefixList"]:
-        found["CloudFrontPrefixList"] = deployment.look_up_prefix_list()
-    if not (chosen["RelayZoneA"] and chosen["RelayZoneB"]):
-        before = (deployed.get("RelayZoneA", ""), deployed.get("RelayZoneB", ""))
-        pair = before if all(before) else preflight.choose_zones(deployment.zones(), front=front)
-        if pair is None:
+    found = deployed.get("RelayNetwork")
+    if not found:
+        front = chosen["EdgeService"] != "none" and chosen["LargeRequests"] != "off"
+        zones = preflight.choose_zones(deployment.zones(), front=front)
+        if zones is None:
             message = (
                 "Fewer than two zones of this region can have a VPC origin of CloudFront. Deploy"
                 " without RelayImage, or with LargeRequests=off."
             )
             raise ServiceError("service_unavailable", message)
-        found["RelayZoneA"], found["RelayZoneB"] = pair
-    return {**chosen, **found}
+        found = ",".join((*zones, deployment.look_up_prefix_list()))
+    return {**chosen, "RelayNetwork": found}
 
 
 def _upload_dashboard(stack_name: str) -> None:

@@ -80,7 +80,7 @@ def image(
 
 
 @app.command("certificate")
-def certificate(  # noqa: PLR0913  one parameter for each option
+def certificate(
     ctx: typer.Context,
     *,
     chain: Annotated[
@@ -90,7 +90,6 @@ def certificate(  # noqa: PLR0913  one parameter for each option
     key: Annotated[
         Path, typer.Option(exists=True, dir_okay=False, help="PEM: its key, without passphrase.")
     ],
-    name: Annotated[str, typer.Option(help="The name of the secret.")] = "pillarbox/smtp",
     host: Annotated[
         str | None,
         typer.Option(help="The name that clients connect to. The default is RelayName."),
@@ -107,7 +106,9 @@ def certificate(  # noqa: PLR0913  one parameter for each option
     connection: StackConnection = ctx.obj
     texts = chain.read_bytes(), key.read_bytes()
     with dry_run(connection, wanted=rehearse):
-        stack = stacks.describe(require_aws(connection))
+        stack_name = require_aws(connection)
+        name = certificate_secret.name_of(stack_name)
+        stack = stacks.describe(stack_name)
         parameters = stack.parameters if stack else {}
         if host is None and parameters.get("RelayImage"):
             host = parameters["RelayName"]
@@ -128,6 +129,6 @@ def certificate(  # noqa: PLR0913  one parameter for each option
                 "expiresAt": timestamp(checked.expires_at),
             },
             hint="Containers that run use it within five minutes."
-            if parameters.get("RelayCertificate") == name
-            else "Write RelayCertificate and RelayName into samconfig.toml, and deploy.",
+            if parameters.get("RelayImage")
+            else "Write RelayName into samconfig.toml, and deploy.",
         )

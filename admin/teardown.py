@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.aws import kept_data, stacks
+from admin.aws import certificate_secret, kept_data, stacks
 from admin.aws.stacks import StackDescription
 from admin.confirm import require_aws
 from admin.connection import StackConnection
@@ -19,11 +19,7 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 
 _QUEUES: Final = ("JobsQueueUrl", "UrgentJobsQueueUrl")
 #: What a stack uses, and what is not part of it, by the parameter that names it.
-_OUTSIDE: Final = {
-    "RelayImage": "image",
-    "RelayCertificate": "secret",
-    "ApiCertificate": "certificate",
-}
+_OUTSIDE: Final = {"RelayImage": "image", "ApiCertificate": "certificate"}
 
 
 def teardown(
@@ -153,6 +149,8 @@ def _parts(
         for name, part in _OUTSIDE.items()
         if stack.parameters.get(name)
     ]
+    if stack.parameters.get("RelayImage"):
+        parts.append(("secret", certificate_secret.name_of(stack.name), "kept"))
     parts.append(("SES", "domains and senders; records in the DNS", "kept"))
     return [{"part": part, "name": name, "then": then} for part, name, then in parts]
 

@@ -202,7 +202,6 @@ class OperatorWiring(Wiring):
             preview_sender=settings.preview_sender,
             scale=Scale(settings.emails_per_second, settings.webhooks),
             share=settings.ses_rate_share,
-            protected=settings.deletion_protection,
             capacity=partial(read_capacity, settings.stack),
         )
 

@@ -41,7 +41,7 @@ _ACCEPTING: Final = 0.027 + 0.0057 * 0.36 * 1769 / 512
 #: Seconds of a delivery at 512 MB beside its waits: 30 ms, modelled, when its five calls of
 #: DynamoDB were botocore's; each saves what each of an accept's five saves. SES's still is.
 _DELIVERING: Final = 0.030 - 0.0057 * 0.64 * 1769 / 512
-#: With Gateway=url a function reads the edge's secret when it starts and each ten minutes.
+#: With EdgeService=url a function reads the edge's secret when it starts and each ten minutes.
 _SECRET_KEPT: Final = 600
 #: What the statistics wait for, in seconds and changes (template.yaml), and an email's changes.
 _WINDOW: Final = 10
@@ -65,8 +65,7 @@ class Operator:
         metrics: the custom metrics that have values in every hour, beside the sweep's.
         all_alarms: `AlarmSet=all`.
         firewall: `none`, `basic` or `managed`.
-        relay: the size of the relay's tasks; none without a relay.
-        tasks: how many of them run.
+        relay_tasks: how many tasks of the relay run; 0 without a relay.
     """
 
     name: str
@@ -75,22 +74,20 @@ class Operator:
     metrics: int
     all_alarms: bool = False
     firewall: str = "none"
-    relay: str | None = None
-    tasks: int = 1
+    relay_tasks: int = 0
 
 
 OPERATORS: Final = (
     Operator("a shop: defaults", 5_000, 1, 4),
     Operator("an app: all alarms, basic firewall", 500_000, 1, 8, True, "basic"),
     Operator(
-        "a platform: managed firewall, two large relay tasks",
+        "a platform: managed firewall, four relay tasks",
         50_000_000,
         2,
         13,
         all_alarms=True,
         firewall="managed",
-        relay="large",
-        tasks=2,
+        relay_tasks=4,
     ),
 )
 
@@ -125,7 +122,7 @@ def million(
         rate: emails a second, which decide how many changes of statistics one write covers.
         waiting: how many accounts have more email than SES's rate of 14 a second allows. Then the
             tokens of the rate cost what latency.md says; None if no email waits for the rate.
-        url: `Gateway=url`.
+        url: `EdgeService=url`.
     """
     _, writes, reads, *_ = row("accepting.md", "whole life, with a key")
     units = float(writes)
@@ -276,8 +273,8 @@ def bill(operator: Operator) -> Bill:
     each = million(batch=operator.batch, rate=operator.emails / SECONDS)
     fixed, inspected = firewall(operator.firewall)
     kept = 11 * each["DynamoDB, kept for a month"]
-    relay_cost = sum(relay(operator.relay, operator.tasks).values()) if operator.relay else 0.0
-    if operator.relay and fixed:
+    relay_cost = sum(relay(operator.relay_tasks).values()) if operator.relay_tasks else 0.0
+    if operator.relay_tasks and fixed:
         fixed += PRICES["acl"].dollars + 2 * PRICES["rule"].dollars  # the front's
     standing = idle(all_alarms=operator.all_alarms, metrics=operator.metrics)
     return {
@@ -312,9 +309,9 @@ def tables() -> dict[str, str]:
             (
                 "a million emails",
                 "in batches of ten, 50 a second",
-                "with `Gateway=url`",
+                "with `EdgeService=url`",
                 "one by one, all month",
-                "with `Gateway=url`",
+                "with `EdgeService=url`",
             ),
             [
                 *emails,
@@ -346,12 +343,12 @@ def tables() -> dict[str, str]:
         "relay": _table(
             (
                 "the relay, a month",
-                "small, 1 task",
-                "small, 2 tasks",
-                "large, 2 tasks",
-                "small, 1 task, `LargeRequests=off`",
+                "1 task",
+                "2 tasks",
+                "4 tasks",
+                "1 task, `LargeRequests=off`",
             ),
-            _with_sum([relay(), relay(tasks=2), relay("large", 2), relay(front=False)]),
+            _with_sum([relay(), relay(2), relay(4), relay(front=False)]),
         ),
         "operators": _table(
             ("emails a month", *(f"{operator.emails:,}" for operator in OPERATORS)),

@@ -16,7 +16,7 @@ type Bill = Mapping[str, float]
 _HOURS: Final = 730
 #: Seconds of a month of 30 days.
 SECONDS: Final = 30 * 24 * 3600
-_RELAY_SIZES: Final = template.load(template.ROOT / "stacks/relay.yaml")["Mappings"]["RelaySizes"]
+_RELAY: Final = template.load(template.ROOT / "stacks/relay.yaml")["Resources"]["RelayTask"]
 #: Lambda reads an idle queue with five pollers if its mapping has a maximum, otherwise with two
 #: (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html, found on 2026-11-23).
 _POLLERS: Final = {True: 5, False: 2}
@@ -114,10 +114,11 @@ def _resources(kind: str) -> list[dict[str, Any]]:
     return [resource for resource in resources if resource["Type"] == kind]
 
 
-def relay(size: str = "small", tasks: int = 1, *, front: bool = True) -> Bill:
+def relay(tasks: int = 1, *, front: bool = True) -> Bill:
     """Return a month of the relay, and of the front: with an edge and `LargeRequests=on`."""
-    values = _RELAY_SIZES[size]
-    memory = values["Memory" if front else "MemoryWithoutFront"]
+    values = _RELAY["Properties"]
+    _, with_front, without = values["Memory"]["Fn::If"]
+    memory = with_front if front else without
     task = (
         int(values["Cpu"]) / 1024 * PRICES["vcpu"].dollars
         + int(memory) / 1024 * PRICES["gb"].dollars

@@ -128,7 +128,7 @@ class Edge:
             front: returns what answers sends that are too large for Lambda, once it runs; None if
                 the stack has none.
             client: sends requests to all of them; the caller closes it.
-            send: answers single sends, with `Gateway=url`.
+            send: answers single sends, with `EdgeService=url`.
         """
         self._gateway = GatewayResponses(template)
         self._route = Route(template, send_url=send is not None, front=front is not None)

@@ -59,10 +59,10 @@ class Engine:
             state: the state directory, which holds the engine's log and files.
             port: a free port on the loopback interface.
             environment: variables that the functions inherit.
-            gateway: the parameter Gateway of the template.
+            gateway: what takes single sends: `api` or `url`.
         """
         #: Those of the CloudFormation stack.
-        self.parameters = {**PARAMETERS, "Gateway": gateway}
+        self.parameters = {**PARAMETERS, **({"EdgeService": "url"} if gateway == "url" else {})}
         self.url = f"http://127.0.0.1:{port}"
         #: Grants every right in this run's engine, so only this stack's programs learn it.
         self.access_key_id = f"AKIA{secrets.token_hex(16).upper()}"

@@ -31,8 +31,8 @@ class Route:
     def __init__(self, template: Template, *, send_url: bool = False, front: bool = True) -> None:
         """Read the rules from the function.
 
-        With `send_url` they are those of `Gateway=url`, without `front` those of a stack that has
-        none.
+        With `send_url` they are those of `EdgeService=url`, without `front` those of a stack that
+        has none.
         """
         code, _ = template["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
         self.lambda_bytes = int(_constant(code, "LAMBDA_BYTES"))

@@ -11,6 +11,11 @@ _MISSING: Final = "ResourceNotFoundException"
 _DELETED: Final = "InvalidRequestException"
 
 
+def name_of(stack_name: str) -> str:
+    """Return the name of a stack's secret, which stacks/relay.yaml has too."""
+    return f"{stack_name}/smtp"
+
+
 def store(name: str, chain: str, key: str) -> str:
     """Put the certificate into the secret; return `created`, `changed` or `unchanged`.
 

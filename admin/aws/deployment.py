@@ -67,7 +67,7 @@ def read_relay_needs(image: str, certificate: str) -> RelayNeeds:
     """Look up the relay's image and the secret of its certificate."""
     match = _IMAGE.fullmatch(image)
     architectures = _architectures(match) if match else None
-    fields = _fields(certificate) if certificate else None
+    fields = _fields(certificate)
     return RelayNeeds(
         image=architectures is not None if match else None,
         architectures=architectures or frozenset(),

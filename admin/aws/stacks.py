@@ -141,26 +141,6 @@ def delete(stack: StackDescription) -> None:
         raise ServiceError("service_unavailable", message)
 
 
-def update_parameters(stack: StackDescription, changes: Mapping[str, str]) -> None:
-    """Start an update that keeps the template and all other parameters, if it changes anything."""
-    parameters: list[Any] = [
-        {"ParameterKey": name, "ParameterValue": changes[name]}
-        if name in changes
-        else {"ParameterKey": name, "UsePreviousValue": True}
-        for name in sorted({*stack.parameters, *changes})
-    ]
-    try:
-        boto3.client("cloudformation").update_stack(
-            StackName=stack.stack_id,
-            UsePreviousTemplate=True,
-            Parameters=parameters,
-            Capabilities=[*CAPABILITIES],
-        )
-    except ClientError as error:
-        if "No updates are to be performed" not in error.response["Error"]["Message"]:
-            raise
-
-
 def _description(stack: Any) -> StackDescription:  # noqa: ANN401  an answer of botocore
     return StackDescription(
         stack_id=stack["StackId"],

@@ -117,13 +117,13 @@ def check_shares(shares: Mapping[str, int]) -> Finding:
     return Finding("rate", Verdict.PASS, message)
 
 
-def check_concurrency(limit: int, scale: Scale, *, production: bool) -> Iterator[Finding]:
+def check_concurrency(limit: int, scale: Scale) -> Iterator[Finding]:
     """Check whether requests get a function while all queues and the stream have work."""
     message = f"This AWS account runs {limit} functions at a time; {scale.describe()}."
     if limit - scale.total < _FREE_FUNCTIONS:
         yield Finding(
             "functions",
-            Verdict.FAIL if production and limit < _FREE_FUNCTIONS else Verdict.WARN,
+            Verdict.WARN,
             message,
             f"Ask for a limit of {scale.total + _FREE_FUNCTIONS} or more (Service Quotas, Lambda,"
             " Concurrent executions). New accounts have 10, and AWS refuses requests beyond the"
@@ -142,9 +142,7 @@ def check_reserve(scale: Scale) -> Finding:
     return Finding("functions", Verdict.WARN, message, RESERVE)
 
 
-def check_table(
-    state: TableProtectionState, name: str = "The table", *, protected: bool = False
-) -> Iterator[Finding]:
+def check_table(state: TableProtectionState, name: str = "The table") -> Iterator[Finding]:
     """Check whether a table is protected against loss, and whether old items expire."""
     if state.point_in_time_recovery:
         message = f"{name} can be restored to any second of the last 35 days."
@@ -154,11 +152,8 @@ def check_table(
         yield Finding("table", Verdict.FAIL, message, REVERT_DRIFT)
     if state.deletion_protection:
         yield Finding("table", Verdict.PASS, f"{name} is protected against deletion.")
-    elif protected:
-        yield Finding("table", Verdict.FAIL, f"{name} can be deleted.", REVERT_DRIFT)
     else:
-        remedy = "In production, deploy with DeletionProtection=true."
-        yield Finding("table", Verdict.WARN, f"{name} can be deleted.", remedy)
+        yield Finding("table", Verdict.FAIL, f"{name} can be deleted.", REVERT_DRIFT)
     if state.expiry_attribute == "expires_at":
         yield Finding("table", Verdict.PASS, f"{name} deletes expired items.")
     else:

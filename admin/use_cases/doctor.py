@@ -52,7 +52,6 @@ class Doctor:
         preview_sender: the address that preview keys send from.
         scale: what the stack was deployed for.
         share: the percentage of SES's rate that the stack uses.
-        protected: whether the tables were deployed with deletion protection.
         capacity: reads what the stack may do; None to leave out what it says.
     """
 
@@ -78,7 +77,6 @@ class Doctor:
     preview_sender: str
     scale: Scale
     share: int = 100
-    protected: bool = False
     capacity: Callable[[], Capacity] | None = None
 
     def run(
@@ -152,13 +150,11 @@ class Doctor:
     def _check_tables(self) -> Iterator[Finding]:
         tables = {"The table": self.table, "The table Credentials": self.credentials}
         for name, table in tables.items():
-            yield from checks.check_table(table.read(), name, protected=self.protected)
+            yield from checks.check_table(table.read(), name)
 
     def _check_functions(self) -> Iterator[Finding]:
         limit = self.monitoring.function_concurrency()
-        # A stack whose table may be deleted is for trying things out.
-        production = self.table.read().deletion_protection
-        yield from checks.check_concurrency(limit, self.scale, production=production)
+        yield from checks.check_concurrency(limit, self.scale)
         yield from check_maximums(limit, self.scale)
         yield checks.check_reserve(self.scale)
         if not self.scale.webhooks:

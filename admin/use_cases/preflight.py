@@ -229,11 +229,10 @@ def check_rollout(chosen: Parameters, *, alarm_fires: bool) -> Iterator[Finding]
 
 
 def check_relay(
-    needs: RelayNeeds, parameters: Parameters, account: AwsAccount
+    needs: RelayNeeds, image: str, secret: str, account: AwsAccount
 ) -> Iterator[Finding]:
     """Check that the relay's image and certificate exist, and that its role may pull the image."""
     registry = f"{account.account_id}.dkr.ecr.{account.region}.amazonaws.com/"
-    image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]
     if needs.image is None:
         message = f"RelayImage is not an image in ECR: {image}"
         remedy = "Use the image that `pillarbox relay image` builds and pushes."
@@ -259,12 +258,11 @@ def check_relay(
         message = "The secret of the certificate can be read and has both fields."
         yield Finding("relay", Verdict.PASS, message)
     elif needs.certificate:
-        message = f"The secret {certificate} lacks {' and '.join(missing)}."
+        message = f"The secret {secret} lacks {' and '.join(missing)}."
         remedy = "Write it again: pillarbox relay certificate."
         yield Finding("relay", Verdict.FAIL, message, remedy)
     else:
-        name = certificate or "(RelayCertificate is empty)"
-        message = f"Secrets Manager has no secret {name} that these credentials may read."
+        message = f"Secrets Manager has no secret {secret} that these credentials may read."
         remedy = "Create it first: pillarbox relay certificate."
         yield Finding("relay", Verdict.FAIL, message, remedy)
 

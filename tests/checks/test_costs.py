@@ -66,8 +66,7 @@ def test_the_smallest_relay_costs_at_most_55_dollars_and_40_without_large_reques
     smallest = sum(standing.relay().values())
     assert smallest <= 55
     assert sum(standing.relay(front=False).values()) <= 40
-    default = (parameters["RelaySize"]["Default"], parameters["RelayTasks"]["Default"])
-    assert sum(standing.relay(*default).values()) == smallest
+    assert sum(standing.relay(parameters["RelayTasks"]["Default"]).values()) == smallest
 
 
 def test_an_open_page_costs_what_its_requests_cost() -> None:

@@ -14,7 +14,7 @@ _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
 _PROGRAMS: Final = ("admin", "front", "functions", "layers", "local", "relay")
 #: `pillarbox deploy` looks them up in the AWS account.
-_FOUND_BY_DEPLOY: Final = {"CloudFrontPrefixList", "RelayZoneA", "RelayZoneB"}
+_FOUND_BY_DEPLOY: Final = {"RelayNetwork"}
 _DOCUMENTS: Final = ("local/README.md", "docs/operations.md", "docs/relay.md", "docs/security.md")
 
 
@@ -180,8 +180,7 @@ def test_a_missing_setting_is_named_when_it_is_read() -> None:
 
 
 def test_a_program_checks_its_settings_at_its_start() -> None:
-    words = {"PILLARBOX_AWS_CLIENT": "direct"}
-    variables = dict.fromkeys(_variables("front"), "64") | words
+    variables = dict.fromkeys(_variables("front"), "64")
     Settings(variables).check("front")
     with pytest.raises(SettingError, match="PILLARBOX_UPGRADE_URL is not set"):
         Settings(variables | {"PILLARBOX_UPGRADE_URL": ""}).check("front")

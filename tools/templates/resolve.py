@@ -161,6 +161,6 @@ def _applied(function: str, argument: Json, parts: Json) -> Json:
         return parts.split(argument)
     if function == "Fn::Join" and len(known) == len(texts):
         return argument.join(known)
-    if function == "Fn::Select" and isinstance(parts, list):
+    if function == "Fn::Select" and isinstance(parts, list) and int(argument) < len(parts):
         return parts[int(argument)]
     return {function: [argument, parts]}

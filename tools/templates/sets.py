@@ -34,17 +34,14 @@ class ParameterSet:
 ACCOUNT: Final = "123456789012"
 _RELAY: Final = {
     "RelayImage": f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/pillarbox@sha256:{'0' * 64}",
-    "RelayCertificate": "pillarbox/relay",
-    "RelayZoneA": "us-east-1a",
-    "RelayZoneB": "us-east-1b",
+    "RelayNetwork": "us-east-1a,us-east-1b,pl-3b927c52",
 }
-_FRONT: Final = _RELAY | {"CloudFrontPrefixList": "pl-3b927c52"}
 _DOMAIN: Final = {
     "ApiDomain": "mail.example.com",
     "ApiCertificate": f"arn:aws:acm:us-east-1:{ACCOUNT}:certificate/{'0' * 36}",
 }
 _EVERYTHING: Final = {
-    **_FRONT,
+    **_RELAY,
     **_DOMAIN,
     "AlarmSet": "all",
     "EmailsPerSecond": "500",
@@ -78,12 +75,12 @@ SETS: Final = (
     ParameterSet("basic", {"Firewall": "basic"}),
     ParameterSet("managed", {"Firewall": "managed"}),
     ParameterSet("relay", {**_RELAY, "EdgeService": "none"}),
-    ParameterSet("relay-and-front", _FRONT),
+    ParameterSet("relay-and-front", _RELAY),
     ParameterSet("relay-without-front", {**_RELAY, "LargeRequests": "off"}),
     ParameterSet("domain", _DOMAIN),
     ParameterSet("snapshot", {"SnapStart": "PublishedVersions"}),
     ParameterSet("snapshots-of-codes", {"SnapStart": "Codes"}),
-    ParameterSet("function-url", {"Gateway": "url"}),
+    ParameterSet("function-url", {"EdgeService": "url"}),
     ParameterSet("all-alarms", {"AlarmSet": "all"}),
     ParameterSet("no-webhooks", {"Webhooks": "off"}),
     ParameterSet("second-stack", {"AlarmSet": "all"}, "pillarbox-two"),

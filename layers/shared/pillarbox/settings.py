@@ -257,13 +257,6 @@ class Settings:
         default="100",
         parameter="SesRateShare",
     )
-    deletion_protection = Setting(
-        flag,
-        "whether DynamoDB refuses to delete the tables",
-        ("command",),
-        default="false",
-        parameter="DeletionProtection",
-    )
     preview_sender = Setting(
         str,
         "the sender of preview keys and of accounts without one",
@@ -310,7 +303,7 @@ class Settings:
     aws_client = Setting(
         one_of("direct", "botocore"),
         "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
-        ("functions", "relay", "front"),
+        _USER,
         default="direct",
     )
     provisioning_key = Setting(str, "the secret with the management key for stacks", ("functions",))
@@ -439,7 +432,7 @@ class Settings:
     )
     local_gateway = Setting(
         one_of("api", "url"),
-        "the parameter Gateway of the local stack: what takes single sends",
+        "what takes single sends: API Gateway, or a URL as with EdgeService=url",
         _USER,
         default="api",
         variable="PILLARBOX_GATEWAY",

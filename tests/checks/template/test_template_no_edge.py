@@ -62,11 +62,11 @@ def test_the_secret_exists_with_the_edge(
 
 
 def test_parameters_that_need_each_other_are_asked_for() -> None:
-    """A domain of one's own needs the edge, and a front CloudFront's prefix list."""
+    """A domain of one's own needs the edge, and a relay its zones and prefix list."""
     (refusal,) = refusals("domain", EdgeService="none")
-    assert refusal.endswith("ApiDomain requires EdgeService=cloudfront.")
-    (refusal,) = refusals("relay-and-front", CloudFrontPrefixList="")
-    assert "RelayImage requires CloudFrontPrefixList" in refusal
+    assert refusal.endswith("ApiDomain requires an EdgeService.")
+    (refusal,) = refusals("relay-and-front", RelayNetwork="")
+    assert "RelayImage requires RelayNetwork" in refusal
     assert not refusals("relay") + refusals("relay-without-front")
 
 
@@ -104,13 +104,12 @@ def test_a_front_exists_with_an_edge_and_large_requests_only(
         assert f"const FRONT = {str(has_front).lower()};" in code
 
 
-def test_without_a_front_a_small_task_has_half_the_memory() -> None:
+def test_without_a_front_a_task_has_half_the_memory() -> None:
     """The relay's own limit fits into it, and AWS charges for the rest."""
-    memory: dict[tuple[str, str], int] = {}
+    memory: dict[str, int] = {}
     for chosen in ("relay-and-front", "relay-without-front"):
-        for size in ("small", "large"):
-            task = properties("RelayTask", chosen, RelaySize=size)
-            memory[chosen, size] = int(task["Memory"])
-            needed = sum(int(one["Memory"]) for one in task["ContainerDefinitions"])
-            assert needed <= memory[chosen, size]
-    assert 2 * memory["relay-without-front", "small"] == memory["relay-and-front", "small"]
+        task = properties("RelayTask", chosen)
+        memory[chosen] = int(task["Memory"])
+        needed = sum(int(one["Memory"]) for one in task["ContainerDefinitions"])
+        assert needed <= memory[chosen]
+    assert memory == {"relay-and-front": 1024, "relay-without-front": 512}

@@ -69,7 +69,6 @@ def template(address: str) -> dict[str, Any]:
             "Firewall": {"Type": "String", "Default": "none"},
             "Webhooks": {"Type": "String", "Default": "on"},
             "LogRetention": {"Type": "Number", "Default": 7},
-            "DeletionProtection": {"Type": "String", "Default": "true"},
         },
         "Resources": {
             **queues,
@@ -310,20 +309,6 @@ def test_an_account_that_aws_must_verify_deploys_without_an_edge(
     assert (stack.status, stack.stack_id == failed.stack_id) == ("CREATE_COMPLETE", False)
 
 
-def test_tables_are_protected_when_all_else_exists(
-    script: Script, capsys: pytest.CaptureFixture[str]
-) -> None:
-    roll_out(script, Environment.PROD, json=True, sam=SMALL)
-    assert "DeletionProtection=false" in script.ran[1].split()
-    assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
-    assert "The tables are protected against deletion." in capsys.readouterr().err
-    roll_out(script, Environment.PROD, json=True, sam=SMALL)
-    assert "DeletionProtection=true" in script.ran[3].split()
-    output = capsys.readouterr().err
-    assert "parameter DeletionProtection" not in output
-    assert "The tables are protected" not in output
-
-
 def test_a_deployment_that_ended_early_is_finished_by_the_next(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,10 +316,9 @@ def test_a_deployment_that_ended_early_is_finished_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(stacks, "update_parameters", interrupted)
+        patch.setattr(deploy, "_upload_dashboard", interrupted)
         with pytest.raises(KeyboardInterrupt):
             roll_out(script, Environment.PROD, json=True, sam=SMALL)
-    assert stacks.require("pillarbox").parameters["DeletionProtection"] == "false"
     shown = re.search(r"The first key of the account \w+: (\S+)\n", capsys.readouterr().err)
     assert shown
     assert deployed_wiring("pillarbox").authentication.authenticate(shown[1])
@@ -342,8 +326,6 @@ def test_a_deployment_that_ended_early_is_finished_by_the_next(
     output = capsys.readouterr()
     assert json.loads(output.out)["key"] is None
     assert "The first key" not in output.err
-    assert "parameter DeletionProtection: false -> true" in output.err
-    assert stacks.require("pillarbox").parameters["DeletionProtection"] == "true"
 
 
 def test_protection_that_cloudformation_refuses_is_an_error(
@@ -389,7 +371,7 @@ def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
 
 
 def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
-    given = ["SesRateShare=50", "EmailsPerSecond=40", "DeletionProtection=true"]
+    given = ["SesRateShare=50", "EmailsPerSecond=40"]
     output, _ = rolled_out(sam=["--parameter-overrides", *given])
     findings = {item["message"]: item["verdict"] for item in output["items"]}
     assert findings["7 recipients per second (50 % of SES's 14) for 2 workers."] == "pass"
@@ -408,13 +390,7 @@ def test_the_rate_follows_the_accounts_limit(script: Script) -> None:
 
 
 ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
-RELAY = {
-    "RelayImage": "image",
-    "LargeRequests": "on",
-    "CloudFrontPrefixList": "",
-    "RelayZoneA": "",
-    "RelayZoneB": "",
-}
+RELAY = {"RelayImage": "image", "LargeRequests": "on", "RelayNetwork": ""}
 
 
 @pytest.mark.parametrize("without", [{"EdgeService": "none"}, {"LargeRequests": "off"}])
@@ -424,14 +400,12 @@ def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
     monkeypatch.setattr(deployment, "zones", lambda: ZONES)
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
     chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront", **without}, {})
-    assert (chosen["RelayZoneA"], chosen["RelayZoneB"]) == ("b", "a")
-    assert chosen["CloudFrontPrefixList"] == ""
+    assert chosen["RelayNetwork"] == "b,a,pl-1"
     with pytest.raises(ServiceError, match="LargeRequests=off"):
         deploy._complete({**RELAY, "EdgeService": "cloudfront"}, {})
-    zones = {"RelayZoneA": "c", "RelayZoneB": "d"}
-    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront"}, zones)
-    assert chosen["CloudFrontPrefixList"] == "pl-1"
-    assert zones.items() <= chosen.items()
+    before = {"RelayNetwork": "c,d,pl-2"}
+    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront"}, before)
+    assert before.items() <= chosen.items()
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:

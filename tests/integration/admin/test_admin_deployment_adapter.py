@@ -154,7 +154,8 @@ def test_the_architecture_of_a_single_image_is_in_its_configuration(
         {"downloadUrl": configuration.as_uri(), "layerDigest": digest},
         PLACE | {"layerDigest": digest},
     )
-    needs = deployment.read_relay_needs(f"{IMAGE}:1", "")
+    stubs.answer("secretsmanager", "get_secret_value", SECRET)
+    needs = deployment.read_relay_needs(f"{IMAGE}:1", "smtp")
     assert (needs.image, needs.architectures) == (True, frozenset({"amd64"}))
 
 
@@ -177,6 +178,7 @@ def test_a_secret_of_another_form_has_no_fields(stubs: Stubs, content: str) -> N
     stubs.answer("secretsmanager", "get_secret_value", answer)
     needs = deployment.read_relay_needs("docker.io/relay:1", "smtp")
     assert (needs.certificate, needs.fields) == (True, frozenset())
+    assert needs.image is None  # Fargate could not pull an image outside of ECR
 
 
 def test_the_prefix_list_and_the_zones_of_the_region(stubs: Stubs) -> None:

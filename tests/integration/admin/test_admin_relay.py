@@ -187,7 +187,7 @@ def test_a_new_secret_is_created(stubs: Stubs) -> None:
     stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
     stubs.refuse("secretsmanager", "describe_secret", "ResourceNotFoundException")
     expected = {
-        "Name": "pillarbox/smtp",
+        "Name": "pillarbox-dev/smtp",
         "SecretString": json.dumps(SECRET),
         "Description": "The certificate of Pillarbox's relay",
     }
@@ -199,7 +199,7 @@ def test_a_new_secret_is_created(stubs: Stubs) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("code", ["", "InvalidRequestException", "ResourceNotFoundException"])
 def test_a_secret_that_exists_gets_the_new_certificate(stubs: Stubs, code: str) -> None:
-    stack(stubs, RelayImage="x", RelayName="smtp.shop.example", RelayCertificate="pillarbox/smtp")
+    stack(stubs, RelayImage="x", RelayName="smtp.shop.example")
     if code:
         stubs.refuse("secretsmanager", "get_secret_value", code)
         method = "restore_secret" if code == "InvalidRequestException" else "describe_secret"

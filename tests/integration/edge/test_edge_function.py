@@ -92,7 +92,7 @@ def test_an_unknown_path_is_left_to_the_gateway(uri: str) -> None:
 def test_one_email_goes_to_the_url_of_its_function(
     method: str, uri: str, length: int | None, keys: tuple[str, ...], origin: Origin
 ) -> None:
-    """With Gateway=url both edges send single emails there, but not large ones or several keys."""
+    """With a URL both edges send single emails there, but not large ones or several keys."""
     answer = route(length, method=method, uri=uri, keys=keys, send_url=True)
     assert answer["origin"] == origin.name.lower()
     local = Route(template.inlined(template.load()), send_url=True)

@@ -1,4 +1,4 @@
-"""A local stack with `Gateway=url` and no front takes small bodies, and large files beforehand."""
+"""A local stack with a URL and no front takes small bodies, and large files beforehand."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.stack
 
 @contextmanager
 def running(state: Path) -> Iterator[dict[str, Any]]:
-    """Run a stack with Gateway=url and no front; stop it regularly."""
+    """Run a stack with EdgeService=url and no front; stop it regularly."""
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
     with (
         stack_command(state.with_suffix(".lock")) as command,

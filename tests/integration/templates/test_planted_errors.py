@@ -92,7 +92,7 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
         _TABLE: {"Fn::If": ["WithTable", {"Ref": "Table"}, ""]}
     },
     "SendEmail: The mapping Sizes / small / Memory is not declared": {
-        "SendEmail MemorySize": {"Fn::FindInMap": ["Sizes", {"Ref": "RelaySize"}, "Memory"]}
+        "SendEmail MemorySize": {"Fn::FindInMap": ["Sizes", {"Ref": "Webhooks"}, "Memory"]}
     },
     "RelayAddress: It reads Relay.Outputs.Host, which stacks/relay.yaml does not give": {
         "Outputs RelayAddress Value": {"Fn::GetAtt": ["Relay", "Outputs.Host"]}
@@ -253,9 +253,9 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
         "stacks/relay.yaml:Resources RelayTopic": _topic(TopicName="same"),
     },
     "Firewall: It is 'blocking', which is not one of": {"Firewall": "blocking"},
-    "RelaySize: It is 'huge', which does not match": {
-        "stacks/relay.yaml:Parameters RelaySize AllowedPattern": "small|large",
-        "Relay Parameters RelaySize": "huge",
+    "RelayName: It is 'huge', which does not match": {
+        "stacks/relay.yaml:Parameters RelayName AllowedPattern": "small|large",
+        "Relay Parameters RelayName": "huge",
     },
     "RelayTasks: It is 11, which is not between 1 and 10": {"RelayTasks": "11"},
     "RelayTasks: It is 'few', which is not a number": {"RelayTasks": "few"},

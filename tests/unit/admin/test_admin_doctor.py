@@ -56,7 +56,6 @@ class HealthyStack(UseCases):
         self.certificate: FakeCertificate | None = FakeCertificate()
         self.plans: Any = Reads(ChosenPlan("NONE"))
         self.queue_policies, self.shares = Reads(queue_policies()), Reads({"pillarbox": 100})
-        self.protected = False
         self.stored_address: str | None = ADDRESS
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
         self.monitoring.ages = {"jobs": 1.0, "events": 1.0}
@@ -111,7 +110,6 @@ class HealthyStack(UseCases):
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
             scale=self.scale,
-            protected=self.protected,
             capacity=lambda: self.capacity,
         )
         return list(doctor.run({}))
@@ -171,8 +169,6 @@ def test_the_doctor_reads_the_policies_of_the_queues_of_events(
 def test_tables_that_should_be_protected_must_be(stack: HealthyStack) -> None:
     for protection in (stack.protection, stack.protection_of_credentials):
         protection.state = replace(protection.state, deletion_protection=False)
-    assert stack.problems() == [("table", "warn")] * 2
-    stack.protected = True
     assert stack.problems() == [("table", "fail")] * 2
 
 

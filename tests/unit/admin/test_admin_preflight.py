@@ -20,7 +20,7 @@ ACCOUNT = AwsAccount(
     distributions=1,
 )
 REGISTRY = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
-RELAY = {"RelayImage": f"{REGISTRY}/relay:1", "RelayCertificate": "smtp"}
+IMAGE = f"{REGISTRY}/relay:1"
 NEEDS = RelayNeeds(
     image=True,
     architectures=frozenset({"arm64"}),
@@ -191,7 +191,7 @@ def test_what_the_relay_names_must_exist(
     expected: list[str],
 ) -> None:
     needs = replace(NEEDS, image=image, certificate=certificate)
-    assert verdicts(list(preflight.check_relay(needs, RELAY, ACCOUNT))) == expected
+    assert verdicts(list(preflight.check_relay(needs, IMAGE, "smtp", ACCOUNT))) == expected
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_the_image_must_be_for_the_tasks_processor(
 ) -> None:
     """An image for another processor would never start, and the remedy says how to build it."""
     needs = replace(NEEDS, architectures=frozenset(architectures))
-    image, secret = preflight.check_relay(needs, RELAY, ACCOUNT)
+    image, secret = preflight.check_relay(needs, IMAGE, "smtp", ACCOUNT)
     assert verdicts([image, secret]) == [verdict, "pass"]
     assert ("relay image" in image.remedy) == (verdict == "fail")
     task = template.load(template.ROOT / "stacks/relay.yaml")["Resources"]["RelayTask"]
@@ -216,7 +216,7 @@ def test_the_image_must_be_for_the_tasks_processor(
 )
 def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -> None:
     needs = replace(NEEDS, fields=frozenset(fields))
-    image, secret = preflight.check_relay(needs, RELAY, ACCOUNT)
+    image, secret = preflight.check_relay(needs, IMAGE, "smtp", ACCOUNT)
     assert verdicts([image, secret]) == ["pass", "fail"]
     assert secret.message == f"The secret smtp lacks {missing}."
 
@@ -241,6 +241,5 @@ def test_without_a_front_any_two_zones_do() -> None:
 )
 def test_an_image_of_another_account_or_region_is_refused(registry: str) -> None:
     """ECR has it, but the relay's role may pull from the stack's own registry only."""
-    relay = RELAY | {"RelayImage": f"{registry}/relay:1"}
-    image, _ = preflight.check_relay(NEEDS, relay, ACCOUNT)
+    image, _ = preflight.check_relay(NEEDS, f"{registry}/relay:1", "smtp", ACCOUNT)
     assert (image.verdict.value, f"{REGISTRY}/ only" in image.message) == ("fail", True)

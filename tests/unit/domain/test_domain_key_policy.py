@@ -81,7 +81,7 @@ def test_what_a_kind_is_refused(
     calls: dict[str, partial[None]] = {
         name: partial(caller.check_request, request, PREVIEW) for name, request in _REQUESTS.items()
     }
-    calls |= {to: partial(caller.check_recipients, [to], PREVIEW) for to in _ADDRESSES}
+    calls |= {to: partial(caller.check_recipients, [to]) for to in _ADDRESSES}
     calls |= {
         "batch": partial(caller.check_batch, PREVIEW),
         "http": partial(caller.check_confirmed, over_mcp=False, confirmed=False),

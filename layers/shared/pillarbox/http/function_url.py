@@ -1,4 +1,4 @@
-"""The URL of a function, as the edge calls it in the place of API Gateway (`Gateway=url`).
+"""The URL of a function, as the edge calls it in the place of API Gateway (`EdgeService=url`).
 
 Its payload has format 2.0 (docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html, 2026-11).
 """
