@@ -63,6 +63,9 @@ def deploy(  # noqa: PLR0913  one parameter for each option
     environment: Annotated[
         Environment, typer.Option(help="The stack of samconfig.toml to deploy.")
     ] = Environment.DEV,
+    profile: Annotated[
+        parameters.Profile, typer.Option(help="What the stack is for, which decides its bill.")
+    ] = parameters.Profile.SMALL,
     account_name: Annotated[
         str, typer.Option(help="The name of the first account, if there is no account yet.")
     ] = "First",
@@ -88,8 +91,8 @@ def deploy(  # noqa: PLR0913  one parameter for each option
     """Build the service, deploy it to AWS, and create what a first email needs.
 
     First it checks the AWS account, and builds nothing if a check fails. It sets every
-    parameter of the template: the default, or the value of samconfig.toml, or the one on the
-    command line, and shows what changes.
+    parameter of the template: the default of the profile, or the value of samconfig.toml, or the
+    one on the command line, and shows what changes.
 
     Arguments after `--` go to `sam deploy`. The command shows each program that it runs.
     A second run changes nothing: it creates no second account or key, and deploys only
@@ -110,6 +113,7 @@ def deploy(  # noqa: PLR0913  one parameter for each option
     findings = roll_out(
         _run,
         environment,
+        profile=profile,
         json=connection.json,
         account_name=account_name,
         sender=sender,
@@ -126,6 +130,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     environment: Environment,
     *,
     json: bool,
+    profile: parameters.Profile = parameters.Profile.SMALL,
     account_name: str = "First",
     sender: str | None = None,
     plan: SesPlan | None = None,
@@ -137,7 +142,8 @@ def roll_out(  # noqa: PLR0913  the same as the command
     stack_name = config.stack_name
     region = _region()
     arguments = parameters.parse_arguments(sam)
-    chosen = parameters.choose(_read_defaults(), config.overrides, arguments.overrides)
+    defaults = {**_read_defaults(), **profile.parameters}
+    chosen = parameters.choose(defaults, config.overrides, arguments.overrides)
     account = _read_account()
     own = {**config.overrides, **arguments.overrides}
     chosen = preflight.choose_scale(account, chosen, own)

@@ -332,12 +332,20 @@ def tables() -> dict[str, str]:
             (
                 "a month without mail",
                 "`Webhooks=off`",
-                "defaults",
+                "`--profile small`",
                 "`EmailsPerSecond=40`",
-                "`AlarmSet=all`",
+                "`--profile production`",
             ),
             _with_sum(
-                [idle(with_webhooks=False), idle(), idle(limits=True), idle(all_alarms=True)]
+                [
+                    {**bill, "Firewall": fixed}
+                    for bill, fixed in (
+                        (idle(with_webhooks=False), 0.0),
+                        (idle(), 0.0),
+                        (idle(limits=True), 0.0),
+                        (idle(all_alarms=True), firewall("basic")[0]),
+                    )
+                ]
             ),
         ),
         "relay": _table(

@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed
@@ -13,6 +14,22 @@ _OPTION: Final = "--parameter-overrides"
 _PLAIN: Final = re.compile(r"[\w./:@?=&%+-]+")
 
 type Parameters = Mapping[str, str]
+
+
+class Profile(StrEnum):
+    """What a stack is for. docs/costs.md has the bill of each."""
+
+    SMALL = "small"
+    PRODUCTION = "production"
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters that differ from the template's defaults, which are the small profile."""
+        match self:
+            case Profile.SMALL:
+                return {}
+            case Profile.PRODUCTION:
+                return {"AlarmSet": "all", "Firewall": "basic"}
 
 
 @dataclass(frozen=True, slots=True)

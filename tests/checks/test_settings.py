@@ -180,7 +180,8 @@ def test_a_missing_setting_is_named_when_it_is_read() -> None:
 
 
 def test_a_program_checks_its_settings_at_its_start() -> None:
-    variables = dict.fromkeys(_variables("front"), "64")
+    words = {"PILLARBOX_AWS_CLIENT": "direct"}
+    variables = dict.fromkeys(_variables("front"), "64") | words
     Settings(variables).check("front")
     with pytest.raises(SettingError, match="PILLARBOX_UPGRADE_URL is not set"):
         Settings(variables | {"PILLARBOX_UPGRADE_URL": ""}).check("front")

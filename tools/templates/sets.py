@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from admin.use_cases.parameters import Profile
 from admin.use_cases.preflight import longest_stack_name
 from admin.use_cases.scale import choose_rate
 from local.template import ROOT
@@ -69,6 +70,7 @@ def _dev() -> dict[str, str]:
 SETS: Final = (
     ParameterSet("dev", _dev(), "pillarbox-dev", concurrency=NEW_ACCOUNT),
     ParameterSet("prod"),
+    ParameterSet("production", Profile.PRODUCTION.parameters),
     ParameterSet("no-edge", {"EdgeService": "none"}),
     ParameterSet("no-edge-managed", {"EdgeService": "none", "Firewall": "managed"}),
     ParameterSet("count", {"Firewall": "count"}),

@@ -303,7 +303,7 @@ class Settings:
     aws_client = Setting(
         one_of("direct", "botocore"),
         "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
-        _USER,
+        ("functions", "relay", "front"),
         default="direct",
     )
     provisioning_key = Setting(str, "the secret with the management key for stacks", ("functions",))

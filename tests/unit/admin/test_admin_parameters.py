@@ -78,3 +78,16 @@ def test_values_are_quoted_as_sam_reads_them() -> None:
     words = parameters.to_words({"B": "two words", "A": "", "C": "https://x.example/?a=b"})
     assert words == ["--parameter-overrides", 'A=""', 'B="two words"', "C=https://x.example/?a=b"]
     assert parameters.parse_arguments(words).overrides["B"] == "two words"
+
+
+@pytest.mark.parametrize(
+    ("profile", "chosen"),
+    [("small", ("essential", "none")), ("production", ("all", "basic"))],
+)
+def test_a_profile_decides_what_a_stack_costs(profile: str, chosen: tuple[str, str]) -> None:
+    """The defaults of the template are the small one."""
+    declared = template.load()["Parameters"]
+    defaults = {name: str(each["Default"]) for name, each in declared.items()}
+    values = {**defaults, **parameters.Profile(profile).parameters}
+    assert values.keys() == declared.keys()
+    assert (values["AlarmSet"], values["Firewall"]) == chosen
