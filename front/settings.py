@@ -1,8 +1,12 @@
 """How the front runs, from its settings."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from pillarbox.settings import Settings
+
+#: For the large bodies of all requests. A key and an address have a quarter each.
+MEMORY_MIB: Final = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,6 @@ def read(settings: Settings) -> FrontSettings:
         port=settings.front_port,
         workers=settings.front_workers,
         drain_seconds=settings.front_drain_seconds,
-        memory=settings.front_memory_mib * 1024 * 1024,
+        memory=MEMORY_MIB * 1024 * 1024,
         edge_secret=settings.edge_secret,
     )

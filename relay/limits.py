@@ -6,6 +6,8 @@ from typing import Final
 from pillarbox.settings import Settings
 
 MIB: Final = 1024 * 1024
+#: Of all processes of a relay.
+CONNECTIONS: Final = 1_000
 _DEFAULTS: Final = Settings({})
 
 
@@ -17,9 +19,9 @@ class ServerLimits:
     message_size: int = 16 * MIB
     #: All messages in transit, each counted twice (see `framing.ContentBuffer`).
     memory: int = _DEFAULTS.smtp_memory_mib * MIB
-    connections: int = _DEFAULTS.smtp_connections
+    connections: int = CONNECTIONS
     #: Of one address, as long as they have not logged in.
-    connections_of_address: int = _DEFAULTS.smtp_connections_of_address
+    connections_of_address: int = 50
     #: Younger connections that have not logged in do not make room for new ones.
     login_grace: float = 1
     handshake: float = 30

@@ -5,7 +5,7 @@ from typing import Final
 
 from pillarbox.settings import SettingError, Settings
 from relay import container_memory
-from relay.limits import MIB, ServerLimits
+from relay.limits import CONNECTIONS, MIB, ServerLimits
 from relay.proxy import Networks
 
 #: In MiB.
@@ -61,8 +61,7 @@ def read(settings: Settings) -> RelaySettings:
         proxies=settings.smtp_proxies,
         limits=ServerLimits(
             memory=memory * MIB // processes,
-            connections=-(-settings.smtp_connections // processes),
-            connections_of_address=settings.smtp_connections_of_address,
+            connections=-(-CONNECTIONS // processes),
             drain=settings.smtp_drain_seconds,
         ),
         log_level=settings.log_level,

@@ -141,7 +141,7 @@ def test_no_other_module_spells_a_variable() -> None:
     [
         (Settings.smtp_port, "smtp", "a number from 0 on"),
         (Settings.smtp_processes, "0", "a number from 1 on"),
-        (Settings.front_memory_mib, "٦٤", "a number from 64 on"),
+        (Settings.front_workers, "٦٤", "a number from 1 on"),
         (Settings.smtp_paid_plans_only, "yes", "true or false"),
         (Settings.relay, "relay.example", "host:port"),
         (Settings.dns_servers, "127.0.0.1:53, 127.0.0.2", "host:port"),

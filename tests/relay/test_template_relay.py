@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from front.settings import MEMORY_MIB
 from local import template
 from pillarbox.settings import Settings
 from relay import container_memory, health, settings
@@ -144,9 +145,8 @@ def test_the_processes_fit_into_the_memory() -> None:
     limits = {name: container["Memory"] for name, container in CONTAINERS.items()}
     messages = int(ENVIRONMENT["PILLARBOX_SMTP_MEMORY_MIB"])
     workers = {one["Name"]: one["Value"] for one in CONTAINERS["front"]["Environment"]}
-    bodies = int(Settings.front_memory_mib.default or 0)
     assert 50 + messages <= limits["relay"]
-    assert 65 + bodies + 363 * int(workers["PILLARBOX_FRONT_WORKERS"]) <= limits["front"]
+    assert 65 + MEMORY_MIB + 363 * int(workers["PILLARBOX_FRONT_WORKERS"]) <= limits["front"]
     assert limits["relay"] + limits["front"] <= 1024
     container_memory.check(messages, 1, limits["relay"])
 

@@ -353,10 +353,6 @@ class Settings:
     smtp_memory_mib = Setting(
         number(), "MiB for the messages in transit; each counts twice", ("relay",), default="256"
     )
-    smtp_connections = Setting(number(), "connections at a time", _USER, default="1000")
-    smtp_connections_of_address = Setting(
-        number(), "connections of one address that have not logged in", _USER, default="50"
-    )
     smtp_drain_seconds = Setting(
         number(), "how long a shutdown waits for messages in transit", ("relay",), default="90"
     )
@@ -393,9 +389,6 @@ class Settings:
     )
     front_drain_seconds = Setting(
         number(), "how long a shutdown waits for requests", ("front", "local"), default="60"
-    )
-    front_memory_mib = Setting(
-        number(least=64), "MiB for the large bodies of all requests", _USER, default="128"
     )
 
     # The operator's command.

@@ -216,7 +216,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     # The test's tables are not protected, and the domain has no DNS records.
     failed = [item["check"] for item in output["items"] if item["verdict"] == "fail"]
     assert failed == ["domains", *["table"] * 6]
-    assert output["failed"] == 5
+    assert output["failed"] == 7
 
 
 def test_a_deploy_changes_the_plan_of_ses_on_request_only(
@@ -237,7 +237,7 @@ def test_a_relay_waits_for_the_role_of_ecs(
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
     monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
     image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
-    sam = ["--parameter-overrides", f"RelayImage={image}", "RelayCertificate=smtp"]
+    sam = ["--parameter-overrides", f"RelayImage={image}"]
     with pytest.raises(ServiceError, match="not ready: relay"):
         roll_out(script, Environment.DEV, json=True, sam=sam)
     assert "create-service-linked-role" in capsys.readouterr().err
