@@ -92,7 +92,10 @@ class Cloud:
 
     def deploy(self, name: str, template: Template, parameters: Mapping[str, str]) -> Outcome:
         """Create a stack or update it, with those of the parameters that the template declares."""
-        text = json.dumps(template)
+        text, declared = json.dumps(template), template["Parameters"]
+        # LocalStack finds the default 0 unequal to the text "0", and CloudFormation has texts only.
+        given = {key: str(each["Default"]) for key, each in declared.items() if "Default" in each}
+        given |= {key: value for key, value in parameters.items() if key in declared}
         self._s3.put_object(Bucket=self._bucket, Key=f"{name}.json", Body=text.encode())
         try:
             change_set = self._formation.create_change_set(
@@ -101,9 +104,7 @@ class Cloud:
                 ChangeSetType="UPDATE" if self._exists(name) else "CREATE",
                 TemplateURL=f"{self._url}/{self._bucket}/{name}.json",
                 Parameters=[
-                    {"ParameterKey": key, "ParameterValue": value}
-                    for key, value in parameters.items()
-                    if key in template["Parameters"]
+                    {"ParameterKey": key, "ParameterValue": value} for key, value in given.items()
                 ],
                 Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
             )["Id"]
