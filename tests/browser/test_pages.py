@@ -119,7 +119,11 @@ _WINDOWS: Final = {
 def _wide(value: Any, *, free: bool = False) -> Any:
     match value:
         case dict():
-            changed = {name: _wide(part, free=name in _FREE) for name, part in value.items()}
+            # Somebody has changed each thing.
+            known = {
+                name: part or WORD if name.endswith("By") else part for name, part in value.items()
+            }
+            changed = {name: _wide(part, free=name in _FREE) for name, part in known.items()}
             if "resetsAt" in value:
                 changed |= {"name": value["name"], "limit": 1000, "used": 999, "remaining": 1}
             if "pauses" in value:
