@@ -91,7 +91,7 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
     "SendEmail: The condition WithTable is not declared": {
         _TABLE: {"Fn::If": ["WithTable", {"Ref": "Table"}, ""]}
     },
-    "SendEmail: The mapping Sizes / small / Memory is not declared": {
+    "SendEmail: The mapping Sizes / on / Memory is not declared": {
         "SendEmail MemorySize": {"Fn::FindInMap": ["Sizes", {"Ref": "Webhooks"}, "Memory"]}
     },
     "RelayAddress: It reads Relay.Outputs.Host, which stacks/relay.yaml does not give": {
@@ -156,17 +156,22 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
         "DeliverMessage Timeout": 900
     },
     "DeliverMessage: It may run 800 times of the account's 1000": {
-        "Mappings Scales 200 Workers": "400"
+        f"DeliverMessage{name} ScalingConfig": {"MaximumConcurrency": 400}
+        for name in ("Jobs", "UrgentJobs")
     },
-    r"Resources: Workers may use 963 functions \(.*DeliverMessage 500.*, more than 800": {
-        "EmailsPerSecond": "5000"
+    r"Resources: Workers may use [89]\d\d functions \(.*DeliverMessage 400.*, more than 800": {
+        f"{name} ScalingConfig": {"MaximumConcurrency": most}
+        for name, most in (
+            ("DeliverMessageJobs", 200),
+            ("DeliverMessageUrgentJobs", 200),
+            ("PostWebhooksTasks", 400),
+        )
     },
     "JobsNew: Its queue may take every function of the account": {
         "Resources JobsNew": _of("Lambda::EventSourceMapping", **_MAPPING)
     },
     "Resources: DeliverMessage and .* reserve .* 100 must stay unreserved": {
-        "EmailsPerSecond": "1000",
-        "Mappings Scales 1000 Reserve": "895",
+        "DeliverMessage ReservedConcurrentExecutions": 895
     },
     "ThirdReader: It is one of 3 readers of a stream, which allows 2": {
         "Resources ThirdReader": _of("Lambda::EventSourceMapping", **_STREAM)
