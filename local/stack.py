@@ -36,7 +36,7 @@ from local.keys import LocalKeys, keep_keys
 from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
-from local.seed import TEMPLATE_ID, seed, sign_in_link
+from local.seed import OWNER, TEMPLATE_ID, seed, sign_in_link
 from local.servers import HOST, answering_names, serving, serving_inbox
 from local.ses.account import StoredAccount
 from local.ses.app import ses_app
@@ -288,7 +288,9 @@ def _running(state: Path) -> str:
         found = json.loads((state / "stack.json").read_text())
     except FileNotFoundError:  # it starts or stops
         return "A local stack is already running in this state directory."
-    return f"A local stack is already running: {found['base_url']}\n{found['dashboard_link']}"
+    # The link that it printed may have been used.
+    command = f".venv/bin/pillarbox --local dashboard link {OWNER}"
+    return f"A local stack is already running: {found['base_url']}\nTo sign in: {command}"
 
 
 @contextlib.contextmanager

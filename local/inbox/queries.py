@@ -71,9 +71,11 @@ def query_of[Kind: BaseModel](kind: type[Kind], request: Request) -> Kind:
 
 def invalid(error: ValidationError) -> HTTPException:
     """Return the answer to a query or a body that is not valid."""
-    detail = error.errors(include_input=False, include_url=False)[0]
-    where = ".".join(str(step) for step in detail["loc"])
-    return HTTPException(422, f"{where}: {detail['msg']}")
+    # The first step names the field; a union has an error for each of its members.
+    found = [(one["loc"][:1], one["msg"]) for one in error.errors(include_input=False)]
+    field = found[0][0]
+    faults = "; ".join(message for of, message in found if of == field)
+    return HTTPException(422, f"{''.join(map(str, field))}: {faults}")
 
 
 def place_of(wanted: str, newest_first: list[str]) -> int:

@@ -287,6 +287,13 @@ def test_an_unknown_behaviour_is_refused(inbox: httpx.Client, body: dict[str, ob
     assert answer.json()["error"]
 
 
+def test_a_refused_mode_is_told_all_modes(inbox: httpx.Client) -> None:
+    """The error names the field, and both how SES answers and what becomes of an email."""
+    error = inbox.put("/behaviour", json={"mode": "dance"}).json()["error"]
+    assert error.startswith("mode: Input")
+    assert all(f"'{mode}'" in error for mode in ("accept", "bounce", "late-delivery"))
+
+
 def test_a_delayed_response_does_not_keep_the_server_from_stopping(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
