@@ -223,7 +223,11 @@ def read_provision_file(content: object) -> ProvisionFile:
     except ValidationError as error:
         raise ValidationFailed(
             *(
-                FieldError(".".join(map(str, one["loc"])) or "FILE", one["msg"], one["type"])
+                FieldError(
+                    ".".join(map(str, one["loc"])) or "FILE",
+                    "is not a field" if one["type"] == "extra_forbidden" else one["msg"],
+                    one["type"],
+                )
                 for one in error.errors(include_input=False)
             )
         ) from None

@@ -593,3 +593,5 @@ def test_a_wrong_file_is_refused_with_each_fault() -> None:
     ):
         with pytest.raises(ValidationFailed):
             read_provision_file(wrong)
+    with pytest.raises(ValidationFailed, match=r"^accounts\.0\.color: is not a field$"):
+        read_provision_file({"version": 1, "accounts": [{"name": "a", "color": "red"}]})
