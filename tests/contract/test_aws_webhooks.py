@@ -52,6 +52,8 @@ def test_an_account_has_its_events_in_its_bucket(
     )
     made = create(api, url=URL, roleArn=ROLE)
     assert (made["url"], made["roleArn"], made["secret"]) == (URL, ROLE, None)
+    assert "arn:aws:iam::999999999999:root" in made["trustPolicy"]
+    assert create(api, url="https://shop.example/")["trustPolicy"] is None
     path = WebhookPath(service)
     call(api, "POST", f"/{made['id']}/test")
     path.work()
@@ -99,6 +101,10 @@ def test_another_tenant_cannot_use_the_role(service: Service, sts: TrustingSts) 
             {"roleArn": "invalid_role"},
         ),
         ({"url": "s3://shop-events/*/", "roleArn": ROLE}, {"url": "invalid_url"}),
+        (
+            {"url": "arn:aws:events:eu-west-1:999999999999:event-bus/mail", "roleArn": ROLE},
+            {"url": "invalid_url"},
+        ),
         ({"url": "https://shop.example/", "roleArn": ROLE}, {"roleArn": "not_allowed"}),
     ],
 )

@@ -73,7 +73,9 @@ def test_an_endpoint_is_created(api: Api) -> None:
         ({"url": "", "types": ["*"]}, {"url": "too_short"}),
         ({"url": URL + "x" * 2048, "types": ["*"]}, {"url": "too_long"}),
         ({"url": URL, "types": ["*", "email.sent"]}, {"types": "not_allowed"}),
-        ({"url": URL, "types": ["email.opened"]}, {"types": "unknown_type"}),
+        ({"url": URL, "types": ["email.sent", "email.opened"]}, {"types": "unknown_type"}),
+        ({"url": URL, "types": ["webhook.test"]}, {"types": "unknown_type"}),
+        ({"url": URL, "types": ["x" * 5000]}, {"types": "unknown_type"}),
         ({"url": URL, "types": "*"}, {"types": "wrong_type"}),
         ({"url": URL, "types": [5]}, {"types.0": "wrong_type"}),
         ({"url": URL, "types": ["*"] * 51}, {"types": "too_long"}),
@@ -85,6 +87,7 @@ def test_a_wrong_endpoint_is_refused(api: Api, body: Any, errors: dict[str, str]
     """422 names each field that is wrong, and nothing is created."""
     response = call(api, "POST", body=body)
     assert (response.status, response.errors) == (422, errors)
+    assert len(response.text) < 1000
     assert call(api, "GET").json == {"items": []}
 
 
@@ -236,6 +239,11 @@ def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> N
         ({"from": 5}, {"from": "invalid_timestamp"}),
         ({"from": "2026-01-02", "to": "2026-01-01"}, {"to": "not_after_from"}),
         ({"from": "2026-01-01", "types": ["suppression.added"]}, {"types": "not_allowed"}),
+        (
+            {"from": "2026-01-01", "types": ["email.sent", "account.paused"]},
+            {"types": "not_allowed"},
+        ),
+        ({"from": "2026-01-01", "types": ["email.opened"]}, {"types": "unknown_type"}),
         ({"from": "2026-01-01", "types": []}, {"types": "too_short"}),
     ],
 )

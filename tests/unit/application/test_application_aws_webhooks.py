@@ -36,38 +36,6 @@ def create(webhooks: Webhooks, url: str = BUS, role: str | None = ROLE) -> UUID:
     return UUID(state.endpoint.endpoint_id)
 
 
-def test_an_endpoint_in_aws_has_a_role_and_no_secret(world: UseCasesOfWebhooks) -> None:
-    """Its state says which trust policy the role needs: with the endpoint's id, always the same."""
-    made = create(world.webhooks)
-    state = world.queries.get(ACCOUNT, made)
-    assert (state.endpoint.url, state.endpoint.role_arn) == (BUS, ROLE)
-    assert state.endpoint.secrets == ()
-    assert f'"sts:ExternalId": "{made}"' in (state.trust_policy or "")
-    assert f"arn:aws:iam::{SERVICE}:root" in (state.trust_policy or "")
-    assert world.webhooks.change(
-        ACCOUNT, made, EndpointChanges(enabled=False), by="operator"
-    ).trust_policy == (state.trust_policy)
-
-
-def test_an_endpoint_with_a_url_has_no_trust_policy(world: UseCasesOfWebhooks) -> None:
-    """The account of the service is shown to owners of endpoints in AWS alone."""
-    made = create(world.webhooks, URL, None)
-    assert world.queries.get(ACCOUNT, made).trust_policy is None
-
-
-def test_wrong_roles_and_places_are_refused(world: UseCasesOfWebhooks) -> None:
-    """Each error names the field; a role of the service's own AWS account is none of a tenant."""
-    for url, role, field in (
-        (BUS, None, "roleArn"),
-        (BUS, ROLE.replace(TENANT, SERVICE), "roleArn"),
-        (BUS.replace(TENANT, SERVICE), ROLE, "url"),
-        ("s3://shop-events/*/", ROLE, "url"),
-        (URL, ROLE, "roleArn"),
-    ):
-        assert [name for name, _ in faults(create, world.webhooks, url, role)] == [field]
-    assert world.queries.of_account(ACCOUNT) == []
-
-
 def test_without_the_operators_consent_no_event_goes_to_aws() -> None:
     """The address is then refused as one that is no https URL; nothing is stored."""
     world = UseCasesOfWebhooks()
@@ -93,17 +61,6 @@ def test_an_endpoint_stays_of_its_kind(world: UseCasesOfWebhooks) -> None:
     assert faults(change, https, url=BUS) == [("url", "not_allowed")]
     assert faults(change, https, url=BUS, role_arn=ROLE) == [("url", "not_allowed")]
     assert faults(change, https, role_arn=ROLE) == [("roleArn", "not_allowed")]
-
-
-def test_an_endpoint_in_aws_has_no_secret_to_rotate(world: UseCasesOfWebhooks) -> None:
-    """A rotation is refused and gives it none."""
-    made = create(world.webhooks)
-
-    def rotate() -> None:
-        world.webhooks.rotate(ACCOUNT, made, by="operator")
-
-    assert faults(rotate) == [("endpoint_id", "not_allowed")]
-    assert world.queries.get(ACCOUNT, made).endpoint.secrets == ()
 
 
 def test_an_event_is_tried_again_until_the_role_trusts_the_service() -> None:

@@ -14,7 +14,7 @@ from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.application.webhooks.replays import ReplayResult, WebhookReplays
-from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.webhooks.endpoint import (
@@ -38,7 +38,7 @@ from tests.fakes.webhooks import (
     FakeWebhookQueue,
 )
 from tests.fakes.world import Killed
-from tests.refusals import faults, refusal
+from tests.refusals import refusal
 
 MAX_REPLAYED = 10_000
 MAX_ENDPOINTS = 10
@@ -141,35 +141,6 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
     limit = {"limit": MAX_ENDPOINTS}
     assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
     assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
-
-
-@pytest.mark.parametrize(
-    ("types", "code"),
-    [
-        ([], "too_short"),
-        (["*", "email.sent"], "not_allowed"),
-        (["email.sent", "email.opened"], "unknown_type"),
-        (["webhook.test"], "unknown_type"),
-        (["x" * 5000], "unknown_type"),
-    ],
-)
-def test_wrong_types_are_refused(of: UseCasesOfWebhooks, types: list[str], code: str) -> None:
-    """The types are "*" alone, or known ones; the error is short and nothing is stored."""
-    refused = refusal(of.webhooks.create, ACCOUNT, "http://shop.example/", types, by="operator")
-    assert isinstance(refused, ValidationFailed)
-    assert [(error.field, error.code) for error in refused.errors] == [
-        ("url", "invalid_url"),
-        ("types", code),
-    ]
-    assert len(refused.errors[1].message) < 500
-    assert of.endpoints.endpoints == {}
-
-
-def test_a_url_that_is_too_long_is_not_looked_up(of: UseCasesOfWebhooks) -> None:
-    """A URL has at most 2,048 characters."""
-    assert faults(of.webhooks.create, ACCOUNT, URL + "x" * 2048, ["*"], by="operator") == [
-        ("url", "invalid_url")
-    ]
 
 
 def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
@@ -286,25 +257,6 @@ def test_the_types_of_a_replay(
     request = ReplayRequest(since=at(0), until=at(10), types=types)
     of.replays.replay_all(ACCOUNT, of.create(*chosen), request)
     assert types_of(of.queued) == queued
-
-
-@pytest.mark.parametrize(
-    ("types", "code"),
-    [
-        ({"suppression.added"}, "not_allowed"),
-        ({"email.sent", "account.paused"}, "not_allowed"),
-        ({"email.opened"}, "unknown_type"),
-        (set(), "too_short"),
-    ],
-)
-def test_only_emails_are_replayed_by_time(
-    of: UseCasesOfWebhooks, types: set[str], code: str
-) -> None:
-    """No record keeps the events of other types; a refused request does not begin a pause."""
-    endpoint_id = of.create()
-    request = ReplayRequest(since=NOW, until=at(1), types=frozenset(types))
-    assert faults(of.replays.replay_all, ACCOUNT, endpoint_id, request) == [("types", code)]
-    assert of.endpoints.replayed == {}
 
 
 def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebhooks) -> None:
