@@ -42,7 +42,6 @@ def test_records_are_put_together(ports: Ports, count: int) -> None:
 
 
 def test_no_records_are_no_error(ports: Ports) -> None:
-    """Putting and reading no records raises no error."""
     ports.messages.commit_all([])
     assert ports.messages.get_all(ACCOUNT, []) == {}
 

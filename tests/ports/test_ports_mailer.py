@@ -184,7 +184,6 @@ def test_rejections_are_final(provider: Provider, kind: str, code: str) -> None:
 
 
 def test_a_tenant_is_named(provider: Provider) -> None:
-    """An email without a tenant names none."""
     send("pillarbox-shop")
     send()
     named = [body.get("TenantName") for _, body in provider.requests]

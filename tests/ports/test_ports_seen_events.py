@@ -30,7 +30,6 @@ def test_a_mark_may_be_put_again(ports: Ports) -> None:
 
 
 def test_a_mark_expires_after_two_days(aws: Aws) -> None:
-    """DynamoDB deletes the mark two days after the receipt."""
     table = Table(aws.table)
     DynamoSeenEvents(table).put_all(MESSAGES, at(1.5))
     item = table.get(keys.seen_event(ACCOUNT, UUID(int=5)))

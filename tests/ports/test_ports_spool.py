@@ -39,7 +39,6 @@ def keys_before(spool: S3Spool, moment: datetime, account_id: str = ACCOUNT) -> 
 
 
 def test_each_object_is_listed_with_its_message(aws: Aws, spool: S3Spool) -> None:
-    """Each object put before the moment is listed with the account and message of its key."""
     key = f"{ACCOUNT}/{MESSAGE}/try"
     put(aws, key)
     now = datetime.now(UTC)
@@ -56,7 +55,6 @@ def test_only_the_accounts_objects_are_listed(aws: Aws, spool: S3Spool) -> None:
 
 
 def test_accounts_with_objects_are_listed_once(aws: Aws, spool: S3Spool) -> None:
-    """Each account that has objects is listed once, however many it has."""
     put(aws, *(f"{account}/{MESSAGE}/{n}" for account in (ACCOUNT, OTHER) for n in range(3)), "x")
     assert sorted(spool.account_ids()) == sorted([ACCOUNT, OTHER])
 

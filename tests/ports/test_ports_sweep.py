@@ -84,7 +84,6 @@ def test_the_time_of_an_accounts_records_never_falls(table: Table) -> None:
 
 
 def test_only_pending_messages_of_the_range_are_returned(table: Table) -> None:
-    """Finished messages, those outside of the range and other accounts' are not returned."""
     hour, millisecond = timedelta(hours=1), timedelta(milliseconds=1)
     stored = {
         at: message(ACCOUNT, new_id(at))

@@ -126,7 +126,6 @@ def test_pages_are_read_on_demand(filled: Table) -> None:
 
 
 def test_a_failed_condition_returns_the_stored_item(filled: Table) -> None:
-    """The error of a failed condition has the stored item, or None."""
     present, absent = "attribute_exists(pk)", "attribute_not_exists(pk)"
     with pytest.raises(ConditionFailed) as failure:
         filled.put(key(1), condition=absent)

@@ -132,7 +132,6 @@ def test_a_schedule_is_stored_and_decides(ports: Ports) -> None:
 
 
 def test_pages_of_contents_follow_each_other(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each content is on one page."""
     monkeypatch.setattr("pillarbox.adapters.dynamodb.messages.waiting._PAGE", 2)
     contents = DynamoWaitingContents(Table(aws.table), aws.bucket)
     messages = [waiting(), waiting(template=TEMPLATE), waiting(), waiting(template=TEMPLATE)]

@@ -341,7 +341,6 @@ def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:
 
 
 def test_a_removed_task_is_not_due_again(ports: WebhookPorts) -> None:
-    """What is removed is gone, and what is due later stays."""
     ports.due.put(event(1), at(60))
     ports.due.put(event(2), at(900))
     for minute, tasks in ports.due.due(at(180)):

@@ -89,7 +89,6 @@ def test_the_header_falls_back_to_names(brand: Brand, given: dict[str, Any], hea
 
 
 def test_raw_html_has_the_display_name() -> None:
-    """An email with the caller's HTML has the display name of the account."""
     world = World(builders.account(brand=BRAND))
     assert submit(world, request()).from_name == "Ann of Acme"
 

@@ -197,7 +197,6 @@ def test_a_name_in_from_is_the_name_of_the_sender() -> None:
 
 
 def test_the_size_of_all_fields_is_counted_in_octets() -> None:
-    """Characters of three octets count as three."""
     fields = {f"X-{number}": "日" * 270 for number in range(6)}
     assert sum(map(len, fields.values())) < MAX_HEADERS_BYTES
     assert "4096" in fault_of(fields)

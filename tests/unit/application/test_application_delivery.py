@@ -420,7 +420,6 @@ def test_an_uncertain_mail_past_its_deadline_fails(world: World, deadline: float
 
 
 def test_an_uncertain_mail_of_a_deleted_account_fails(world: World, job: Job) -> None:
-    """Without its account, no setting allows an uncertain mail to be sent again."""
     leave_uncertain(world, job)
     end_event_wait(world)
     world.store.accounts.clear()
@@ -471,7 +470,6 @@ def test_jitter_covers_the_upper_half(
 
 
 def test_a_rejected_mail_fails(world: World, job: Job) -> None:
-    """A mail that the provider rejects fails with the provider's code and text."""
     fail_sending(world, SendRejected("message_rejected", "Email address is not verified."))
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert (failure(world).code, failure(world).reason) == (
@@ -542,14 +540,12 @@ def test_a_mail_without_recipients_fails(world: World, job: Job) -> None:
 
 
 def test_a_mail_without_its_spool_object_fails(world: World) -> None:
-    """A mail that is missing from the spool fails and is not retried."""
     job = world.accept(builders.message(), mail=None, spool_key="gone")
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert world.message().status == "failed"
 
 
 def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
-    """A mail that cannot be built fails with the reason and is not retried."""
     assert replace(world.delivery, build=refuse_to_build).deliver(job) == DeliveryResult(
         Outcome.FAILED
     )

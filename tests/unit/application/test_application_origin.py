@@ -38,14 +38,12 @@ def test_a_single_send_records_key_and_request(world: World) -> None:
 
 
 def test_a_starter_is_recorded_by_its_slug(world: World) -> None:
-    """A message from a starter template has its slug."""
     world.send(builders.starter_request())
     origin = world.message().origin
     assert (origin.starter_template, origin.template_id) == ("otp", None)
 
 
 def test_a_batch_records_the_version_of_each_template(world: World) -> None:
-    """Each message of a batch has its own template, with the version that it was accepted with."""
     world.store.templates[builders.ACCOUNT, TEMPLATE] = builders.template(TEMPLATE, version=3)
     saved = builders.request(
         html=None, subject=None, template_id=TEMPLATE, variables={"name": "Ann"}

@@ -114,7 +114,6 @@ def test_a_scope_stops_nothing_else(world: World) -> None:
 
 
 def test_a_pause_that_is_over_refuses_nothing(world: World) -> None:
-    """From its end on, a pause in the record means nothing."""
     set_pauses(world, stopped_key(world))
     world.advance(DAY - timedelta(milliseconds=1))
     assert refusal(world.send).code == "sending_paused"

@@ -100,7 +100,6 @@ def test_a_newer_format_waits_for_newer_workers(waited: timedelta) -> None:
     ids=["sent", "being sent"],
 )
 def test_a_message_that_another_copy_delivers_is_unchanged(message: Message) -> None:
-    """A broken copy of a job does not change a message that an intact copy delivers."""
     case = Case(message)
     assert case.set_aside(timedelta(0)) == SET_ASIDE
     assert case.current == message

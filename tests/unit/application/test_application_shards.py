@@ -43,7 +43,6 @@ def test_a_raise_takes_effect_at_its_time() -> None:
 
 
 def test_a_replay_after_the_raise_names_the_same_message() -> None:
-    """The response of a claim that was made before a raise names the same message after it."""
     world = World(sharded())
     world.now = FROM - timedelta(hours=1)
     first = submit(world, DIGEST)
@@ -56,7 +55,6 @@ def test_a_replay_after_the_raise_names_the_same_message() -> None:
     "calls", [["claims.put"], ["jobs.put_all"], ["messages.commit_all"]], ids=str
 )
 def test_a_retry_after_the_raise_accepts_each_message_once(world: World, calls: list[str]) -> None:
-    """A batch that died before a raise, and is retried after it, has each message once."""
     world.now = FROM - timedelta(seconds=20)
     reference = World()
     reference.now = world.now

@@ -62,7 +62,6 @@ def test_a_key_with_sources_sends_from_there_only(world: World) -> None:
 
 
 def test_every_octet_of_a_keyed_message_counts(world: World) -> None:
-    """A message that differs in its first octet only is another one."""
     submit(world, FROM + "Idempotency-Key: k\r\n\r\n")
     assert (
         refusal(submit, world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n").code

@@ -82,7 +82,6 @@ def test_empty_address_fields_are_removed() -> None:
 @pytest.mark.parametrize("subject", ["x", "x" * 900])
 @pytest.mark.parametrize("end", ["", "\r\n", "\r\n\r\n", "\r\nx\r\n"])
 def test_the_header_has_an_empty_line_after_it(end: str, subject: str) -> None:
-    """A message that is only a header gets the empty line that SES wants."""
     raw = sent(f"{FROM}Subject: {subject}\r\n{end}")
     check_message(raw)
     assert raw.endswith(f"Subject: {subject}\r\n{end or '\r\n'}".encode())

@@ -323,7 +323,6 @@ def test_refusals_over_smtp_count_and_stop_the_dns(world: World) -> None:
 
 
 def test_a_replay_is_answered_in_spite_of_refusals(world: World) -> None:
-    """The answer of an idempotency key is replayed although the window of refusals is full."""
     first = world.send(digest=DIGEST)
     world.store.counts[ACCOUNT, refusals_name(world.now)] = 10**6
     assert world.send(digest=DIGEST) == replace(first, replayed=True)

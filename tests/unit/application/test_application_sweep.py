@@ -181,7 +181,6 @@ def case() -> Case:
 
 
 def test_mail_that_is_finished_young_or_scheduled_is_not_reported(case: Case) -> None:
-    """The sweep reports no mail that is finished, still young, or not due yet."""
     for age in (OVERDUE, EXPIRED):
         case.message(age)
         case.message(age + TIME_RANGE + MILLISECOND)

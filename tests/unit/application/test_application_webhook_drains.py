@@ -197,7 +197,6 @@ def test_the_owner_is_told_once_of_events_that_are_an_hour_late(
 
 @pytest.mark.parametrize(("took", "slow"), [(SECOND - MOMENT, False), (SECOND, True)])
 def test_an_endpoint_is_slow_until_all_posts_are_quick(took: timedelta, *, slow: bool) -> None:
-    """One POST of a second keeps the endpoint slow."""
     world, endpoint, waiting = waiting_world(EndpointHealth(slow_since=NOW), 2)
 
     def answer(_url: str, event_id: object) -> PostResult:

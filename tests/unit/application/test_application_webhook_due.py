@@ -66,7 +66,6 @@ def test_the_first_error_of_a_notice_is_raised_at_the_end() -> None:
 
 @pytest.mark.parametrize(("age", "tries"), [(DAY - MILLISECOND, 1), (DAY, 0), (DAY + DAY, 0)])
 def test_a_notice_is_tried_for_less_than_a_day(age: timedelta, tries: int) -> None:
-    """A notice that fails is tried again unless it is a day old."""
     tasks, due, _ = timer(Notices(frozenset({"a"})))
     due.put(OwnerNotice(ACCOUNT, "a", NOW - age), NOW)
     with pytest.raises(TypeError):

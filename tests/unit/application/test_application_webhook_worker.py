@@ -39,7 +39,6 @@ def health(world: WebhookWorld) -> EndpointHealth:
 
 
 def test_events_of_a_deleted_endpoint_end() -> None:
-    """What waits for a deleted endpoint is not posted."""
     world = one_event(OK)
     endpoint = world.add_endpoint()
     world.settle(timedelta(seconds=1))
@@ -53,7 +52,6 @@ def test_events_of_a_deleted_endpoint_end() -> None:
 
 
 def test_a_disabled_endpoint_hears_nothing_new() -> None:
-    """Nothing is announced to an endpoint that its owner disabled."""
     world = WebhookWorld()
     world.add_endpoint(enabled=False)
     world.change(message(), event(EventKind.SENT, 1))

@@ -251,7 +251,6 @@ def test_a_time_range_is_replayed(of: UseCasesOfWebhooks) -> None:
 def test_the_types_of_a_replay(
     of: UseCasesOfWebhooks, chosen: tuple[str, ...], asked: set[str] | None, queued: list[str]
 ) -> None:
-    """A replay has the requested types, or those of the endpoint."""
     of.log.messages = [sent_at(0, EventKind.SENT)]
     types = None if asked is None else frozenset(asked)
     request = ReplayRequest(since=at(0), until=at(10), types=types)

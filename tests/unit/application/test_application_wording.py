@@ -63,7 +63,6 @@ def test_a_text_that_shows_nothing() -> None:
 
 
 def test_a_misleading_file_name() -> None:
-    """A misleading file name has one text over HTTP and SMTP."""
     smtp = over_smtp(f"{FROM}Content-Type: image/png; name=CON")
     assert over_http(attachments=[FILE]) == smtp == attachment.UNSAFE_NAME
 

@@ -67,7 +67,6 @@ def test_every_uuid_has_one_shard(identifier: UUID) -> None:
 def test_ids_of_any_shards_sort_by_time(
     one: datetime, other: datetime, shards: int, other_shards: int
 ) -> None:
-    """The texts of two ids sort by time, however many shards each was made for."""
     if one != other:
         ids = new_id(one, shards), new_id(other, other_shards)
         assert (str(ids[0]) < str(ids[1])) == (one < other)

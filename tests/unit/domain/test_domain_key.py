@@ -73,7 +73,6 @@ def test_only_a_digest_is_stored() -> None:
     ],
 )
 def test_presets_grant_their_scopes(preset: Preset, scopes: str) -> None:
-    """Each preset grants its scopes and no others."""
     assert PRESET_SCOPES[preset] == set(scopes.split())
 
 

@@ -126,7 +126,6 @@ def test_one_of_two_events_of_a_kind_is_kept(kind: EventKind, after: dict[str, A
     ],
 )
 def test_the_error_is_the_decisive_failure(kinds: list[EventKind], error: EventKind | None) -> None:
-    """A message has an error exactly while its decisive event is a failure."""
     message = MESSAGE.with_events([event(kind) for kind in kinds])
     assert (message.error.kind if message.error else None) == error
 

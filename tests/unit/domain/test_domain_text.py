@@ -79,7 +79,6 @@ def test_subjects_are_filled_in_one_pass(
 
 @given(st.text(), st.text())
 def test_a_filled_subject_is_one_line(subject: str, value: str) -> None:
-    """A filled subject has no line break."""
     assert len(fill_subject(f"{subject} {{{{ v }}}}", {"v": value}).splitlines()) <= 1
 
 

@@ -49,7 +49,6 @@ def test_a_message_announces_its_acceptance_and_its_events() -> None:
 
 @pytest.mark.parametrize("kind", EventKind)
 def test_every_kind_of_event_has_a_type(kind: EventKind) -> None:
-    """No kind of event is unknown to webhooks."""
     stored = message(events=(event(kind),))
     assert events_of(stored)[-1].type in set(WebhookType)
 
