@@ -61,19 +61,19 @@ def deliver(
 def turn(record: SQSRecord) -> Turn:
     """Return when to deliver a job of a batch.
 
-    A job that may kill its worker comes first: it needs the most time, and its process must be
-    copied while no thread runs. A mail in the spool is large, and so may be uploaded files or a
+    A job that may kill its worker comes last: each waits for its own tokens, and its process must
+    be copied while no thread runs. A mail in the spool is large, and so may be uploaded files or a
     mail that waited: only one of them at a time is in memory.
     """
     try:
         _ = services().delivery  # made before threads use it
         job = services().jobs.read(record.body)
     except Exception:  # noqa: BLE001  `deliver` meets it again and reports it
-        return "before"
+        return "alone"
     if _is_suspect(record):
-        return "before"
+        return "last"
     is_small = job.spool_key is None and job.mail is not None and not job.mail.uploads
-    return "together" if is_small or job.result is not None else "after"
+    return "together" if is_small or job.result is not None else "alone"
 
 
 def _deliver(record: SQSRecord, job: Job, has_time: Callable[[], bool]) -> DeliveryResult:

@@ -377,6 +377,30 @@ def test_a_suspect_is_given_more_time(service: Service, live: Api) -> None:
     assert work([suspect], EndingInvocation(milliseconds=45_000)) == []
 
 
+def test_fresh_mail_does_not_wait_behind_suspects(service: Service, live: Api) -> None:
+    """Two suspects wait for nine seconds each; the fresh mail of their batch is sent before."""
+    body = json.dumps({"messages": [raw_html() for _ in range(4)]})
+    assert live.raw("POST", "/emails/batch", body, {}).status == 200
+    jobs = receive(service, live)
+    batch = [received_again(job, VISIBILITY) for job in jobs[:2]] + jobs[2:]
+    seconds, sent_at = [0], dict[str, list[int]]()
+
+    def delivery(kind: str, wait: int) -> mock.Mock:
+        def deliver(*_: object, **__: object) -> DeliveryResult:
+            seconds[0] += wait
+            sent_at.setdefault(kind, []).append(seconds[0])
+            return DeliveryResult(Outcome.SENT)
+
+        made = mock.Mock(deliver=deliver)
+        made.within.return_value = made
+        return made
+
+    deliveries = {"delivery": delivery("fresh", 0), "isolated_delivery": delivery("suspect", 9)}
+    with mock.patch.dict(vars(wiring.services()), deliveries):
+        assert work(batch) == []
+    assert sent_at == {"fresh": [0, 0], "suspect": [9, 18]}
+
+
 # Python warns of forks while the threads of other tests wait. The worker has no threads.
 @pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
 def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
@@ -413,7 +437,7 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
 
 
 def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live: Api) -> None:
-    """Large mail waits for the others, one at a time; what may kill the worker goes first."""
+    """Large mail waits for the others, one at a time; what may kill the worker goes last."""
     turn = import_module("functions.deliver_message.app").turn
     live.send(otp())
     (small,) = receive(service, live)
@@ -422,4 +446,4 @@ def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live
     large = small | {"body": json.dumps(body | {"spool": "key"})}
     waited = small | {"body": json.dumps(body | {"due": body["queued_at"], "version": DUE_VERSION})}
     records = [SQSRecord(record) for record in (suspect, small, large, waited)]
-    assert [turn(record) for record in records] == ["before", "together", "after", "after"]
+    assert [turn(record) for record in records] == ["last", "together", "alone", "alone"]

@@ -208,8 +208,8 @@ def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_messages_are_handled_at_the_same_time_if_they_may_be() -> None:
-    """Two messages wait for each other; the others run alone, before and after them."""
-    turns: list[Turn] = ["after", "together", "before", "together"]
+    """Two messages wait for each other; the others run alone after them."""
+    turns: list[Turn] = ["last", "together", "alone", "together"]
     ready, order = list[int](), list[tuple[Turn, int]]()
 
     def handle(record: SQSRecord, _: object, wait_for_all: Callable[[], None]) -> RecordResult:
@@ -222,7 +222,7 @@ def test_messages_are_handled_at_the_same_time_if_they_may_be() -> None:
     handler = consume_in_turns(handle, lambda record: turns[int(record.message_id)])
     with mock.patch.object(consumer, "PATIENCE", 60):
         assert handler(messages(4), CONTEXT) == {"batchItemFailures": [{"itemIdentifier": "1"}]}
-    assert order == [("before", 1), ("together", 3), ("together", 3), ("after", 4)]
+    assert order == [("together", 2), ("together", 2), ("alone", 3), ("last", 4)]
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -69,13 +69,14 @@ type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 #: How many seconds the messages of a batch wait for a slow one of them.
 PATIENCE = 0.5
 
-#: When a message of a batch is handled: at the same time as the others, or alone before or after.
-type Turn = Literal["before", "together", "after"]
+#: When a message of a batch is handled: first, at the same time as others, or alone after these, or
+#: alone after all others.
+type Turn = Literal["together", "alone", "last"]
 
 
 def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
     """Return the Lambda handler of a queue from a function that handles one message at a time."""
-    return consume_in_turns(lambda record, context, _: handle(record, context), lambda _: "before")
+    return consume_in_turns(lambda record, context, _: handle(record, context), lambda _: "alone")
 
 
 def consume_in_turns(
@@ -94,7 +95,7 @@ def consume_in_turns(
     def handle_each(
         records: Sequence[SQSRecord], context: LambdaContext
     ) -> Sequence[RecordResult | Exception]:
-        turns: dict[Turn, list[int]] = {"before": [], "together": [], "after": []}
+        turns: dict[Turn, list[int]] = {"together": [], "alone": [], "last": []}
         for number, record in enumerate(records):
             turns[turn(record)].append(number)
         missing, all_ready = set(turns["together"]), Event()
@@ -117,9 +118,8 @@ def consume_in_turns(
             finally:
                 come()
 
-        results = {number: handle_one(number) for number in turns["before"]}
-        results |= _together(handle_one, turns["together"])
-        results |= {number: handle_one(number) for number in turns["after"]}
+        results = _together(handle_one, turns["together"])
+        results |= {number: handle_one(number) for number in turns["alone"] + turns["last"]}
         return [results[number] for number in range(len(records))]
 
     return consume_batch(handle_each, count_error=count_error)
