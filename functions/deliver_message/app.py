@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.result import DeliveryResult, retry_wait
+from pillarbox.application.delivery.result import DeliveryResult, Outcome, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
@@ -48,6 +48,9 @@ def deliver(
                 return has_time()
 
             result = _deliver(record, job, has_time_now)
+        if result.outcome is Outcome.HELD and result.retry_after is not None:
+            services().jobs.put_again(job, record.body, result.retry_after)
+            return RecordResult(outcome=result.outcome, ids=ids)
     except ServiceError:
         # Without this the job stays hidden for the queue's visibility timeout.
         services().jobs.postpone(

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import import_module
@@ -228,14 +229,43 @@ def test_mail_that_cannot_even_be_tried_is_late_too(
     assert work([job]) == []
 
 
-def test_mail_that_waits_on_purpose_is_not_late(
-    service: Service, account: str, api: Api, live: Api, capsys: pytest.CaptureFixture[str]
+def test_a_held_job_is_not_in_flight(
+    service: Service, account: str, api: Api, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The operator has paused its sender, or it may never have been accepted."""
+    """It is queued anew as it was, hidden for ten minutes, since SQS limits what is in flight.
+
+    It is not late. If it cannot be queued, its old message stays.
+    """
     api.send(raw_html())
     (job,) = receive(service, api)
     wiring.services().accounts.suspend(account, queued=QueuedMail.HOLD)
-    assert not is_late(service, job, timedelta(hours=2), capsys)
+    with service.at(wiring.utc_now() + timedelta(hours=2)):
+        with queueing(ServiceError("service_unavailable", "planted")):
+            assert work([job]) == [job["messageId"]]
+        capsys.readouterr()
+        with queueing() as put:
+            assert work([job]) == []
+    assert '"late"' not in capsys.readouterr().out
+    (sent,) = (call.kwargs for call in put.call_args_list)
+    assert sent == {
+        "QueueUrl": service.queue_url,
+        "MessageBody": job["body"],
+        "MessageGroupId": account,
+        "DelaySeconds": 600,
+    }
+
+
+@contextmanager
+def queueing(error: Exception | None = None) -> Iterator[mock.Mock]:
+    """Let the worker's calls of SendMessage fail, or record them."""
+    with mock.patch.object(wiring.services().jobs._sqs, "send_message", side_effect=error) as put:
+        yield put
+
+
+def test_mail_that_may_not_be_accepted_is_not_late(
+    service: Service, live: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job may come before its record."""
     live.send(otp())
     (job,) = receive(service, live)
     body = json.dumps(json.loads(job["body"]) | {"id": str(uuid4())})

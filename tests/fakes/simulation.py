@@ -26,6 +26,7 @@ from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.holds import Holds
 from pillarbox.application.delivery.ports import SendThrottled
+from pillarbox.application.delivery.result import Outcome
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import Job
@@ -339,8 +340,14 @@ class Service:
 
     def _deliver(self, queue: FairQueue, delivery: Delivery, message: Queued) -> None:
         self.simulation.sleep(self.latency.prepare)
-        wait = delivery.deliver(message.job, first_receipt=message.receipts == 1).retry_after
-        if wait is None:
+        result = delivery.deliver(message.job, first_receipt=message.receipts == 1)
+        wait = result.retry_after
+        if wait is not None and result.outcome is Outcome.HELD:
+            queue.delete(message)
+            queue.hide(
+                Queued(message.job), self.clock() + timedelta(seconds=ceil(wait.total_seconds()))
+            )
+        elif wait is None:
             queue.delete(message)
             self.report.receipts.append(message.receipts)
             self._left -= 1

@@ -289,6 +289,23 @@ def test_a_job_is_postponed(sqs_jobs: SqsJobs, aws: Aws, *, urgent: bool) -> Non
         assert "Messages" not in sqs.receive_message(QueueUrl=url)
 
 
+@pytest.mark.parametrize(("seconds", "urgent"), [(58.5, True), (60, False), (901, False)])
+def test_a_job_that_is_queued_anew_is_delayed_and_not_in_flight(
+    sqs_jobs: SqsJobs, aws: Aws, *, seconds: float, urgent: bool
+) -> None:
+    """A code that is hidden for a minute is in the ordinary queue, whose alarm allows for that."""
+    url = aws.urgent_queue_url if urgent else aws.queue_url
+    names: Any = ["ApproximateNumberOfMessagesDelayed", "ApproximateNumberOfMessagesNotVisible"]
+
+    def counts() -> list[int]:
+        reply = boto3.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=names)
+        return [int(reply["Attributes"][name]) for name in names]
+
+    delayed, in_flight = counts()
+    sqs_jobs.put_again(URGENT, "text", timedelta(seconds=seconds))
+    assert counts() == [delayed + 1, in_flight]
+
+
 def queued(url: str) -> list[tuple[str, str | None]]:
     """Receive the jobs of a queue: the message id of each, and its message group."""
     messages = boto3.client("sqs").receive_message(

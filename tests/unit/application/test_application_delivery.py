@@ -324,7 +324,7 @@ def test_an_uncertain_mail_without_event_is_resent_once(
 
 @pytest.mark.parametrize(
     ("queued", "outcome"),
-    [(QueuedMail.HOLD, Outcome.WAITING), (QueuedMail.DROP, Outcome.FAILED)],
+    [(QueuedMail.HOLD, Outcome.HELD), (QueuedMail.DROP, Outcome.FAILED)],
 )
 def test_an_uncertain_mail_of_a_suspended_account_is_not_resent(
     world: World, job: Job, queued: QueuedMail, outcome: Outcome

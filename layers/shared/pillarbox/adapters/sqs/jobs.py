@@ -310,7 +310,7 @@ class SqsJobs:
     def wake_all(self, jobs: Collection[Job], now: datetime) -> None:
         """Queue jobs without content, each hidden until it is due, in batches of ten."""
         delays = [(job, _seconds_until(job.queued_at, now)) for job in jobs]
-        for urgent in (False, True):
+        for queue_url in (self._queue_url, self._urgent_queue_url):
             entries: list[SendMessageBatchRequestEntryTypeDef] = [
                 {
                     "Id": str(number),
@@ -319,14 +319,28 @@ class SqsJobs:
                     "DelaySeconds": delay,
                 }
                 for number, (job, delay) in enumerate(delays)
-                if (job.urgent and delay < LONG_HIDDEN) is urgent
+                if self._queue_of(job, delay) == queue_url
             ]
             if entries:
-                queue_url = self._urgent_queue_url if urgent else self._queue_url
                 send_all(self._sqs, queue_url, entries)
 
-    def _queue_of(self, job: Job) -> str:
-        return self._urgent_queue_url if job.urgent else self._queue_url
+    def put_again(self, job: Job, text: str, wait: timedelta) -> None:
+        """Queue a received job anew, hidden for a wait of 15 minutes at most.
+
+        A job that is only postponed stays in flight, and SQS allows 120,000 of these in a queue.
+        """
+        delay = min(ceil(wait.total_seconds()), MAX_DELAY)
+        with service_errors("queue"):
+            self._sqs.send_message(
+                QueueUrl=self._queue_of(job, delay),
+                MessageBody=text,
+                MessageGroupId=job.account_id,
+                DelaySeconds=delay,
+            )
+
+    def _queue_of(self, job: Job, delay: int = 0) -> str:
+        is_urgent = job.urgent and delay < LONG_HIDDEN
+        return self._urgent_queue_url if is_urgent else self._queue_url
 
     def _send_batch(self, batch: "tuple[str, Sequence[_Entry]]") -> list[str]:
         """Send jobs in one request and return the ids of those that SQS did not accept."""

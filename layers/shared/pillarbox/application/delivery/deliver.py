@@ -155,7 +155,7 @@ class Delivery:
             return None
         if not wait:
             return self._refuse(message, "sending_paused", MEANINGS["sending_paused"])
-        return DeliveryResult(Outcome.WAITING, wait, expected=True)
+        return DeliveryResult(Outcome.HELD, wait)
 
     def _find(self, job: Job, *, first_receipt: bool) -> Message | None:
         """Read the job's message.

@@ -19,6 +19,8 @@ class Outcome(StrEnum):
     THROTTLED = "throttled"
     UNCERTAIN = "uncertain"
     WAITING = "waiting"
+    #: The sender is paused.
+    HELD = "held"
     BUILD_DIED = "build_died"
     #: No worker can read the job or survive it; it is in the dead-letter queue.
     QUARANTINED = "quarantined"
@@ -32,7 +34,7 @@ class DeliveryResult:
     retry_after: timedelta | None = None
     #: No event showed the last hand-over, so the message was made ready for another one.
     resent: bool = False
-    #: Whether the job waits as it should: its sender is paused, or it may be no accepted mail.
+    #: Whether the job waits as it should: it may be no accepted mail.
     expected: bool = field(default=False, compare=False)
     #: Why the content could not be kept, if so.
     unkept: str | None = None
