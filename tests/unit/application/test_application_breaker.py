@@ -330,7 +330,7 @@ def test_queued_mail_of_a_stopped_key_waits_and_then_fails() -> None:
     world = held_world(stopped(id=key, until=None))
     world.advance(timedelta(seconds=10))
     result = deliver(world, message)
-    assert (result.outcome.value, result.retry_after) == ("waiting", timedelta(minutes=10))
+    assert (result.outcome.value, result.retry_after) == ("held", timedelta(minutes=10))
     assert "rate.acquire" not in world.gate.calls
     world.advance(HOLD_TIME - timedelta(minutes=1))
     assert deliver(world, message).retry_after == timedelta(seconds=50)
@@ -376,7 +376,7 @@ def test_delivery_at_its_usual_speed_reads_no_account() -> None:
 
 @pytest.mark.parametrize(
     ("queued", "outcome"),
-    [(QueuedMail.SEND, "sent"), (QueuedMail.HOLD, "waiting"), (QueuedMail.DROP, "failed")],
+    [(QueuedMail.SEND, "sent"), (QueuedMail.HOLD, "held"), (QueuedMail.DROP, "failed")],
 )
 def test_an_operator_holds_or_drops_queued_mail(queued: QueuedMail, outcome: str) -> None:
     """`account suspend` sends what is queued, or holds it, or drops it."""
