@@ -381,7 +381,7 @@ def test_a_message_of_a_paused_sender_waits(world: World) -> None:
     )
     world.set_account(replace(account, pauses=(pause,)))
     outcomes = run_until(world, HOUR)
-    assert set(outcomes) == {Outcome.WAITING}
+    assert set(outcomes) == {Outcome.HELD}
 
 
 def test_a_code_expires_from_its_time_on(world: World) -> None:
