@@ -60,10 +60,10 @@ def _package_of(module: str) -> str | None:
     """Return the package of a module of this project, else None."""
     place = module.replace(".", "/")
     for root in _ROOTS:
-        if (ROOT / root / place).is_dir():
-            return _package(PurePosixPath(root + place))
         if (ROOT / root / f"{place}.py").exists():
             return _package(PurePosixPath(root + place).parent)
+        if (ROOT / root / place).is_dir():
+            return _package(PurePosixPath(root + place))
     return None
 
 
