@@ -39,9 +39,6 @@ LISTED: Final[Mapping[str, str]] = {
     "EMAIL_HOST, ": "tests/relay/test_documented.py sends with it",
     "app.config.update(": "tests/relay/test_documented.py sends with it",
     "with smtplib.SMTP(": "tests/relay/test_documented.py sends with it",
-    "const mail = new Pillarbox(this": "needs the CDK",
-    "import { CustomResource, Fn, SecretValue": "needs the CDK",
-    'variable "account" { type = string }': "needs Terraform",
 }
 #: A program -> why no test runs it.
 NOT_RUN: Final[Mapping[str, str]] = {
