@@ -15,6 +15,7 @@ from pillarbox.settings import Settings
 type Values = Mapping[str, Callable[[], str]]
 
 _EVENTS: Final = ROOT / "events"
+_OPERATOR: Final = "operator@samples.example"
 _PLACEHOLDER: Final = re.compile(r"<([A-Z]+_[A-Z]+)>")
 
 
@@ -40,8 +41,8 @@ def sample_event(function: str, values: Values) -> str:
 def values_of(stack: Mapping[str, Any]) -> Values:
     """Return what a running stack puts in place of each placeholder.
 
-    A message and a template are created for the sample that names them: nothing of the user's is
-    shown or deleted.
+    A message, a template and an operator are created for the sample that names them: nothing of
+    the user's is shown or deleted.
 
     Args:
         stack: the content of stack.json.
@@ -55,9 +56,12 @@ def values_of(stack: Mapping[str, Any]) -> Values:
             response = api.request(method, path, headers=headers, json=body, timeout=60)
             return response.raise_for_status().json()
 
-    def access_token() -> str:
+    def access_token(address: str = OWNER) -> str:
         with sdk_pointed_at(stack["environment"]):
-            link = OperatorWiring(Settings(stack["environment"])).team.new_link(OWNER)
+            team = OperatorWiring(Settings(stack["environment"])).team
+            if address == _OPERATOR:
+                team.set_operator(address, operator=True)
+            link = team.new_link(address)
         origin = {"Origin": stack["base_url"], "Sec-Fetch-Site": "same-origin"}
         return str(ask("POST", "/session", origin, {"link": link})["token"])
 
@@ -68,6 +72,7 @@ def values_of(stack: Mapping[str, Any]) -> Values:
     return {
         "API_KEY": lambda: key["X-API-Key"],
         "ACCESS_TOKEN": access_token,
+        "OPERATOR_TOKEN": lambda: access_token(_OPERATOR),
         "MESSAGE_ID": lambda: str(ask("POST", "/emails", key, mail)["messageId"]),
         "TEMPLATE_ID": template_id,
         "ENDPOINT_ID": lambda: str(ask("GET", "/webhooks", key)["items"][0]["id"]),

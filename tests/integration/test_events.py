@@ -21,7 +21,7 @@ UNKNOWN = "019b7998-4c00-7000-8000-000000000001"
 
 
 def sample(function: str, key: str = "", token: str = "") -> dict[str, Any]:
-    values = {"API_KEY": key, "ACCESS_TOKEN": token}
+    values = {"API_KEY": key, "ACCESS_TOKEN": token, "OPERATOR_TOKEN": token}
     values |= dict.fromkeys(("MESSAGE_ID", "TEMPLATE_ID", "ENDPOINT_ID"), UNKNOWN)
     name = function.title().replace("_", "")
     event: dict[str, Any] = json.loads(

@@ -137,7 +137,7 @@ def test_passkeys_bring_their_verifier(
     folder = template.ROOT / "functions/passkeys"
     assert (folder / "requirements.txt").read_text() == exported("--only-group", "passkeys")
     script = """
-from pillarbox.adapters import passkey_verifier as checks
+from pillarbox.adapters import passkeys as checks
 from pillarbox.domain.sign_in.passkey import PasskeyAnswer, Site
 try:
     checks._check_use(PasskeyAnswer(*["e30"] * 5), b"", Site("a", "b"), "")

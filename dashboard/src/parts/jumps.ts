@@ -41,7 +41,7 @@ export interface Things {
   keys?: Pick<Key, "id" | "name">[];
   members?: Pick<Member, "email">[];
   endpoints?: Pick<Webhook, "id" | "url">[];
-  emails?: Pick<Message, "messageId" | "subject" | "recipientEmail">[];
+  emails?: Message[];
 }
 
 /** Return what has all words of a text: places, what the account has, and a few of its newest emails. An address searches all emails first. */

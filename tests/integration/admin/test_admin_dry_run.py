@@ -140,7 +140,7 @@ def test_a_certificate(tmp_path: Path) -> None:
     (tmp_path / "privkey.pem").write_bytes(key_pem(key))
     planned = dry(*words)
     assert [call["operation"] for call in planned] == ["PutSecretValue"]
-    stored = boto3.client("secretsmanager").get_secret_value(SecretId="pillarbox/smtp")
+    stored = boto3.client("secretsmanager").get_secret_value(SecretId="pillarbox-dev/smtp")
     assert json.loads(stored["SecretString"])["certificate"] == CHAIN.decode()
     shown = Operator().plain(*DEV, *words, "--dry-run").output
     assert "PRIVATE KEY" not in shown + str(planned)
