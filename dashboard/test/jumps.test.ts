@@ -4,10 +4,10 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 
 import { jumpsOf, type Things } from "../src/parts/jumps";
-import type { AccessToken } from "../src/schema";
+import type { AccessToken, Message } from "../src/schema";
 
 const session = { user: { id: "u", email: "ada@shop.example", operator: false }, account: { id: "a", name: "Shop", plan: "free" }, accounts: [{ id: "a", name: "Shop" }, { id: "b", name: "Bank" }] } as unknown as AccessToken;
-const email = { messageId: "0198f2a4-5b6c-7d8e-9f01-23456789abcd", subject: "Your receipt", recipientEmail: "bob@bank.example" };
+const email = { messageId: "0198f2a4-5b6c-7d8e-9f01-23456789abcd", subject: "Your receipt", recipientEmail: "bob@bank.example" } as Message;
 const names = (text: string, more = {}, things: Things = {}) => jumpsOf(text, { ...session, ...more }, things).map(({ name }) => name);
 
 test("without letters there are all pages, and the other accounts", () => {
