@@ -19,7 +19,7 @@ WIDTH: Final = 320
 #: Members of answers that people choose, and those that may be as long.
 _FREE: Final = {
     *("subject", "name", "fromName", "from", "to", "cc", "recipientEmail", "errorMessage", "code"),
-    *("reason", "url", "email", "address", "by", "createdBy", "updatedBy", "publishedBy", "ending"),
+    *("reason", "url", "email", "address", "by", "createdBy", "updatedBy", "publishedBy"),
     *("contact", "defaultSender", "category", "message", "error", "recipient", "invitedBy"),
     *("description", "messageIdHeader", "providerMessageId", "requestId", "host", "value"),
 }
