@@ -25,6 +25,7 @@ OF_SESSIONS = {
     "Operate",
 }
 WITHOUT_KEY = {"SignIn", "IssuePreviewKey", "Passkeys"}
+OF_OPERATORS = {"DeleteAccount", "Operate"}
 #: Its routes take a key where Resend's API takes one.
 BEARS_KEY = {"Resend"}
 
@@ -44,6 +45,7 @@ def test_a_sample_has_what_its_function_asks_for(function: str) -> None:
     asks = "httpMethod" in event and function not in WITHOUT_KEY
     key = "its-API_KEY" if asks and function not in OF_SESSIONS | BEARS_KEY else None
     token = "Bearer its-ACCESS_TOKEN" if function in OF_SESSIONS else None
+    token = "Bearer its-OPERATOR_TOKEN" if function in OF_OPERATORS else token
     token = "Bearer its-API_KEY" if function in BEARS_KEY else token
     assert (headers.get("X-API-Key"), headers.get("Authorization")) == (key, token)
 
