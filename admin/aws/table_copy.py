@@ -137,12 +137,12 @@ def read_row(item: Item) -> FormerRow:
     created = None
     if keys.is_message(item) and (message_id := keys.message_ids(item)[1]):
         created = created_at(message_id)
-    expiry = item.get("expires_at")
+    expiry = item.get("expires_at", {}).get("N")  # a key's end is a text, and no time to live
     return FormerRow(
         kind=kind,
         account_id=account_id,
         user_id=item["id"]["S"] if kind == "USER" else None,
-        expires_at=datetime.fromtimestamp(int(expiry["N"]), UTC) if expiry else None,
+        expires_at=datetime.fromtimestamp(int(expiry), UTC) if expiry else None,
         created_at=created,
         pending=item.get("status") == to_attribute(Status.PENDING.value),
         withdrawn=is_tombstone(item),
