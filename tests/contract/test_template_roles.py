@@ -765,9 +765,10 @@ def _sweep(service: Service, recorded: Calls) -> None:
     Api(service.key(account)).send(_LARGE | {"tags": {"order": "7"}})
     now = wiring.utc_now()
     hour = Granularity.HOUR.start(milliseconds(now))
-    # A list has entries of messages that do not exist: one beside another, one alone.
-    alone = now.replace(minute=(now.minute + 30) % 60)
-    absent = (message(account, new_id(at)) for at in (now, alone))
+    # A list has entries of messages that do not exist: one beside another, one alone, and one by
+    # which the marked hour has ended.
+    alone, later = now.replace(minute=(now.minute + 30) % 60), now + timedelta(hours=1)
+    absent = (message(account, new_id(at)) for at in (now, alone, later))
     DynamoLedger(services.table).put_entries(account, map(index_entry, absent))
     for hours in (3, 30, 50):
         with service.at(now + timedelta(hours=hours)):
