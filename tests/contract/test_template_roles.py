@@ -766,8 +766,8 @@ def _sweep(service: Service, recorded: Calls) -> None:
     now = wiring.utc_now()
     hour = Granularity.HOUR.start(milliseconds(now))
     # A list has entries of messages that do not exist: one beside another, one alone, and one by
-    # which the marked hour has ended.
-    alone, later = now.replace(minute=(now.minute + 30) % 60), now + timedelta(hours=1)
+    # which the marked hour has ended, in no hour that a pass checks and cleans.
+    alone, later = now.replace(minute=(now.minute + 30) % 60), now + timedelta(hours=10)
     absent = (message(account, new_id(at)) for at in (now, alone, later))
     DynamoLedger(services.table).put_entries(account, map(index_entry, absent))
     for hours in (3, 30, 50):
