@@ -225,7 +225,6 @@ def test_an_open_mail_shows_codes_links_and_problems(
 
 
 def test_a_deleted_mail_disappears(page: Open, send: Send, local_ses: LocalSes) -> None:
-    """The open one closes, whether the page or a program deletes it."""
     send("kept@example.com")
     deleted = [send(f"deleted{number}@example.com") for number in range(2)]
     inbox = page(deleted[0])

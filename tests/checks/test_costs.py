@@ -160,7 +160,6 @@ def test_between_measured_rates_the_units_are_between() -> None:
 
 
 def test_a_row_that_is_missing_is_an_error() -> None:
-    """A renamed row of a benchmark does not become a cost of zero."""
     with pytest.raises(ValueError, match="0 rows nothing"):
         costs.row("accepting.md", "nothing")
 

@@ -15,5 +15,4 @@ def test_packages_are_within_their_budgets() -> None:
 
 
 def test_each_row_has_its_package() -> None:
-    """A package that is gone leaves no room for another."""
     assert read_table().keys() <= measure().keys()

@@ -32,7 +32,6 @@ def _imported(path: Path) -> Iterator[str]:
 
 @for_each("part", _PARTS)
 def test_no_test_imports_a_number(part: str) -> None:
-    """A test that imports the constant which it checks passes with any number."""
     files = (path for path in (_TESTS / part).rglob("*.py") if path.name not in _COMPARING)
     found = {str(path): [*_imported(path)] for path in files}
     assert {path: names for path, names in found.items() if names} == {}

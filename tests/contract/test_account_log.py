@@ -16,7 +16,6 @@ _ADA, _BOB = "ada@shop.example", "bob@shop.example"
 
 
 def test_members_see_who_changed_what(service: Service) -> None:
-    """Each change of a key, member, endpoint or domain names who made it, and what it was."""
     account = service.account(Plan.STANDARD, senders={SENDER: True}, default=SENDER)
     api = Api(session=service.session(account, address=_ADA))
     domain = f"{account[:8].lower()}.example"

@@ -140,7 +140,6 @@ def test_a_wrong_key_is_not_created(owner: Owner, body: object) -> None:
 
 
 def test_preview_keys_are_listed(service: Service, owner: Owner) -> None:
-    """Keys that an operator created are in the list, with their type."""
     service.key(owner.account, None, key_type=KeyType.PREVIEW)
     services().api_keys.issue_preview(owner.account, "first")
     assert {(one["type"], one["preset"]) for one in owner.items("/keys")} == {("preview", None)}
@@ -188,7 +187,6 @@ def test_a_suppression_leaves_ses_first(service: Service, owner: Owner) -> None:
 
 @pytest.mark.parametrize("local", ["a/b", "a%40b", "a?b", "a#b", "a&b", "o'neil", "a+b", "ü"])
 def test_an_address_is_removed_whatever_its_local_part(owner: Owner, local: str) -> None:
-    """Characters that have a meaning in a URL are only parts of the address."""
     added = owner.post("/suppressions", {"address": f"{local}@x.example"})
     if local == "ü":
         assert added.status == 422
@@ -244,7 +242,6 @@ def test_an_import_reports_what_it_left_out(service: Service, owner: Owner) -> N
 
 
 def test_an_erased_person_is_a_hash(owner: Owner) -> None:
-    """The list shows that it is one; the address removes it."""
     store = DynamoSuppressions(services().table)
     hashed = hashed_mailbox(owner.account, "gone@x.example")
     store.put(owner.account, hashed, "complaint", wiring.utc_now(), None)
@@ -294,7 +291,6 @@ def test_an_invited_member_signs_in_with_the_link(service: Service, owner: Owner
 
 
 def test_the_link_of_an_invitation_expires(service: Service, owner: Owner) -> None:
-    """After seven days it does not work."""
     start = wiring.utc_now()
     link = "0" * 31 + "1"
     with (

@@ -179,7 +179,6 @@ def test_everything_is_checked_again_at_the_release(
 def test_owners_hear_once_of_emails_that_wait(
     service: Service, account: str, agent: Api, owner: Api
 ) -> None:
-    """The email leads to the first one and has no word of the agent's."""
     del owner
     with service.at(wiring.utc_now().replace(minute=10, second=0)):
         sent = [agent.send(raw_html(subject="SECRET")).json["messageId"] for _ in range(3)]

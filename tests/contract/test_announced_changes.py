@@ -60,14 +60,12 @@ def test_the_first_endpoint_lets_new_mail_be_announced(service: Service) -> None
 
 
 def test_mail_that_waits_is_always_announced(service: Service) -> None:
-    """The account may have an endpoint when it is sent, or when it bounces."""
     account = service.account()
     assert _invokes(_send(service, account, scheduledAt=in_an_hour()))
     assert _invokes(_send(service, account, hold=True))
 
 
 def test_the_mail_of_a_batch_is_announced(account: str, service: Service) -> None:
-    """Each message of a batch passes, as one that is sent alone."""
     _create_webhook(service, account)
     batch = json.dumps({"messages": [otp(), otp()]})
     assert Api(service.key(account)).raw("POST", "/emails/batch", batch).status == 200
@@ -86,7 +84,6 @@ def test_the_last_endpoint_ends_announcements(account: str, service: Service) ->
 
 
 def test_only_announced_changes_of_domains_invoke(account: str) -> None:
-    """The first state of a sender domain does not pass; a state with the time of a change does."""
     first = keys.sender_domain(account, "shop.example") | to_item({"state": "pending"})
     changed = first | to_item({"state": "verified", "changed": "2026-01-01T00:00:00.000Z"})
     assert not any(_invokes(first, event) for event in ("INSERT", "MODIFY", "REMOVE"))

@@ -336,7 +336,6 @@ def test_three_runs_at_once_make_each_object_once(run: Run) -> None:
 
 
 def test_a_draft_that_another_run_has_saved_is_no_failure(run: Run) -> None:
-    """It comes between the reading of the draft and its saving, which is tried again."""
     (shop,) = names(1)
     run(file_of(customer(shop)))
     wanted = customer(shop)
@@ -472,7 +471,6 @@ def test_the_secret_of_an_endpoint_before_is_not_taken_for_that_of_a_new_one(run
 
 
 def test_locales_and_a_mail_from_domain_of_ones_own(run: Run) -> None:
-    """A changed locale is published, one that goes is removed; a MAIL FROM domain stays."""
     (shop,) = names(1)
     run(file_of(customer(shop)))
     changed = customer(shop)
@@ -537,7 +535,6 @@ def test_another_way_to_write_a_value_is_no_change(run: Run) -> None:
 
 
 def test_suppressions_are_found_again_and_wrong_ones_counted(run: Run) -> None:
-    """An address with umlauts and an erased one are not added again; a wrong one is counted."""
     (shop,) = names(1)
     run.files.suppressed = ("Ada@bücher.example", "nobody", "bob@customer.example")
     content = file_of({"name": shop, "suppressions": {"file": "list.csv"}})

@@ -249,7 +249,6 @@ def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> No
 
 
 def test_a_forged_address_gets_no_more_codes(service: Service) -> None:
-    """One network gets the codes of one, whatever it says about its address."""
     client = "X-Pillarbox-Client"
     forgeries: list[Callable[[int], dict[str, str]]] = [
         lambda _: {},
@@ -291,7 +290,6 @@ def test_the_address_that_the_edge_saw_counts(service: Service) -> None:
 
 
 def test_signing_out_everywhere_reads_no_tokens(service: Service, address: str) -> None:
-    """Exchanges have a budget, and tokens are apart from the sessions that end."""
     browser = signed_in(service, address)
     with service.at(wiring.utc_now().replace(second=30)):
         answers = [browser.token() for _ in range(TOKENS_PER_MINUTE + 2)]

@@ -86,7 +86,6 @@ def test_each_operation_has_a_method(kind: type[Any]) -> None:
 
 
 def test_each_method_sends_its_operation(pillarbox: Pillarbox) -> None:
-    """Each method sends the method and path of its operation."""
     for name, operation in described().items():
         method = getattr(pillarbox, name)
         body: list[Any] = [{}] if operation.body is not None else []

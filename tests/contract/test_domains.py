@@ -193,7 +193,6 @@ def test_a_domain_of_others_looks_new(service: Service, domain: str) -> None:
 
 
 def test_nobody_changes_what_others_set_up_at_ses(service: Service, domain: str) -> None:
-    """Proving a verified domain, or one with a MAIL FROM domain, only reads it."""
     ses = service.ses.domains
     for name, known in ((domain, True), (f"b.{domain}", False)):
         ses.known[name], ses.mail_from[name] = known, f"bounce.{name}"
@@ -400,7 +399,6 @@ def test_ses_refuses_a_domain(service: Service, domain: str) -> None:
 
 @pytest.mark.parametrize("name", ["co.uk", "github.io", "amazonses.com", "a.amazonses.com"])
 def test_a_domain_of_many_owners_is_refused(service: Service, name: str) -> None:
-    """Nobody can prove it for all who share it."""
     assert add(member(service, service.account()), name).errors == {"domain": "invalid_domain"}
 
 
@@ -483,7 +481,6 @@ def test_a_proof_ages(service: Service, domain: str, look: str) -> None:
 
 
 def test_a_proof_that_dns_does_not_answer_stays(service: Service) -> None:
-    """No answer is no loss."""
     account = service.account()
     api = member(service, account)
     slow = service.domain(account, f"{account}.slow.example")

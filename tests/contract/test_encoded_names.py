@@ -49,7 +49,6 @@ def test_a_misleading_name_is_refused(
     door: Callable[[Api, str], list[ApiResponse]],
     name: str,
 ) -> None:
-    """Nothing is stored, and the error is that of a misleading name or of a script."""
     fault = ".js files cannot be attached" if "=?" not in name else "must be a plain file name"
     for response in door(api, name):
         assert fault in response.text
@@ -58,7 +57,6 @@ def test_a_misleading_name_is_refused(
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_an_agent_is_refused_too(service: Service, account: str, name: str) -> None:
-    """The tools of MCP check names as well."""
     agent = McpClient(Api(service.key(account, Preset.MARKETING, agent=settings())))
     email = raw_html(attachments=[attachment(filename=name)])
     assert agent.code("send_email", email) in {"validation_failed", "attachment_type_not_allowed"}

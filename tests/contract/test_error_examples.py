@@ -8,11 +8,9 @@ from tests.contract.service import Service
 
 
 def test_every_code_has_an_answer() -> None:
-    """There is a request for each code of the API."""
     assert ANSWERS.keys() ^ ERRORS.keys() == set(), "see error_examples.py"
 
 
 @pytest.mark.parametrize("code", ANSWERS)
 def test_each_example_is_an_answer_of_the_service(service: Service, code: str) -> None:
-    """The example of a code is, word for word, what the service answers to a real request."""
     assert ANSWERS[code](service) == example_of(code)["value"]

@@ -163,7 +163,6 @@ def _made() -> set[str]:
 
 
 def test_every_kind_of_record_is_tested() -> None:
-    """The kinds are those of the code."""
     assert _RECORDS["KEY"] == {"KEY#abc", "KEY#a#b*c"}
     assert _RECORDS["PULSE"] == {"PULSE"}
     assert {"MSG#abc", "MSG#abc#abc"} <= _RECORDS["MSG"]
@@ -329,7 +328,6 @@ def test_a_new_account_has_no_limits_and_no_brand() -> None:
 
 @for_each("role", ["ManageMembersRole", "SignInRole"])
 def test_who_creates_users_makes_no_operator(role: str) -> None:
-    """Only the operator's command does."""
     put, own = (role, "PutItem", "USER#abc"), {"pk", "sk", "id", "address"}
     assert _allows(*put, table="Credentials", attributes=own)
     assert not _allows(*put, table="Credentials", attributes=own | {"operator"})
@@ -389,8 +387,6 @@ def test_no_function_assumes_a_role_of_the_operator(role: str) -> None:
     ],
 )
 def test_a_role_changes_its_own_attributes_of_an_account(role: str, own: list[str]) -> None:
-    """It can set no other one, and put or delete no account."""
-
     def allowed(*attributes: str, action: str = "UpdateItem") -> bool:
         return _allows(role, action, "ACCT#abc", attributes={"pk", *attributes})
 

@@ -92,7 +92,6 @@ def direct(
 
 
 def test_a_function_answers_for_its_own_route_alone(service: Service) -> None:
-    """Notes: a path that is not a function's own is route_not_found from the function too."""
     key = service.key(service.account())
     answer = direct("get_message", "GET", "/v1/nowhere", key=key)
     assert (answer.status, answer.code) == (404, "route_not_found")

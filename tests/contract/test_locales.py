@@ -106,7 +106,6 @@ def test_values_are_checked_for_the_locale_that_is_sent(
 
 
 def test_batches_and_agents_name_a_locale(service: Service, account: str, user: Api) -> None:
-    """Each email of a batch has its own locale, and an agent's send has one."""
     template_id = begin(user)["id"]
     publish(user, template_id, _DRAFT, 1)
     api = Api(service.key(account))
@@ -128,7 +127,6 @@ def test_a_locale_needs_a_template(live: Api) -> None:
 
 
 def test_a_fault_names_its_locale(user: Api) -> None:
-    """Publishing checks every locale, and says in which one a fault is."""
     template_id = begin(user)["id"]
     for field, value in (
         ("source", "{% include 'x' %}"),
@@ -143,7 +141,6 @@ def test_a_fault_names_its_locale(user: Api) -> None:
 
 
 def test_an_unknown_field_of_a_locale_is_refused(user: Api) -> None:
-    """The error has the path to the field, and names the field that was probably meant."""
     template_id = begin(user)["id"]
     draft = _DRAFT | {"locales": {"de": _GERMAN | {"subjekt": "Beleg"}}}
     answer = call(user, "PUT", f"/{template_id}/draft", draft, 0)
@@ -194,7 +191,6 @@ def test_the_days_of_a_template_go_through_drafts_and_versions(
 
 
 def test_a_preview_compares_a_locale_with_the_default(user: Api) -> None:
-    """Variables that only one of the two has are problems, with the line where there is one."""
     default = {"subject": "{{ order.id }}", "source": "<p>{{ name }}</p>"}
     body = {
         "kind": "html",

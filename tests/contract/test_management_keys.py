@@ -104,7 +104,6 @@ def test_no_preset_has_a_management_scope() -> None:
 
 
 def test_each_permission_has_words(account: str) -> None:
-    """The words are those of all permissions, and the list of keys has all but operators'."""
     assert SCOPE_WORDS.keys() == SCOPES | OPERATOR_SCOPES
     listed = key_with(account, KEYS_READ).raw("GET", "/keys").json["permissions"]
     assert {one["scope"]: one["allows"] for one in listed} == {
@@ -115,7 +114,6 @@ def test_each_permission_has_words(account: str) -> None:
 def test_a_key_with_sources_works_on_every_route(
     service: Service, tenant: Tenant, subtests: pytest.Subtests
 ) -> None:
-    """Each route that takes a key checks where the request comes from."""
     ids = full_ids(tenant, [*OF_AN_ACCOUNT, *absent_ids()])
     for operation in OF_KEYS:
         with subtests.test(operation.id):
@@ -184,7 +182,6 @@ def test_a_key_of_operators_scopes_elsewhere_does_nothing(
 
 
 def test_a_key_gives_no_scope_that_it_lacks(account: str) -> None:
-    """Not by custom scopes, a preset, or a scope of operators; with its own it succeeds."""
     api = key_with(account, KEYS_WRITE, KEYS_READ)
     for scopes in ((EMAILS_SEND,), (KEYS_READ, "domains:write"), (ACCOUNTS_WRITE,)):
         assert create(api, *scopes).status in {403, 422}
@@ -349,7 +346,6 @@ def invite(api: Api, address: str, role: str = "viewer") -> ApiResponse:
 
 
 def test_a_key_makes_no_owner_and_a_limited_one_no_member(account: str) -> None:
-    """What a key has that ends or has sources ends with it; no key has all that an owner has."""
     services().team.add_member(account, "boss@shop.example", Role.OWNER)
     whole = key_with(account, *SCOPES)
     assert invite(whole, "own@shop.example", "owner").code == "scope_required"
@@ -382,7 +378,6 @@ def test_a_revocation_ends_invitations(service: Service, account: str) -> None:
 
 
 def test_a_key_revokes_what_comes_from_it(account: str) -> None:
-    """With keys:write it revokes itself and its children; with all scopes every key."""
     root = key_with(account, KEYS_WRITE)
     child = create(root, KEYS_WRITE).json
     grandchild = create(Api(child["key"]), KEYS_WRITE).json

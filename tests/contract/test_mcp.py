@@ -60,7 +60,6 @@ def test_the_tools_are_those_of_the_key(service: Service, account: str, preset: 
 
 
 def test_a_preview_key_sees_no_batch(service: Service) -> None:
-    """A preview key may send and read, but it sends no batch."""
     assert set(McpClient(service.preview()).tools()) == _FREE | _HISTORY | {"send_email"}
 
 
@@ -392,5 +391,4 @@ def test_a_first_call_needs_no_arguments(service: Service, account: str, agent: 
 def test_wrong_arguments_are_errors_of_the_tool(
     agent: McpClient, tool: str, arguments: dict[str, Any]
 ) -> None:
-    """The model sees what is wrong with its arguments: validation_failed, in the result."""
     assert agent.code(tool, arguments) == "validation_failed"

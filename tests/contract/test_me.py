@@ -89,7 +89,6 @@ def test_an_agents_key_shows_its_own_limit(service: Service) -> None:
 
 
 def test_an_account_without_limits_shows_what_it_used(service: Service) -> None:
-    """Without a limit, limit and remaining are null."""
     api = service.live(plan=Plan.ENTERPRISE, limits=NO_LIMITS)
     api.send(otp())
     for limit in me(api).json["limits"]:

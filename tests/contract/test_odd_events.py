@@ -188,7 +188,6 @@ DROPPED = [
 def test_an_odd_event_counts_for_the_message_that_it_names(
     mails: Mails, odd: Record, status: str, suppressed: set[str]
 ) -> None:
-    """What is missing or new in an event does not hide what it says of its message."""
     message_id = mails.send(ANN)
     assert mails.report(message_id, odd) == []
     assert mails.status(message_id) == status

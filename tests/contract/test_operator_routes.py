@@ -144,7 +144,6 @@ def test_a_member_who_becomes_an_operator_signs_in_again(service: Service, accou
 
 
 def test_an_operator_of_a_suspended_account_still_operates(service: Service, account: str) -> None:
-    """The right belongs to the user and not to the account of the token."""
     address = "both@pillarbox.example"
     services().team.set_operator(address, operator=True)
     api = Api(session=service.session(account, address=address))
@@ -298,14 +297,12 @@ def test_a_sign_up_of_nobody_is_refused(operator: Api, address: str) -> None:
 
 
 def test_what_members_change_is_not_in_the_log(service: Service, account: str) -> None:
-    """The log has the actions of operators."""
     api = Api(session=service.session(account))
     assert api.raw("PATCH", "/account", json.dumps({"name": "Store"})).status == 200
     assert api.raw("GET", "/account/log").json["items"] == []
 
 
 def test_accounts_are_listed_page_by_page(service: Service, operator: Api) -> None:
-    """Every account is on one page, with its plan, its status and what it has sent."""
     made = {services().accounts.create(f"Shop {n}", Plan.STANDARD).account_id for n in range(5)}
     (used, suspended, *_) = sorted(made)
     services().senders.accounts.put_sender(used, "a@sender.example", verified=True, default=True)

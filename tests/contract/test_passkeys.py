@@ -22,7 +22,6 @@ def _address() -> str:
 
 
 def test_a_passkey_is_added_used_listed_and_removed(service: Service) -> None:
-    """It signs in without an address, the list says when, and a removed one is refused."""
     account, address = service.account(), _address()
     session, device = service.session(account, address=address), authenticator()
     added = add(session, device)

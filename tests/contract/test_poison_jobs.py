@@ -35,6 +35,5 @@ def test_a_poison_job_goes_to_the_dead_letters(service: Service, live: Api, miss
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"version": 1}', '{"version": "1"}'])
 def test_a_job_without_a_message_id_goes_to_the_dead_letters(service: Service, text: str) -> None:
-    """A queue message that is not a job is kept in the dead letters at once, without a retry."""
     assert not consume(text)
     assert service.dead_letters() == [text]

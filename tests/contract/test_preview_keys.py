@@ -160,7 +160,6 @@ def test_a_body_needs_its_fields(path: str) -> None:
 def test_pages_of_other_sites_ask_for_no_codes(
     service: Service, path: str, body: dict[str, Any], site: str | None, *, is_refused: bool
 ) -> None:
-    """A site cannot ask for codes from the networks of its visitors; programs can ask for one."""
     headers = {"Sec-Fetch-Site": site} if site else {}
     answer = Api().raw("POST", path, json.dumps(body), headers)
     assert (answer.code == "cross_site_request") is is_refused
@@ -180,7 +179,6 @@ def test_a_flow_serves_one_purpose(service: Service) -> None:
 
 
 def test_a_complaint_suspends_the_key(service: Service) -> None:
-    """After one complaint the key is refused; that of another account is not."""
     api = Api(get_key(service, "joe@example.com").json["key"])
     sent = api.send(otp(to="joe@example.com")).json["messageId"]
     account = account_of_key(api.key or "")

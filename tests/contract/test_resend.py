@@ -343,7 +343,6 @@ def test_a_strict_batch_sends_all_or_none(sdk: Service) -> None:
 
 
 def test_a_permissive_batch_sends_what_is_valid(sdk: Service) -> None:
-    """With permissive validation the valid emails are sent, and the others are listed."""
     bad: Any = [EMAIL | {"to": "nobody"}, EMAIL]
     answer: Any = SDK.Batch.send(bad, {"batch_validation": "permissive"})
     assert len(answer["data"]) == len(sdk.jobs_of(Api(resend.api_key))) == 1
@@ -351,7 +350,6 @@ def test_a_permissive_batch_sends_what_is_valid(sdk: Service) -> None:
 
 
 def test_a_strict_batch_beyond_the_quota_takes_nothing(sdk: Service) -> None:
-    """If the quota has room for one of two emails, neither is sent."""
     api = sdk.live(limits=Limits(per_minute=1, per_day=9, per_month=9))
     resend.api_key = api.key
     error = raised(SDK.Batch.send, [EMAIL, EMAIL])
@@ -448,7 +446,6 @@ def test_templates_are_listed_and_shown(sdk: Service) -> None:
 
 @pytest.mark.usefixtures("sdk")
 def test_changes_of_templates_are_refused_by_name() -> None:
-    """Each call says what changes templates; a wrong key is a wrong key first."""
     for call, argument in (
         (SDK.Templates.create, {"name": "x", "html": "y"}),
         (SDK.Templates.publish, "x"),

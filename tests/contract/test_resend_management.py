@@ -104,7 +104,6 @@ def test_a_key_is_created_with_a_permission_and_sends(sdk: Service) -> None:
 
 
 def test_a_key_gives_no_right_that_it_lacks(sdk: Service) -> None:
-    """A key that creates keys gives full access only if it has it, and revokes no foreign one."""
     account = sdk.account()
     resend.api_key = sdk.key(account, Preset.CUSTOM, scopes=frozenset({EMAILS_SEND, KEYS_WRITE}))
     error = raised(SDK.ApiKeys.create, {"name": "x"})
@@ -145,7 +144,6 @@ def test_suppressions_are_added_listed_and_removed(service: Service) -> None:
 
 @pytest.mark.usefixtures("sdk")
 def test_a_batch_of_suppressions_with_a_bad_address_adds_none() -> None:
-    """The error names the address that is not valid."""
     batch: Any = {"emails": ["ada@customer.example", "nobody"]}
     error = raised(SDK.Suppressions.Batch.add, batch)
     assert type(error) is exceptions.ValidationError
@@ -326,7 +324,6 @@ def _refusal(call: Callable[[Any], Any], body: dict[str, Any], name: str) -> str
     ],
 )
 def test_a_wrong_field_is_named(call: Any, body: Any, name: str) -> None:
-    """Each error is of the class that the SDK has for it, and names the field as the SDK does."""
     error = raised(call, body)
     assert type(error) in {exceptions.ValidationError, exceptions.MissingRequiredFieldsError}
     assert name in error.message

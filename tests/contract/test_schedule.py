@@ -126,7 +126,6 @@ def test_a_canceled_email_is_not_sent(service: Service, api: Api) -> None:
 
 
 def test_an_email_gets_another_time(service: Service, api: Api) -> None:
-    """It is sent then, and once."""
     message = api.send(raw_html(subject="moved", scheduledAt=in_an_hour())).json["messageId"]
     new = (wiring.utc_now() + 120 * MINUTE).isoformat()
     moved = change(api, message, "reschedule", scheduledAt=new)
@@ -216,7 +215,6 @@ def test_a_wrong_wish_is_named(api: Api, body: dict[str, Any], field: str, code:
 
 
 def test_the_last_moment_of_all_is_too_far_ahead(api: Api) -> None:
-    """It has no next millisecond, and is refused as any other time that is too far."""
     message = api.send(raw_html(scheduledAt=in_an_hour())).json["messageId"]
     latest = "9999-12-31T23:59:59.999999Z"
     answer = change(api, message, "reschedule", scheduledAt=latest)
@@ -284,7 +282,6 @@ def test_an_agent_does_not_release_its_own_email(service: Service, account: str)
 
 
 def test_a_batch_schedules_each_of_its_emails(service: Service, api: Api) -> None:
-    """Each item has its own wish, and its result shows it."""
     large = raw_html(
         attachments=[attachment(b"%PDF-1.7" + bytes(20_000))], scheduledAt=in_an_hour()
     )

@@ -90,7 +90,6 @@ def test_a_session_lives_30_days_without_use_and_90_at_most(service: Service) ->
 
 
 def test_a_cookie_is_of_a_user_and_not_of_an_address(service: Service) -> None:
-    """A cookie of a user who was removed does not work for a new user of the same address."""
     address = "again@shop.example"
     browser = signed_in(service, address)
     services().credentials.delete(keys.user(user_digest(address)))

@@ -336,7 +336,6 @@ def test_a_change_of_role_takes_effect_at_once(service: Service, tenant: Tenant)
 
 
 def test_an_operator_loses_the_sessions_with_the_right(service: Service) -> None:
-    """Taking the right away ends every session."""
     address = "root@shop.example"
     services().team.set_operator(address, operator=True)
     browser = signed_in(service, address)

@@ -170,7 +170,6 @@ def test_a_code_works_only_in_the_browser_that_asked(service: Service, address: 
 
 
 def test_a_code_works_once(service: Service, address: str) -> None:
-    """The second use of a right code is refused."""
     flow = Browser().request_code(address).json["flow"]
     (queued,) = service.codes()
     assert Browser().sign_in(flow, queued.code).status == 200
@@ -178,7 +177,6 @@ def test_a_code_works_once(service: Service, address: str) -> None:
 
 
 def test_a_code_expires_after_ten_minutes(service: Service, address: str) -> None:
-    """The row may still be there: at ten minutes the code is refused, and it is not sent."""
     now = wiring.utc_now()
     with service.at(now):
         flows = [Browser().request_code(address).json["flow"]]
@@ -226,7 +224,6 @@ def test_a_stranger_does_not_use_up_the_codes_of_an_address(service: Service, ad
 
 
 def test_an_address_gets_fifteen_codes_an_hour_in_all(service: Service, address: str) -> None:
-    """What one network is refused does not count."""
     now = wiring.utc_now().replace(minute=10)
     with service.at(now):
         for number in range(15):

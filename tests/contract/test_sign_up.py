@@ -196,7 +196,6 @@ def test_an_invited_user_creates_an_account(service: Service) -> None:
     ],
 )
 def test_a_proof_of_another_shape_is_refused(service: Service, change: dict[str, object]) -> None:
-    """The error names the part of the proof."""
     with service.signing_up("open"):
         api = user_without_account(service, new_address())
         refused = post(api, "Acme", WRONG_PROOF | change)
@@ -206,7 +205,6 @@ def test_a_proof_of_another_shape_is_refused(service: Service, change: dict[str,
 
 @pytest.mark.parametrize("different", [1, 20])
 def test_of_parallel_sign_ups_one_creates_an_account(service: Service, different: int) -> None:
-    """The same proof twenty times, or twenty proofs of one user: one account each."""
     with service.signing_up("open"):
         api = user_without_account(service, new_address())
         # One process handles one request at a time, but the use case may run in many processes.

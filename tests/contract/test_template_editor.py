@@ -249,7 +249,6 @@ def test_a_draft_has_limits(user: Api, changes: dict[str, Any], errors: dict[str
 
 
 def test_a_large_draft_is_stored(user: Api) -> None:
-    """A draft of the largest size is stored and read unchanged."""
     template_id = begin(user)["id"]
     source = "".join(f"<p>{number}</p>" for number in range(20_000))[:262_144]
     samples = {"ada": {"text": "x" * 60_000}}
@@ -288,7 +287,6 @@ def test_a_test_needs_no_sender(service: Service) -> None:
 
 
 def test_a_test_counts_toward_the_quota(service: Service) -> None:
-    """A test takes its place in the quota, and is refused if there is none."""
     limits = Limits(per_minute=1, per_day=None, per_month=None)
     account = service.account(limits=limits)
     api = Api(session=service.session(account, Role.DEVELOPER, _ADA))
@@ -375,7 +373,6 @@ def test_drafts_have_a_budget_a_minute(
 
 
 def test_a_deletion_takes_drafts_and_versions_along(user: Api) -> None:
-    """A template goes with its versions and its draft, also one that was never published."""
     published, draft = begin(user)["id"], begin(user)["id"]
     publish(user, published, content("a"), 1)
     for template_id in (published, draft):
@@ -387,7 +384,6 @@ def test_a_deletion_takes_drafts_and_versions_along(user: Api) -> None:
 
 
 def test_internal_copies_cannot_be_edited(account: str, user: Api, service: Service) -> None:
-    """An internal copy is not found by any route of the editor."""
     authoring = wiring.services().template_authoring
     source = authoring.starter_source(account, "otp")
     copy = authoring.create(account, source, internal=True).template_id

@@ -905,7 +905,6 @@ def _granted(function: str) -> set[str]:
 def test_a_role_allows_what_its_function_calls(
     function: str, calls: Mapping[str, set[AwsRequest]]
 ) -> None:
-    """A role allows every call that its function makes, and no other call or kind of record."""
     granted, used = _granted(function), rights_used(calls[function])
     assert (used - granted, granted - used) == (set(), set())
 

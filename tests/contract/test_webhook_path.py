@@ -73,7 +73,6 @@ def test_an_endpoint_may_have_resends_shape(service: Service) -> None:
 
 
 def test_another_account_receives_nothing(service: Service) -> None:
-    """An event is posted only to the endpoints of its own account."""
     path, other = WebhookPath(service), WebhookPath(service)
     path.announce("ann@example.com")
     path.work()
@@ -99,7 +98,6 @@ def test_a_second_endpoint_receives_the_next_event(service: Service) -> None:
 
 
 def test_a_failed_event_is_posted_again_by_the_timer(service: Service) -> None:
-    """Events that fail wait in the timer and then for the endpoint, and arrive in the end."""
     path = WebhookPath(service)
     path.run_everything("ann@example.com", "Hello")
     (alert,) = (body for body in path.posted if b"is disabled" in body)

@@ -309,7 +309,6 @@ def test_tokens_are_taken_in_one_try(service: Service) -> None:
 
 
 def test_a_postponed_job_stays_hidden_for_its_wait(service: Service, live: Api) -> None:
-    """A throttled job stays in the queue and is not received again at once."""
     live.send(otp())
     (job,) = receive(service, live)
     service.ses.failure = THROTTLED
@@ -338,7 +337,6 @@ def test_the_deadline_is_checked_at_every_try(service: Service, live: Api, tries
 def test_a_body_stays_in_the_spool_until_its_mail_is_sent(
     service: Service, live: Api, tries: int
 ) -> None:
-    """A large mail that was postponed is sent as it was accepted, and then leaves the spool."""
     sent, spooled = len(service.ses.mails), set(service.spooled())
     live.send(raw_html(html=f"<p>{'x' * 300_000}</p>"))
     (job,) = receive(service, live)

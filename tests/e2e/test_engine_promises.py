@@ -86,7 +86,6 @@ def test_queues_keep_hide_and_deliver(engine: Callable[[str], Any], names: dict[
 
 
 def test_the_stream_has_both_images(engine: Callable[[str], Any], names: dict[str, str]) -> None:
-    """Statistics and webhooks compare a record with what it was; secrets have no stream."""
     for name, view in (("Table", "NEW_AND_OLD_IMAGES"), ("Credentials", None)):
         assert properties(name).get("StreamSpecification", {}).get("StreamViewType") == view
         table = engine("dynamodb").describe_table(TableName=names[name])["Table"]

@@ -98,7 +98,6 @@ def test_an_operator_creates_an_account_that_sends(stack: dict[str, Any]) -> Non
 
 
 def test_a_bounce_suppresses_the_address(stack: dict[str, Any]) -> None:
-    """A bounce sets the status, and the next send to the address is rejected."""
     url, key = f"{stack['base_url']}/api/v1/emails", stack["keys"]["live_free"]
     headers = AGENT | {"X-API-Key": key}
     to = "bounce+e2e@simulator.amazonses.com"

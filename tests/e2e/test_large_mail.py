@@ -71,7 +71,6 @@ def test_a_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
 
 
 def test_both_origins_share_idempotency_keys(stack: dict[str, Any]) -> None:
-    """A key that was used for a small mail is a mismatch for a large one."""
     key = {"Idempotency-Key": "small-then-large"}
     assert send(stack, mail(), **key).status_code == 200
     large = send(stack, mail(attachment("one.pdf", content(ATTACHMENT, 3))), **key)

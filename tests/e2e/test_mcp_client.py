@@ -93,7 +93,6 @@ def test_the_official_client_sends_nothing_if_it_cannot_ask(
 def test_the_official_client_asks_its_user(
     stack: dict[str, Any], seen: dict[tuple[str, str], Any]
 ) -> None:
-    """A client that can ask shows the question; a yes sends, and a no does not."""
     for mode, first in (("auto", _DISCOVERED), ("2026-07-28", _AGREED[1:])):
         case = seen[mode, "accept"]
         assert case["validated"] == [*first, "tools/call"]

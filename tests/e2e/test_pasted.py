@@ -199,7 +199,6 @@ def _change_inbox(reader: Reader, command: str) -> None:
     ids=lambda block: block.place,
 )
 def test_a_part_of_a_program_is_read(reader: Reader, block: Block) -> None:
-    """What shows a part of a program has no fault of syntax."""
     around, command, ending = PARTS[block.language]
     (reader.folder / f"part.{ending}").write_text(around.format(block.text))
     assert reader.run(*command, f"part.{ending}") is not None
@@ -246,7 +245,6 @@ def printed(reader: Reader) -> dict[str, str]:
 def test_a_first_program_sends_or_shows_the_reason(
     reader: Reader, printed: dict[str, str], language: str
 ) -> None:
-    """The program of the window with a new key sends; with a wrong key it shows the error."""
     command, ending = LANGUAGES[language]
     need_program(command[0])
     file = f"first.{ending}"
@@ -277,7 +275,6 @@ def test_the_lines_of_curl_that_programs_print_succeed(
 
 
 def test_apply_needs_no_key_for_the_local_stack(stack: dict[str, Any], tmp_path: Path) -> None:
-    """With --local it has the stack's live key, which manages the account Shop."""
     file = tmp_path / "customers.yaml"
     file.write_text("version: 1\naccounts: [{name: Shop, domains: [{name: applied.example}]}]\n")
     planned = run_operator("apply", str(file), "--plan")

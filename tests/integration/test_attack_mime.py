@@ -29,7 +29,6 @@ def test_hostile_messages_are_refused() -> None:
     ],
 )
 def test_an_unsendable_message_is_noticed(old: bytes, new: bytes) -> None:
-    """What the attack looks for is found, if it is there."""
     message = CLIENT_MESSAGES["Thunderbird"].replace(b"undisclosed-recipients:;", b"ann@x.example")
     assert faults_in(message) == []
     assert old in message

@@ -46,7 +46,6 @@ def test_the_result_comes_back(octets: bytes) -> None:
 
 
 def test_the_work_runs_in_another_process() -> None:
-    """The work has another process id and leaves no change in this process."""
     changed: list[int] = []
 
     def work() -> bytes:
@@ -102,8 +101,6 @@ def test_slow_work_is_killed() -> None:
     ids=repr,
 )
 def test_an_exception_reaches_the_caller(error: Exception) -> None:
-    """An exception of the work is no death: the caller gets it with its type and text."""
-
     def work() -> bytes:
         raise error
 

@@ -225,7 +225,6 @@ def test_nothing_that_is_accepted_misleads(readers: MailReaders) -> None:
 
 
 def test_the_hidden_forms_are_real(readers: MailReaders) -> None:
-    """Most of the collected forms do mislead in one of these programs."""
     subjects = [with_subject(words) for words in HIDDEN_DIRECTIONS]
     files = [with_file(name.replace("name", "filename")) for name in HIDDEN_EXTENSIONS]
     for messages, least in ((subjects, 20), (files, 20)):

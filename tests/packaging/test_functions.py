@@ -192,7 +192,6 @@ def assert_handled(function: str, response: dict[str, Any]) -> None:
 def test_a_packed_function_handles_its_sample(
     stack: dict[str, Any], unchanged_layer: Path, runtime: Path, task: Path, function: str
 ) -> None:
-    """A function works with only its folder and the layer, and writes to neither."""
     before = contents(task)
     event = json.loads(sample_event(resource_of(function), values_of(stack)))
     with running(function, stack, unchanged_layer, runtime, task) as invoke:

@@ -149,7 +149,6 @@ except Exception as error:
 
 
 def test_the_layer_has_the_list_of_disposable_domains(run_alone: Run) -> None:
-    """The layer alone refuses the domain of a known service for disposable addresses."""
     script = (
         "from pillarbox.adapters.disposable_domains import is_disposable as listed;"
         " print(listed('mailinator.com'), listed('customer.example'))"

@@ -65,7 +65,6 @@ def models(site: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_the_trimmed_sdk_is_the_complete_one_for_what_remains(tmp_path: Path) -> None:
-    """The remaining clients have the endpoints and operations of the complete SDK."""
     copied = {*SERVICES, "sns"}
     shutil.copytree(
         COMPLETE,

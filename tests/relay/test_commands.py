@@ -129,7 +129,6 @@ def test_a_reply_names_what_is_refused(client: Client, command: str, reply: str)
 
 
 def test_nothing_is_repeated_before_the_login(relay: RunningRelay) -> None:
-    """Before the login no reply repeats what the client sent, which may be a key."""
     with relay.connect_tls() as client:
         for line in (KEY, f"MAIL FROM:<{KEY}>", f"RCPT TO:<{KEY}>", f"AUTH {KEY}", f"NOOP {KEY}"):
             assert KEY not in client.command(line).decode()

@@ -1,6 +1,5 @@
 """The container's health check."""
 
-import runpy
 import socket
 import threading
 from collections.abc import Sequence
@@ -76,18 +75,3 @@ def test_number_of_connections(
     result, opened = check(monkeypatch, processes, *[b"220 relay.example ESMTP"] * 20)
     assert result == 0
     assert opened == [(("127.0.0.1", 2525), 3.0)] * connections
-
-
-def test_one_unhealthy_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check fails at the first connection without a greeting."""
-    result, opened = check(monkeypatch, 2, b"220 relay.example", b"421 4.3.2 ", b"", b"220 ")
-    assert result == 1
-    assert len(opened) == 3
-
-
-def test_result_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    for answer, status in ((b"220 ", 0), (b"HTTP", 1)):
-        monkeypatch.setattr(socket, "create_connection", Port([answer]).connect)
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_path(health.__file__, run_name="__main__")
-        assert ended.value.code == status

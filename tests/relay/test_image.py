@@ -209,7 +209,6 @@ def test_image_gives_memory_back() -> None:
 
 @pytest.mark.parametrize(("stage", "role"), [(RELAY_STAGE, "relay"), (FRONT_STAGE, "front")])
 def test_each_program_has_its_own_health_check(stage: str, role: str) -> None:
-    """The check of a program asks only that one: both listen in one network."""
     (check,) = instructions(stage, "HEALTHCHECK")
     assert json.loads(check.partition(" CMD ")[2]) == ["python", "-m", f"{role}.health"]
     (command,) = instructions(stage, "CMD")

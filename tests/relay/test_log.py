@@ -100,7 +100,6 @@ def test_lines_below_the_level_are_not_written(stream: io.StringIO) -> None:
 
 
 def test_an_unexpected_error_has_its_type_and_place(stream: io.StringIO) -> None:
-    """The line has the type and place of an error, not its text, which may quote input."""
     try:
         int("a secret")
     except ValueError as error:

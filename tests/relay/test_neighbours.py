@@ -91,7 +91,6 @@ def test_full_server_replaces_anonymous_connections_only() -> None:
 
 
 def test_connections_of_an_account() -> None:
-    """An account can have a quarter of the connections, from however many addresses."""
     door = Door(ServerLimits(connections=8))
     first = door.logged_in("192.0.2.1", "account")
     door.logged_in("192.0.2.2", "account")

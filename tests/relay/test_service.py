@@ -81,7 +81,6 @@ def test_only_groupable_messages_wait_for_others(
 
 
 def test_the_keys_of_an_account_share_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Places belong to the account of a key, or to the text of a key without one."""
     names: list[str] = []
 
     class Places(PlacesByName):

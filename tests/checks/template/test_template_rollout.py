@@ -129,7 +129,6 @@ def test_a_rollout_in_steps_rolls_back_on_its_alarm(rollout: str) -> None:
 
 @for_each("part", ["ApplicationLogLevel", "SystemLogLevel", "LogFormat", "LogGroup"])
 def test_every_function_has_its_whole_logging(part: str) -> None:
-    """The level of all functions does not replace the log group of each."""
     functions = _of_type(_deployed(template.PATH), "AWS::Lambda::Function").values()
     assert functions
     for function in functions:

@@ -48,7 +48,6 @@ def test_by_default_there_is_no_url() -> None:
 
 @for_each("name", _ALARMS_OF_ERRORS)
 def test_alarms_see_failures_behind_the_url(name: str) -> None:
-    """The gateway's metric does not count them."""
     total, *parts = properties(name, _CHOSEN, AlarmSet="all")["Metrics"]
     (sends,) = (one["MetricStat"]["Metric"] for one in parts if one["Id"] == "sends")
     assert sends["MetricName"] == "Url5xxCount"
@@ -57,7 +56,6 @@ def test_alarms_see_failures_behind_the_url(name: str) -> None:
 
 
 def test_the_dashboard_shows_requests_to_the_url() -> None:
-    """Beside those of the gateway, which does not count them."""
     board = str(properties("Dashboard", _CHOSEN, AlarmSet="all")["DashboardBody"])
     assert '"Url5xxCount"' in board
 

@@ -15,7 +15,6 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Plan, Suspension
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry
-from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT
@@ -27,20 +26,6 @@ SENDER, OTHER_SENDER = "Hello.There@shop.example", "orders@shop.example"
 
 def account(account_id: str = ACCOUNT) -> Account:
     return Account(account_id=account_id, name="Shop", plan=Plan.FREE, created_at=NOW)
-
-
-def limits(
-    per_minute: int | None = None,
-    per_day: int | None = None,
-    per_month: int | None = None,
-    recipients_per_day: int | None = None,
-) -> Limits:
-    return Limits(
-        per_minute=per_minute,
-        per_day=per_day,
-        per_month=per_month,
-        recipients_per_day=recipients_per_day,
-    )
 
 
 @pytest.fixture
@@ -62,13 +47,6 @@ def suppressions(table: Table) -> DynamoSuppressions:
     return DynamoSuppressions(table)
 
 
-def test_all_accounts_are_listed_by_id(accounts: DynamoAccounts) -> None:
-    ids = [f"acct{number:08}" for number in range(130)]
-    for account_id in reversed(ids):
-        accounts.add(account(account_id))
-    assert [listed.account_id for listed in accounts.all()] == ids
-
-
 def test_a_change_that_is_refused_is_not_logged(accounts: DynamoAccounts) -> None:
     entry = LogEntry(entry_id=str(new_id(NOW)), at=NOW, by="root", action=AccountAction.RESUMED)
     assert accounts.resume(OTHER_ACCOUNT, entry) is None
@@ -79,26 +57,6 @@ def test_a_change_that_is_refused_is_not_logged(accounts: DynamoAccounts) -> Non
     assert accounts.raise_shards(ACCOUNT, 2, LATER, entry) is None
     assert [*log_of(accounts).entries(OTHER_ACCOUNT, 9)] == []
     assert [*log_of(accounts).entries(ACCOUNT, 9)] == []
-
-
-def test_a_change_writes_only_the_fields_it_names(accounts: DynamoAccounts) -> None:
-    accounts.add(account())
-    accounts.put_sender(ACCOUNT, SENDER, verified=True, default=False)
-    accounts.change(ACCOUNT, AccountChanges(plan=Plan.ENTERPRISE, limits=limits(per_day=0)))
-    changed = accounts.change(
-        ACCOUNT,
-        AccountChanges(name="Store", limits=limits(7, None, None, 8), hold_uncertain=True),
-    )
-    assert changed == accounts.get(ACCOUNT)
-    assert changed == replace(
-        account(),
-        name="Store",
-        plan=Plan.ENTERPRISE,
-        overrides=limits(7, 0, None, 8),
-        senders={SENDER: True},
-        default_sender=SENDER,
-        hold_uncertain=True,
-    )
 
 
 def test_a_suspension_keeps_its_time_until_it_ends(accounts: DynamoAccounts) -> None:
@@ -122,14 +80,6 @@ def test_a_change_creates_no_account(accounts: DynamoAccounts) -> None:
     assert accounts.remove_sender(ACCOUNT, SENDER) is None
     assert accounts.set_default_sender(ACCOUNT, SENDER) is None
     assert accounts.get(ACCOUNT) is None
-
-
-def test_keys_are_listed_by_account(api_keys: DynamoApiKeys) -> None:
-    keys = [api_key(number) for number in range(120)]
-    for key in [*keys, api_key(1, OTHER_ACCOUNT)]:
-        api_keys.add(key)
-    assert sorted(api_keys.of_account(ACCOUNT), key=lambda key: key.key_id) == keys
-    assert [*api_keys.of_account("acct00000003")] == []
 
 
 def test_an_account_is_not_overwritten(accounts: DynamoAccounts) -> None:

@@ -267,7 +267,6 @@ def test_a_dropped_event_still_shows_that_ses_took_its_email(
 def test_a_mark_with_an_id_of_ses_is_kept(
     run: Operator, table: Table, dead: dict[str, str]
 ) -> None:
-    """The worker that failed with the event has left a better mark."""
     stored = message()
     tags = {"account": [ACCOUNT], "message": [str(stored.message_id)]}
     put(dead["events"], json.dumps({"eventType": "Bounce", "mail": {"tags": tags}}))

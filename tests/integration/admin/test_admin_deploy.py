@@ -371,7 +371,6 @@ def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
 
 
 def test_the_rate_follows_the_accounts_limit(script: Script) -> None:
-    """A new account runs ten functions."""
     roll_out(script, Environment.DEV, json=True)
     assert "EmailsPerSecond=40" in script.ran[1].split()
 

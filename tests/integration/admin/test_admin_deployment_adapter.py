@@ -143,7 +143,6 @@ def test_the_relays_image_is_looked_up(stubs: Stubs, suffix: str, image_id: dict
 def test_the_architecture_of_a_single_image_is_in_its_configuration(
     stubs: Stubs, tmp_path: Path
 ) -> None:
-    """A single image has its processor in its configuration, for which ECR returns a URL."""
     digest = f"sha256:{'b' * 64}"
     configuration = tmp_path / "configuration.json"
     configuration.write_text('{"architecture": "amd64", "os": "linux"}')

@@ -100,7 +100,6 @@ def test_a_missing_queue_does_not_stop_the_other_checks(doctor_run: Operator) ->
 
 
 def test_the_error_names_a_missing_setting(run: Operator) -> None:
-    """An older stack does not provide every setting, and the error names the missing one."""
     assert run.refused("doctor") == (1, "service_unavailable")
     message = run.plain("--local", "doctor").stderr
     assert message.startswith("PILLARBOX_")

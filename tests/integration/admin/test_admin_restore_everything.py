@@ -293,7 +293,6 @@ def test_a_row_that_is_missing_is_put_back_alone(table: Table) -> None:
 def test_a_row_that_changes_meanwhile_is_not_replaced(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the operator did not see is not lost."""
     DynamoAccounts(table).add(replace(account(SHOP), name="Wrong"))
 
     def change(*_: object, **__: object) -> bool:

@@ -141,7 +141,6 @@ def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
 
 
 def test_a_stack_that_exists_is_refused(stubs: Stubs) -> None:
-    """A deployed stack has a table of its own."""
     stubs.stack("pillarbox", "UPDATE_COMPLETE")
     result = restore("--yes")
     assert failure(result).startswith("--stack-name: pillarbox exists already (UPDATE_COMPLETE)")

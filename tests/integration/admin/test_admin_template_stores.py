@@ -77,7 +77,6 @@ def test_a_draft_replaces_the_revision_that_it_names(stores: TemplateStores) -> 
 
 
 def test_a_repeated_put_of_a_draft_succeeds(stores: TemplateStores) -> None:
-    """A put whose response was lost can be repeated."""
     first = draft()
     assert stores.drafts.put(first, replaces=0)
     assert stores.drafts.put(first, replaces=0)

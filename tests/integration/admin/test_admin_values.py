@@ -44,7 +44,6 @@ def test_a_value_is_encrypted_and_in_no_tag(values: ValueStores) -> None:
 
 
 def test_a_secret_without_a_value_gets_one(values: ValueStores) -> None:
-    """A secret that another program made empty counts as one without a value."""
     boto3.client("secretsmanager").create_secret(Name="shop/web")
     assert values.read("secretsmanager:shop/web") is None
     values.write("secretsmanager:shop/web", _VALUE)

@@ -53,7 +53,6 @@ def test_a_stack_that_was_killed_is_stale(description: Path) -> None:
 
 
 def test_a_process_with_the_same_id_is_not_the_stack(description: Path) -> None:
-    """A process that started at another time only has the stack's old id."""
     earlier = datetime.now(UTC) - timedelta(days=400)
     description.write_text(json.dumps(this_process(started_at=earlier.isoformat())))
     with pytest.raises(ServiceError, match="was killed"):

@@ -20,7 +20,54 @@ from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import FRONT, LAMBDA, page_file, route
 from tests.refusals import refusal
-from tests.unit.local.test_route import AGENTS, HOMES, REQUESTS, ROUTE
+
+ROUTE = Route(template.inlined(template.load()))
+#: What leads to the dashboard.
+HOMES = ["/", "/app"]
+#: A User-Agent, and whether the edge refuses it.
+AGENTS: list[tuple[str | None, bool]] = [
+    ("Python-urllib/3.13", True),
+    ("python-urllib/2.7 and more", True),
+    ("", True),
+    (None, True),
+    ("curl/8.5.0", False),
+    ("python-requests/2.32", False),
+    ("python-httpx/0.28", False),
+    ("shop/1.0 (not Python-urllib/3)", False),
+]
+SENDS = ["/api/v1/emails", "/api/v1/emails/batch", "/api/v1/emails/"]
+OTHERS = [
+    ("GET", "/api/v1/emails/analytics"),
+    ("GET", "/api/v1/templates"),
+    ("POST", "/api/v1/starter-templates/otp/preview"),
+    ("POST", "/api/v1/nothing"),
+]
+#: Method, path, Content-Length, origin.
+REQUESTS: list[tuple[str, str, int | None, Origin]] = [
+    *(
+        ("POST", path, length, origin)
+        for path in SENDS
+        for length, origin in (
+            (2, Origin.API),
+            (LAMBDA, Origin.API),
+            (LAMBDA + 1, Origin.FRONT),
+            (FRONT, Origin.FRONT),
+            (FRONT + 1, Origin.NONE),
+            (None, Origin.FRONT),
+        )
+    ),
+    *(
+        (method, path, length, origin)
+        for method, path in OTHERS
+        for length, origin in (
+            (LAMBDA, Origin.API),
+            (LAMBDA + 1, Origin.NONE),
+            (None, Origin.API),
+        )
+    ),
+    ("GET", SENDS[0], None, Origin.API),
+    ("PUT", SENDS[0], LAMBDA + 1, Origin.NONE),
+]
 
 
 def error_of(answer: Any) -> Any:
@@ -112,7 +159,6 @@ def test_no_request_fails_while_gateway_changes(
 
 
 def test_without_a_container_a_send_of_unknown_size_goes_to_the_api() -> None:
-    """A send without Content-Length goes to the API if there is no container."""
     assert route(None, front=False)["origin"] == "api"
 
 
@@ -154,7 +200,6 @@ def test_a_path_outside_the_api_is_not_found(uri: str) -> None:
 
 
 def test_the_edge_sets_the_client_address() -> None:
-    """The edge replaces a client address header that the caller sent."""
     assert route(10)["headers"]["x-pillarbox-client"] == {"value": "2001:db8::1"}
 
 
@@ -175,7 +220,6 @@ def test_the_edge_writes_the_key_of_each_carrier(path: str, headers: dict[str, s
 
 
 def test_requests_without_a_key_share_no_count() -> None:
-    """The header is absent then, also if the caller sent one."""
     for headers in ({}, {"x-pillarbox-key": "forged"}, {"x-api-key": ""}):
         assert "x-pillarbox-key" not in route(10, headers=headers)["headers"]
 
@@ -193,6 +237,7 @@ def test_both_edges_refuse_the_same_agents(agent: str | None, expected: bool) ->
     """Contract 5: a default agent, an empty one and a missing one get 403, with the same text."""
     answer = route(2, agent=agent)
     if not expected:
+        ROUTE.check_agent(agent)
         assert answer["origin"] == "api"
         assert answer["headers"]["user-agent"] == {"value": agent}
         return
@@ -216,31 +261,15 @@ def test_a_caller_cannot_ask_for_traces() -> None:
 def test_both_edges_choose_the_same_origin(
     method: str, path: str, length: int | None, origin: Origin
 ) -> None:
-    """The CloudFront function and the local edge choose the same origin for every request."""
     answer = route(length, method=method, uri=path)
+    limit = FRONT if method == "POST" and path in SENDS else LAMBDA
+    assert ROUTE.origin(method, path, length) == (origin, limit)
     if origin is Origin.NONE:
-        _, limit = ROUTE.origin(method, path, length)
         refused = ROUTE.too_large(method, path, length, limit)
         assert answer["statusCode"] == refused.status
         assert json.loads(answer["body"]) == {"error": refused.envelope()}
     else:
         assert answer["origin"] == origin.name.lower()
-
-
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE"])
-@pytest.mark.parametrize(
-    "path", ["/api/v1/emails/", "/api/v1/emails/batch", "/api/v1/templates/a%2Fb", "/api/v1/x"]
-)
-def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
-    """Both edges give the same response to a wrong method, including text and Allow."""
-    answer = route(2, method=method, uri=path)
-    if "statusCode" not in answer:
-        ROUTE.check_method(method, path)
-        return
-    refused = refusal(ROUTE.check_method, method, path)
-    assert json.loads(answer["body"]) == {"error": refused.envelope()}
-    assert answer["statusCode"] == refused.status
-    assert answer["headers"]["allow"] == {"value": refused.headers["Allow"]}
 
 
 @pytest.mark.parametrize(
@@ -319,6 +348,12 @@ def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
     """The host name alone, and `/app` without its slash, lead to the dashboard."""
     answer = route(None, method="GET", uri=path)
     assert (answer["statusCode"], answer["headers"]) == (302, {"location": {"value": "/app/"}})
+    assert ROUTE.is_home(path)
+
+
+@pytest.mark.parametrize("path", ["/app/", "/apps", "/api", "//", "/api/v1/emails"])
+def test_no_other_path_leads_there(path: str) -> None:
+    assert not ROUTE.is_home(path)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,6 @@ EXPECTED: dict[str, Effect] = {
 
 
 def test_every_documented_record_has_a_row() -> None:
-    """The table of effects names every record, and no other."""
     assert set(records("account", "message")) == set(EXPECTED)
 
 

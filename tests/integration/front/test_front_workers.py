@@ -95,8 +95,6 @@ def test_the_wait_for_a_worker_is_limited() -> None:
 
 
 def test_workers_that_do_not_start_raise() -> None:
-    """If no worker becomes ready, the start fails."""
-
     async def run() -> None:
         async with Workers(1, never_ready):
             pytest.fail("the pool started without workers")

@@ -86,7 +86,6 @@ def _answers(receiver: Receiver, process: subprocess.Popen[bytes]) -> bool:
 
 
 def test_an_event_is_handled_once(receiver: Receiver) -> None:
-    """A signed event is accepted; the same event again is accepted and not handled again."""
     event_id, now, before = uuid4(), datetime.now(UTC), receiver.handled
     assert [receiver.send(event_id, now), receiver.send(event_id, now)] == [204, 204]
     wait_for(lambda: len(receiver.handled) > len(before))
@@ -105,7 +104,6 @@ def test_a_forged_event_is_refused(receiver: Receiver) -> None:
 
 
 def test_the_old_secret_verifies_during_a_rotation(receiver: Receiver) -> None:
-    """A receiver with the old secret accepts an event that both secrets sign."""
     now = datetime.now(UTC)
     headers = dict(signed_headers(uuid4(), BODY, rotated([OLD], new_secret(now), now), now))
     assert len(headers["webhook-signature"].split()) == 2

@@ -437,7 +437,6 @@ def test_reading_requires_its_scope(service: Service, account: str) -> None:
 
 
 def test_an_unreadable_change_is_marked_and_stops_nothing(account: str) -> None:
-    """The hour of an unreadable change is marked for rebuild; the batch succeeds."""
     stored = put(account, JUNE)
     image = message_item(message("acct00000002", stored.message_id)) | {"rev": {"S": "x"}}
     for broken in ({"pk": {"S": "MSG#x"}}, image):

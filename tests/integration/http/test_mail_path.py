@@ -79,7 +79,6 @@ def test_ses_is_given_the_envelope_and_the_tags(service: Service, account: str, 
 
 
 def test_html_arrives_as_it_was_written(service: Service, api: Api) -> None:
-    """Notes: html is sent as written; {{ }} in it is not touched."""
     html = "<p>{{ name }} {% if x %} &amp; é</p>\n<!-- kept -->"
     api.send(raw_html(html=html, brandName="B"))
     service.deliver()
@@ -89,7 +88,6 @@ def test_html_arrives_as_it_was_written(service: Service, api: Api) -> None:
 
 
 def test_a_saved_template_arrives_filled(service: Service, account: str, api: Api) -> None:
-    """A saved template is filled and escaped, and its subject is plain."""
     template = service.template(account, "<p>Hi {{ name }}</p>", subject="For {{ name }}")
     body = {"to": TO, "templateId": template, "variables": {"name": "A & B"}}
     assert api.send(body).status == 200

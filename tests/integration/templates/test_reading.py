@@ -125,7 +125,6 @@ def test_two_stacks_in_an_account_have_different_names() -> None:
 
 
 def test_a_condition_of_itself_is_not_evaluated() -> None:
-    """A circle of conditions is refused like a condition that is not declared."""
     circle = {
         "Conditions": {"One": {"Condition": "Two"}, "Two": {"Fn::Not": [{"Condition": "One"}]}}
     }

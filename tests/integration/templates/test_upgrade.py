@@ -199,7 +199,6 @@ def test_a_revision_is_read_with_its_nested_stacks(repository: Path, tmp_path: P
 
 
 def test_the_newest_release_is_a_tag(repository: Path) -> None:
-    """Without a tag there is no release; of several tags the highest version counts."""
     assert newest_release(repository) is None
     for tag in ("v0.9.0", "v0.10.0"):
         subprocess.run(["git", "tag", tag], cwd=repository, check=True)

@@ -146,7 +146,6 @@ def test_no_cookie_is_kept(dns_script: ScriptedDns, authority: Authority) -> Non
 
 
 def test_the_server_gets_the_name(post: Post, authority: Authority) -> None:
-    """The name of the URL is sent in the TLS handshake (SNI)."""
     names: list[str | None] = []
     tls = authority.issue(HOST)
     tls.set_servername_callback(lambda _socket, name, _context: names.append(name))
@@ -203,7 +202,6 @@ def test_a_server_that_does_not_prove_its_name_gets_nothing(
 
 
 def test_a_server_without_tls_gets_nothing(post: Post) -> None:
-    """A port at which no TLS is spoken is a failure."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -413,7 +411,6 @@ def test_a_receiver_that_reads_nothing_ends_at_the_deadline(
 
 
 def test_a_silent_name_server_ends_at_the_deadline(dns_script: ScriptedDns) -> None:
-    """The DNS has no more time than the rest."""
     poster = HttpsWebhookPoster((dns_script.address,), deadline=0.2)
     result = poster.post("https://silent.example/", {}, BODY)
     reason = "must have a host name that the DNS finds, and it gives no answer now"

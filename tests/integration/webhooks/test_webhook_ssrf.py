@@ -197,7 +197,6 @@ def test_the_table_is_long_enough() -> None:
 def test_no_form_reaches_this_machine(
     listener: Listener, dns_script: ScriptedDns, *, allow_local: bool
 ) -> None:
-    """Each form is refused when an endpoint is created and when a webhook is sent."""
     poster = HttpsWebhookPoster((dns_script.address,), allow_local=allow_local)
     own = "http://127.0.0.1:PORT/"
     for form in FORMS:
@@ -231,7 +230,6 @@ def test_no_name_leads_to_an_address_that_is_not_public(
 def test_no_chain_of_aliases_leads_to_loopback(
     address: str, listener: Listener, dns_script: ScriptedDns
 ) -> None:
-    """The address at the end of a CNAME chain counts."""
     dns_script.alias("one.example", "two.example", "localhost", address=address)
     poster = HttpsWebhookPoster((dns_script.address,))
     url = f"https://one.example:{listener.port}/"

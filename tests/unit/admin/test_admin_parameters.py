@@ -85,7 +85,6 @@ def test_values_are_quoted_as_sam_reads_them() -> None:
     [("small", ("essential", "none")), ("production", ("all", "basic"))],
 )
 def test_a_profile_decides_what_a_stack_costs(profile: str, chosen: tuple[str, str]) -> None:
-    """The defaults of the template are the small one."""
     declared = template.load()["Parameters"]
     defaults = {name: str(each["Default"]) for name, each in declared.items()}
     values = {**defaults, **parameters.Profile(profile).parameters}

@@ -50,7 +50,6 @@ def test_no_other_kinds_are_known() -> None:
 
 
 def test_a_reason_is_short() -> None:
-    """The command shows it in a line."""
     reasons = [one.reason for one in LEFT_OUT.values()]
     reasons += [one.not_replaced for one in RESTORED.values() if one.not_replaced]
     assert all(0 < len(reason) <= 60 for reason in reasons)

@@ -209,14 +209,12 @@ def test_a_body_over_the_limit_is_413(announced: bool) -> None:  # noqa: FBT001 
 
 
 def test_a_body_at_the_limit_is_accepted() -> None:
-    """A body of exactly the limit reaches the function whole."""
     handlers = Handlers()
     assert ask(handlers, parts=[b"x" * MIB] * (BODY_LIMIT // MIB)).status == 200
     assert len(handlers.requests[0][2]) == BODY_LIMIT
 
 
 def test_the_edge_knows_the_same_limit() -> None:
-    """The edge and the front have the same size limit."""
     assert Route(template.inlined(template.load())).front_bytes == BODY_LIMIT
 
 
@@ -260,8 +258,6 @@ def test_an_announced_size_takes_no_memory() -> None:
 
 
 def test_a_failed_request_releases_its_memory() -> None:
-    """A failed request releases its memory for the next one."""
-
     async def send_two() -> list[int]:
         front = Front(Handlers(failure=WorkerDied()), SECRET, memory=4 * MIB)
         parts = [b"x" * MIB]
@@ -341,6 +337,5 @@ def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_health_needs_no_secret() -> None:
-    """GET /health is answered without the edge's secret."""
     answer = ask(Handlers(), method="GET", path="/health", headers={"x-pillarbox-edge": ""})
     assert (answer.status, answer.body) == (200, b"ok\n")

@@ -44,8 +44,6 @@ def test_a_share_during_a_flood() -> None:
 
 
 def test_one_owner_is_served_in_order() -> None:
-    """Requests that differ in nothing are served in the order of their arrival."""
-
     async def run() -> list[int]:
         turns: Turns[str] = Turns()
         order: list[int] = []

@@ -188,8 +188,6 @@ def test_requests_without_octets_give_way() -> None:
 
 
 def test_a_key_has_a_quarter_of_the_requests() -> None:
-    """One key cannot have more than a quarter of the requests in progress, however small."""
-
     async def run() -> None:
         budget = Uploads(4 * MIB)
         with ExitStack() as stack:

@@ -70,7 +70,6 @@ def test_a_request_of_the_edge_is_one_of_the_gateway() -> None:
 
 
 def test_a_request_without_a_type_has_none() -> None:
-    """The type that the edge gives each body is not one of the client."""
     echo = Echo()
     answer(url_event(x_pillarbox_type=""), echo)
     assert "content-type" not in echo.event["headers"]

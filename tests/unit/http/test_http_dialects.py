@@ -14,7 +14,6 @@ _FIELDS = Fields(
 
 
 def test_carried_fields_get_our_names() -> None:
-    """Null is no field, and a settled field with its only value is no field of ours."""
     body: Any = {"Name": "x", "TrackOpens": False, "Topic": None}
     assert _FIELDS.translate(body) == {"name": "x"}
 

@@ -79,7 +79,6 @@ def test_a_field_of_another_service_names_the_alternative(name: str, hint: str) 
     ],
 )
 def test_a_field_of_an_attachment_names_the_alternative(name: str, hint: str) -> None:
-    """The same holds for the fields of an attachment."""
     file: Json = {"filename": "a.pdf", "contentType": "a/b", "content": "", name: "x"}
     body: Json = {"to": "a@b.example", "html": "x", "subject": "x", "attachments": [file]}
     assert hint in messages(SendEmailRequest, body)[f"attachments.0.{name}"]
@@ -98,7 +97,6 @@ def test_a_field_of_a_webhook_names_the_alternative(shape: type[WireModel]) -> N
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
-    """The name of no existing field has a hint, in any spelling, and no name has two."""
     listed = " ".join(hints._INSTEAD[shape.__name__].values()).split()
     known = {field.name.lower() for field in fields_of(shape).values()}
     assert len(set(listed)) == len(listed)
@@ -117,7 +115,6 @@ def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
     ],
 )
 def test_an_unknown_filter_names_those_that_exist(shape: type[WireModel], known: str) -> None:
-    """A query parameter that does not exist is refused with the parameters of the route."""
     expected = f"is not a parameter; the parameters are {known}"
     assert messages(shape, {"recipients": "x"}) == {"recipients": expected}
 
@@ -187,7 +184,6 @@ def test_a_key_in_the_wrong_place(headers: dict[str, list[str]], hint: str) -> N
     ],
 )
 def test_a_body_of_another_form(body: str, headers: dict[str, list[str]], message: str) -> None:
-    """An empty body, a form and a list of emails are refused by name."""
     parsed = read_send(event(body=body, headers=headers), "POST /v1/emails")
     assert isinstance(parsed.request, ValidationFailed)
     (error,) = parsed.request.errors
@@ -195,7 +191,6 @@ def test_a_body_of_another_form(body: str, headers: dict[str, list[str]], messag
 
 
 def test_a_batch_as_a_list() -> None:
-    """A batch that is a list, as at other services, is refused with the field for it."""
     parsed = read_batch(event(body=json.dumps([{}])), "POST /v1/emails/batch")
     assert isinstance(parsed.request, ValidationFailed)
     assert parsed.request.message == "must be an object: the emails go in its field messages"
@@ -210,7 +205,6 @@ def test_a_batch_as_a_list() -> None:
     ],
 )
 def test_an_unknown_slug_names_the_closest(slug: str, hint: str) -> None:
-    """An unknown starter is refused with the closest slug, and with all slugs."""
     slugs = f"The slugs are {', '.join(SLUGS)}."
     message = f"There is no starter template '{slug}'{hint} {slugs}"
     assert refusal(get_starter, slug).message == message

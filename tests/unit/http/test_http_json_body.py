@@ -170,7 +170,6 @@ def test_costly_values_have_a_lower_limit(unit: bytes) -> None:
 
 
 def test_long_integers_are_limited_together() -> None:
-    """A few integers of thousands of digits are valid, thousands of them are not."""
     number = b"9" * 4300
     assert len(parse_json(list_of(number, 200))) == 200  # type: ignore[arg-type]
     assert "long numbers" in error_of(list_of(number, 300))
@@ -215,7 +214,6 @@ def test_the_exact_count_agrees_with_the_parser(raw: bytes) -> None:
 
 
 def test_a_long_duplicate_name_is_cut() -> None:
-    """The message shows only the beginning of a long duplicate name."""
     name = b"x" * 1000
     assert len(error_of(b'{"' + name + b'": 1, "' + name + b'": 2}')) < 120
 

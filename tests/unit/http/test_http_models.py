@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.http.body_hash import send_hash
-from pillarbox.http.messages.wire import RenderStarterRequest, SendEmailRequest
+from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.wire import fields_of, validate
 from tests.refusals import fault, refusal
 
@@ -237,12 +237,10 @@ INVALID += [
 
 @pytest.mark.parametrize(("body", "expected"), INVALID, ids=range(len(INVALID)))
 def test_each_error_has_its_field_and_code(body: Any, expected: dict[str, str]) -> None:
-    """An invalid field is reported with its path in the request and a stable code."""
     assert errors_of(body) == expected
 
 
 def test_a_text_that_is_too_long_is_told_its_limit() -> None:
-    """The message names the number of characters."""
     assert "998" in fault(validate, SendEmailRequest, send(subject="x" * 999)).message
 
 
@@ -260,7 +258,6 @@ def test_a_text_that_is_too_long_is_told_its_limit() -> None:
     ],
 )
 def test_an_unknown_field_is_refused_with_the_closest_one(name: str, meant: str | None) -> None:
-    """A misspelt field is refused with the closest known one."""
     message = fault(validate, SendEmailRequest, send(**{name: "x"})).message
     assert message == (f"is not a field; did you mean {meant}?" if meant else "is not a field")
 
@@ -339,23 +336,6 @@ def test_any_object_is_a_request_or_a_422(body: dict[str, Any]) -> None:
     """Any object is valid, or its errors name fields of the object or of the contract."""
     for field in errors_of(body):
         assert not field or any(f"{field}.".startswith(f"{name}.") for name in (*FIELDS, *body))
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({}, {}),
-        ({"variables": None}, {}),
-        ({"variables": {"a": 1}}, {}),
-        ({"variables": []}, {}),
-        ({"variables": "x"}, {"variables": "wrong_type"}),
-        ({"variable": {}}, {"variable": "unknown_field"}),
-        (5, {"": "wrong_type"}),
-    ],
-)
-def test_a_preview_has_only_variables(body: Any, expected: dict[str, str]) -> None:
-    """The body of a preview may be empty; other fields than variables are refused."""
-    assert errors_of(body, RenderStarterRequest) == expected
 
 
 @pytest.mark.parametrize("name", ["to", "cc", "bcc"])

@@ -13,8 +13,6 @@ from local import template
 from local.edge import Edge, FrontFailed, FrontOrigin, SendOrigin, StageOrigin
 from local.guard import BROWSER_PREFIX, KEY_HEADER
 from local.route import Route
-from tests.refusals import refusal
-from tests.unit.local.test_route import AGENTS
 
 _TEMPLATE = template.inlined(template.load())
 _STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
@@ -72,17 +70,6 @@ def echo(request: httpx.Request) -> httpx.Response:
 def unreachable(_: httpx.Request) -> httpx.Response:
     """Fail as an engine that no request may reach."""
     raise AssertionError
-
-
-@pytest.mark.parametrize(("agent", "expected"), AGENTS)
-def test_default_agents_are_blocked(agent: str | None, expected: bool) -> None:  # noqa: FBT001  a row of the table
-    """Contract 5: a default agent, an empty one and a missing one are blocked; others pass."""
-    route = Route(_TEMPLATE)
-    if not expected:
-        route.check_agent(agent)
-        return
-    refused = refusal(route.check_agent, agent)
-    assert (refused.code, refused.status) == ("client_blocked", 403)
 
 
 def test_a_blocked_client_gets_the_envelope() -> None:

@@ -71,7 +71,6 @@ def passes(app: App, headers: Mapping[str, str], method: str = "GET", path: str 
     ],
 )
 def test_only_a_loopback_name_with_the_port_passes(host: str, *, passed: bool) -> None:
-    """A name that a page has made to resolve to this machine is refused."""
     assert passes(LoopbackHost(echo, 4566), {"Host": host}) is passed
 
 

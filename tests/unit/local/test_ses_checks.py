@@ -143,7 +143,6 @@ def test_the_set_has_the_options_of_the_template() -> None:
 
 
 def test_the_service_refuses_the_same_twice_as_ses() -> None:
-    """From and Sender have a check of their own in the service."""
     refused = {name.decode() for name in MESSAGE_FIELDS | PART_FIELDS} | {"from", "sender"}
     assert refused == SINGLE_FIELDS | SINGLE_RECIPIENT_FIELDS
 

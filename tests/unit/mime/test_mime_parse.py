@@ -180,7 +180,6 @@ def test_encodings_as_programs_write_them(written: str, encoding: bytes) -> None
     ["7bit (base64)", "8bit (Quoted-Printable)", "7bit base64", "7 bit", "8bit (a", "bit"],
 )
 def test_other_encodings_are_refused(written: str) -> None:
-    """What a program could take for another encoding is refused."""
     assert faults(parse, crlf(f"Content-Transfer-Encoding: {written}\n\n")) == [
         ("Content-Transfer-Encoding", "bad_mime")
     ]

@@ -95,8 +95,6 @@ def test_publications_tests_and_sends_blame_the_source_too(
 def test_what_the_machine_lacks_is_no_fault_of_the_source(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    """A process that does not start, or a missing library, is ours."""
-
     def absent(*_: object) -> None:
         raise error
 

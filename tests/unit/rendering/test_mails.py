@@ -290,7 +290,6 @@ def test_no_article_before_a_value(slug: str) -> None:
 
 @every_starter
 def test_the_email_is_an_article(slug: str) -> None:
-    """For screen readers the email is an article in English, named by its heading."""
     body = shown(sample(slug))
     (article,) = body.css("[role=article]")
     assert article.attributes["aria-label"] == first(body, "h1").text()
