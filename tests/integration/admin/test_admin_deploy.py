@@ -200,7 +200,8 @@ def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: R
     )
     names = {pair.partition("=")[0] for pair in shlex.split(overrides)}
     assert names == project_template.load()["Parameters"].keys()
-    assert {"LogRetention=7", "SesRateShare=100", 'RelayImage=""'} <= {*overrides.split()}
+    given = {"LogRetention=7", "SesRateShare=100", 'RelayImage=""', "EmailsPerSecond=40"}
+    assert given <= {*overrides.split()}
     assert "pass account: AWS account 123456789012 in us-east-1" in log
     assert "parameter LogRetention: 30 -> 7\n" in log
     assert log.index("pass account") < log.index(f"$ {build}\n$ .venv-sam/bin/sam deploy")
@@ -284,9 +285,13 @@ def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: Ro
     boto3.client("cloudformation").set_stack_policy(
         StackName="pillarbox-dev", StackPolicyBody='{"Statement": []}'
     )
-    rolled_out()
+    _, log = rolled_out(sam=["--parameter-overrides", "LogRetention=14"])
     assert script.policies == [None, written]
     assert policy("pillarbox-dev") == written
+    # It shows what it changes.
+    assert "parameter LogRetention: 7 -> 14\n" in log
+    assert "parameter EmailsPerSecond" not in log
+    assert "LogRetention=14" in script.ran[-1].split()
 
 
 @pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"])
@@ -370,11 +375,6 @@ def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
     assert findings["The table Credentials can be deleted."] == "fail"
 
 
-def test_the_rate_follows_the_accounts_limit(script: Script) -> None:
-    roll_out(script, Environment.DEV, json=True)
-    assert "EmailsPerSecond=40" in script.ran[1].split()
-
-
 ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
 RELAY = {"RelayImage": "image", "LargeRequests": "on", "RelayNetwork": ""}
 
@@ -403,18 +403,6 @@ def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixtu
     assert "pillarbox --stack-name pillarbox domain add" in " ".join(output.err.split())
 
 
-def test_a_long_name_is_refused_before_the_build(
-    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """AWS would refuse it in the middle of the deployment."""
-    long = deploy.Config("default", "pillarbox-of-the-department-of-the-north", {})
-    monkeypatch.setattr(deploy, "_read_config", lambda _: long)
-    with pytest.raises(ServiceError, match="not ready: name"):
-        roll_out(script, Environment.DEV, json=True)
-    assert "CloudFront allows 64" in capsys.readouterr().err
-    assert script.ran == []
-
-
 def test_an_account_that_is_not_ready_builds_nothing(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -424,14 +412,6 @@ def test_an_account_that_is_not_ready_builds_nothing(
         roll_out(script, Environment.PROD, json=False, sam=given)
     assert script.ran == []
     assert "Deploy with EmailsPerSecond=40" in capsys.readouterr().err
-
-
-def test_an_update_shows_what_it_changes(script: Script, rolled_out: RollOut) -> None:
-    rolled_out()
-    _, log = rolled_out(sam=["--parameter-overrides", "LogRetention=14"])
-    assert "parameter LogRetention: 7 -> 14\n" in log
-    assert "parameter EmailsPerSecond" not in log
-    assert "LogRetention=14" in script.ran[-1].split()
 
 
 def test_a_rotation_of_the_edge_comes_first(

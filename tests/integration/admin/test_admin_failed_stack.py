@@ -104,16 +104,6 @@ def table_deletion(stubs: Stubs) -> None:
         stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
 
 
-def test_a_new_stack_and_one_at_rest_need_nothing(stubs: Stubs) -> None:
-    stubs.no_stack("pillarbox")
-    assert failed_stack.make_way(SESSION, yes=False) is None
-    for status in ("CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"):
-        stubs.stack("pillarbox", status)
-        stack = failed_stack.make_way(SESSION, yes=False)
-        assert stack is not None
-        assert stack.status == status
-
-
 def test_review_in_progress_is_a_new_stack(
     stubs: Stubs, capsys: pytest.CaptureFixture[str]
 ) -> None:

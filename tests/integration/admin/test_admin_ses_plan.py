@@ -6,7 +6,7 @@ import typer
 from admin import ses_plan
 from admin.aws.ses_plan import SesAccountPlan
 from admin.connection import StackConnection
-from admin.use_cases.ses_plans import ChosenPlan, SesPlan
+from admin.use_cases.ses_plans import SesPlan
 from local.ses.account import StoredAccount
 from local.ses.store import MailStore
 from pillarbox.application.operator.checks import Verdict
@@ -22,24 +22,6 @@ def stubbed(stubs: Stubs) -> SesAccountPlan:
     plans = SesAccountPlan()
     plans.__dict__["_ses"] = stubs.client("sesv2")
     return plans
-
-
-@pytest.mark.parametrize(
-    ("attributes", "chosen"),
-    [
-        ({}, ChosenPlan(None)),
-        ({"PricingAttributes": {"CurrentPlan": "ESSENTIALS"}}, ChosenPlan("ESSENTIALS")),
-        (
-            {"PricingAttributes": {"CurrentPlan": "PRO", "NextPlan": "NONE"}},
-            ChosenPlan("PRO", "NONE"),
-        ),
-    ],
-)
-def test_the_plan_is_read(
-    stubs: Stubs, attributes: dict[str, dict[str, str]], chosen: ChosenPlan
-) -> None:
-    stubs.answer("sesv2", "get_account", attributes, {})
-    assert stubbed(stubs).read() == chosen
 
 
 def test_the_plan_is_changed_by_its_name_in_capitals(stubs: Stubs) -> None:
@@ -64,15 +46,6 @@ def account(ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch) -> Stor
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     return ses[1].account
-
-
-def test_yes_changes_the_plan(account: StoredAccount, capsys: pytest.CaptureFixture[str]) -> None:
-    plans = SesAccountPlan()
-    ses_plan.change(JSON, plans, SesPlan.NONE, "eu-west-1", yes=True)
-    assert account.plan == "NONE"
-    assert "The SES plan is none (0.10 dollars for 1,000 emails) now." in capsys.readouterr().err
-    ses_plan.change(JSON, plans, SesPlan.NONE, "eu-west-1", yes=False)
-    assert capsys.readouterr().err == "The SES plan is none already.\n"
 
 
 def test_the_plan_is_changed_after_a_question_only(

@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from admin.use_cases.certificate import check
+from tests.loops import for_each
 from tests.refusals import refusal
 from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem, rsa_key
 
@@ -29,7 +30,7 @@ def test_a_certificate_that_clients_accept(host: str | None) -> None:
     assert checked.warnings == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("chain", "key", "host", "message"),
     [
         (b"nothing", key_pem(KEY), None, "--chain: is not a list of certificates"),

@@ -23,6 +23,7 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.strangers import StrangerDay
 from tests.fakes import builders
 from tests.fakes.builders import NOW
+from tests.loops import for_each
 from tests.unit.admin.doctor_fakes import (
     ALL_EVENTS,
     configuration_set,
@@ -80,7 +81,7 @@ def test_mail_to_strangers_that_bounces() -> None:
     assert f"until {NOW + timedelta(days=2):%Y-%m-%d} 00:00 UTC" in warned.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "scale", "expected", "remedy"),
     [
         ({}, 40, ["pass", "pass"], ""),

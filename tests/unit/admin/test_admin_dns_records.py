@@ -1,6 +1,5 @@
 """The DNS records that a domain needs, and how existing records compare with them."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from pillarbox.application.accounts.dns_records import (
     required_records,
 )
 from pillarbox.application.accounts.ports import DnsRecord
+from tests.loops import for_each
 from tests.unit.admin.domain_fakes import FakeDomains
 
 GOOGLE = "v=spf1 include:_spf.google.com ~all"
@@ -45,7 +45,7 @@ def test_required_records() -> None:
     assert "MAIL FROM" not in records(None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("purpose", "values", "state", "advice"),
     [
         ("DKIM", [], RecordState.MISSING, ""),

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from admin.use_cases.edge_rotation import EdgeRotation
+from tests.loops import for_each
 
 
 class Interrupted(Exception):
@@ -16,10 +17,10 @@ class Interrupted(Exception):
 class World:
     """Edge and origins that follow a change late: until it settles, old and new are in force."""
 
-    def __init__(self, *, firewalls: int = 2) -> None:
+    def __init__(self) -> None:
         self.secret = ["s0"]
         self.edge = {"s0"}
-        self.firewalls = [[{"s0"}] for _ in range(firewalls)]
+        self.firewalls = [[{"s0"}] for _ in range(2)]
         self.containers = [{"s0"}]
         self.made = 0
         self.left: int | None = None
@@ -106,7 +107,7 @@ def test_the_next_rotation_chooses_another_secret() -> None:
     assert (world.secret, world.made) == (["s2"], 2)
 
 
-@pytest.mark.parametrize("interrupted", range(STEPS))
+@for_each("interrupted", range(STEPS))
 def test_an_interrupted_rotation_is_finished(interrupted: int) -> None:
     world = World()
     world.left = interrupted
@@ -121,7 +122,7 @@ def test_an_interrupted_rotation_is_finished(interrupted: int) -> None:
     assert world.made == (2 if interrupted == 0 else 1)
 
 
-@pytest.mark.parametrize("again", range(STEPS))
+@for_each("again", range(STEPS))
 def test_a_rotation_that_is_interrupted_twice_is_finished(again: int) -> None:
     world: Any = World()
     for left in (STEPS // 2, again):
@@ -133,9 +134,3 @@ def test_a_rotation_that_is_interrupted_twice_is_finished(again: int) -> None:
     world.left = None
     world.rotate()
     assert world.secret == [max(world.edge)]
-
-
-def test_a_stack_without_a_firewall_is_rotated() -> None:
-    world = World(firewalls=0)
-    world.rotate()
-    assert (world.secret, world.containers) == (["s1"], [{"s1"}])

@@ -9,6 +9,7 @@ import pytest
 from admin.use_cases import preflight
 from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 from local import template
+from tests.loops import for_each
 from tests.unit.admin.doctor_fakes import verdicts
 
 ACCOUNT = AwsAccount(
@@ -29,7 +30,7 @@ NEEDS = RelayNeeds(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "account",
     [
         replace(ACCOUNT, identity="arn:aws-cn:iam::123456789012:user/ops"),

@@ -4,10 +4,9 @@ import ast
 import inspect
 import re
 
-import pytest
-
 from admin.use_cases.restore import LEFT_OUT, REPLACED, RESTORED
 from pillarbox.adapters.dynamodb import keys
+from tests.loops import for_each
 
 
 def starts_of(node: ast.expr) -> list[str]:
@@ -35,7 +34,7 @@ KINDS = {
 } | {name for kind in keys.TIMERS for name in (kind, f"{kind}S")}
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@for_each("kind", sorted(KINDS))
 def test_a_kind_is_restored_or_left_out(kind: str) -> None:
     assert (kind in RESTORED) != (kind in LEFT_OUT)
 

@@ -18,6 +18,7 @@ from admin.use_cases.scale import (
 from local import template
 from pillarbox.application.operator.checks import Verdict
 from tests.deployed import of_type
+from tests.loops import for_each
 from tests.unit.admin.doctor_fakes import verdicts
 
 
@@ -99,7 +100,7 @@ def test_the_rate_follows_the_account(limit: int, rate: int) -> None:
     assert 2 * Scale(rate).of_functions["DeliverMessage"] <= limit
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("limit", "rate", "verdict"),
     [
         (7, 40, "fail"),

@@ -1,9 +1,9 @@
 """What a status of CloudFormation means for a deployment."""
 
 import botocore.session
-import pytest
 
 from admin.use_cases.stack_states import NextStep, read_state
+from tests.loops import for_each
 
 _MODEL = botocore.session.Session().get_service_model("cloudformation")
 _STATUSES: list[str] = list(_MODEL.shape_for("StackStatus").metadata["enum"])
@@ -31,7 +31,7 @@ def test_every_status_has_a_step() -> None:
     }
 
 
-@pytest.mark.parametrize("status", _STATUSES)
+@for_each("status", _STATUSES)
 def test_each_step_but_an_update_has_words(status: str) -> None:
     state = read_state(status)
     assert bool(state.meaning) == (state.step is not NextStep.UPDATE)

@@ -4,12 +4,12 @@ import hashlib
 import json
 from typing import Any, Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.http.body_hash import batch_hash, send_hash
 from pillarbox.http.json_body import parse_json
+from tests.loops import for_each
 
 _PDF: Final = '{"filename": "a.pdf", "contentType": "application/pdf", "content": "YQ=="'
 
@@ -22,7 +22,7 @@ def hash_of_batch(*messages: str) -> str:
     return batch_hash(parse_json(f'{{"messages": [{", ".join(messages)}]}}'.encode()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ('{"to": "a@x.example"}', '{"to": "a@x.example", "cc": null}'),
@@ -44,7 +44,7 @@ def test_the_same_request_has_one_hash(one: str, other: str) -> None:
     assert hash_of_batch("1", one) == hash_of_batch("1", other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("0.1", "0.10000000000000000001"),

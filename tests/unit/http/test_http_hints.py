@@ -22,6 +22,7 @@ from pillarbox.http.requests import read_api_key
 from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
 from pillarbox.http.wire import WireModel, fields_of, validate
 from pillarbox.rendering.starters import SLUGS, get_starter
+from tests.loops import for_each
 from tests.refusals import refusal
 
 SHAPES = {shape.__name__: shape for shape in (SendEmailRequest, SendBatchRequest)} | {
@@ -43,7 +44,7 @@ def messages(shape: type[WireModel], body: Json) -> dict[str, str]:
     return {error.field: error.message for error in failed.value.errors}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "hint"),
     [
         ("TextBody", "is not a field: a text part of your own goes in text"),

@@ -11,6 +11,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.http import json_body
 from pillarbox.http.json_body import canonical, depth_of, parse_json
 from tests.allocations import measured
+from tests.loops import for_each
 from tests.refusals import fault
 
 MAX_COSTLY = 250_000
@@ -62,7 +63,7 @@ def test_any_octets_are_parsed_or_refused(raw: bytes) -> None:
     assert json.loads(canonical(value)) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "words"),
     [
         (b"", "not JSON"),

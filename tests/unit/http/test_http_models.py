@@ -13,6 +13,7 @@ from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.messages.wire import SendEmailRequest
 from pillarbox.http.wire import fields_of, validate
+from tests.loops import for_each
 from tests.refusals import fault, refusal
 
 MAX_HTML = 2 * 1024 * 1024
@@ -86,7 +87,7 @@ VALID: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("body", VALID, ids=range(len(VALID)))
+@for_each("body", VALID)
 def test_a_body_within_the_rules_is_valid(body: dict[str, Any]) -> None:
     """Each field may be at its limit, left out or null; counts and addresses are checked later."""
     assert errors_of(body) == {}
@@ -244,7 +245,7 @@ def test_a_text_that_is_too_long_is_told_its_limit() -> None:
     assert "998" in fault(validate, SendEmailRequest, send(subject="x" * 999)).message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "meant"),
     [
         ("replyto", "replyTo"),

@@ -20,6 +20,7 @@ from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import canonical_path
 from tests.fakes import builders
 from tests.fakes.builders import event
+from tests.loops import for_each
 from tests.refusals import faults
 
 BODY = json.dumps({"to": "ann@example.com", "html": "x", "subject": "ü"})
@@ -101,9 +102,7 @@ def test_an_idempotency_key_becomes_a_digest(key: str) -> None:
     assert digest != read_send(request(Idempotency_Key=key[:-1] + "?"), ROUTE).idempotency_digest
 
 
-@pytest.mark.parametrize(
-    "key", ["", "x" * 257, "a b", " a", "a\t", "ü", "a\x00", "a\x7f", ["a", "a"], ["a", ""]]
-)
+@for_each("key", ["", "x" * 257, "a b", " a", "a\t", "ü", "a\x00", "a\x7f", ["a", "a"], ["a", ""]])
 def test_other_idempotency_keys_are_refused(key: Any) -> None:
     """Empty, long, invisible, non-ASCII or several keys are 422, with the errors of the body."""
     assert fields_of(read_send(request(Idempotency_Key=key), ROUTE)) == ["Idempotency-Key"]
@@ -127,7 +126,7 @@ def test_a_path_parameter_is_a_uuid_or_a_422(text: str) -> None:
     assert [field for field, _ in faults(read_uuid, text, "message_id")] == ["message_id"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "canonical"),
     [
         ("/v1/emails", "/v1/emails"),

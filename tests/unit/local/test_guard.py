@@ -16,6 +16,7 @@ from local.guard import (
     SameOrigin,
     SignedRequests,
 )
+from tests.loops import for_each
 
 KEY: Final = "AKIA0123456789"
 SIGNED: Final = (
@@ -53,7 +54,7 @@ def passes(app: App, headers: Mapping[str, str], method: str = "GET", path: str 
     return not refused
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "passed"),
     [
         (HOST, True),
@@ -126,7 +127,7 @@ def test_several_hosts_are_refused() -> None:
         assert sent[0]["status"] == 403
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "path", "passed"),
     [
         ({"Authorization": SIGNED}, "/", True),
@@ -192,7 +193,7 @@ def test_no_websocket_passes() -> None:
         assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "content_type", "passed"),
     [
         ("POST", "application/json", True),

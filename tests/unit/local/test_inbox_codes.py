@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from local.inbox.codes import codes_in
 from local.inbox.extracts import codes_of, links_of, preview_of
 from local.inbox.reading import MailView, read
+from tests.loops import for_each
 
 #: How emails say what their code is; the code may be anything, a year too.
 SAYINGS = (
@@ -122,7 +123,7 @@ def test_only_the_code_is_found(
     assert codes_in(text) == [code]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("Use AB12-CD34 to sign in", ["AB12-CD34"]),

@@ -7,6 +7,7 @@ import pytest
 
 from local import template
 from local.samples import NoSuchFunction, sample_event, values_of
+from tests.loops import for_each
 
 FUNCTIONS = sorted(
     name
@@ -38,7 +39,7 @@ def named(name: str) -> Callable[[], str]:
 VALUES = {name: named(name) for name in values_of({"keys": {"live": ""}, "base_url": ""})}
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@for_each("function", FUNCTIONS)
 def test_a_sample_has_what_its_function_asks_for(function: str) -> None:
     event = json.loads(sample_event(function, VALUES))
     headers = event.get("headers", {})

@@ -17,6 +17,7 @@ from local.ses.store import MailStore, StoredConfigurationSet
 from local.ses.wire import as_delivered, message_id
 from pillarbox.domain.messages.attachment import UNSUPPORTED_EXTENSIONS
 from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from tests.loops import for_each
 
 FROM = b"From: post@sender.example\r\n"
 
@@ -26,7 +27,7 @@ def multipart(part: bytes) -> bytes:
     return head + b"--b\r\n" + part + b"\r\n\r\nx\r\n--b--\r\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "text"),
     [
         (b"Subject: x\r\n\r\n", "Missing required header 'From'"),
@@ -69,7 +70,7 @@ def test_raw_messages(raw: bytes, text: str | None) -> None:
     assert text in refused.value.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "addresses"),
     [
         ("", []),
@@ -88,7 +89,7 @@ def test_address_lists(value: str, addresses: list[str]) -> None:
         check_address(address)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         ("Ann", "Missing final '@domain'"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.mime.build import OutgoingMail, build
+from tests.loops import for_each
 
 PDF = Attachment("receipt.pdf", "application/pdf", base64.b64encode(b"%PDF-1.7").decode())
 NOTE = Attachment("note.txt", "text/plain", base64.b64encode("Grüße".encode()).decode())
@@ -265,7 +266,7 @@ def test_date_is_written_in_utc() -> None:
 INJECTION = "\r\nBcc: eve@evil.example"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "mail",
     [
         replace(MAIL, sender=f"a@b.example{INJECTION}"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.parse import MimePart, check_charset, check_encoding, first_octets
+from tests.loops import for_each
 from tests.refusals import faults
 
 #: Modules that are no character sets, or only ones of Windows itself.
@@ -56,7 +57,7 @@ def test_first_octets_are_those_of_the_file(content: bytes, between: bytes) -> N
     assert len(first) == min(len(content), 12)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         *(b"!YWJj", b"YW*Jj", b"YWJj-", b"_WJj", b"=YWJj", b"YQ==YQ==", b"YQ==\r\nYWJj", b"YQ="),
@@ -89,7 +90,7 @@ def test_hostile_content_is_checked_quickly(encoding: bytes, filler: bytes) -> N
     assert time.thread_time() - started < 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "charset",
     [
         *("utf-8", "UTF8", "us-ascii", "ISO-8859-1", "iso_8859-1:1987", "windows-1252", "KOI8-U"),

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from pillarbox.mime.encoded_words import decode_words, is_clear, readings
 from pillarbox.mime.fields import addresses_in, every_reading, read_mailbox, read_text
+from tests.loops import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("Привет =?utf-8?q?x?=", "Привет x"),
@@ -42,7 +43,7 @@ def test_what_programs_show(text: str, shown: str) -> None:
     assert decode_words(text) == readings(text)[0] == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reading"),
     [
         ("=?utf-8?q?x=2Ej?= s", "x.js"),
@@ -72,7 +73,7 @@ def test_words_that_all_programs_decode(charset: str) -> None:
     assert is_clear(f"a =?{charset}?Q?b?= =?{charset}?b?Yw==?=.pdf")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("=?utf-7?q?a?=", "=?utf-16?q?a?=", "=?ucs-2?q?a?=", "=?cp037?q?a?=", "=?hz?q?a?="),

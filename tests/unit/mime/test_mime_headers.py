@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.mime import headers
+from tests.loops import for_each
 
 #: The Unicode that the HTTP layer accepts: no control, no line end, no lone surrogate.
 TEXT = st.text(st.characters(exclude_categories=("Cc", "Cs"), exclude_characters="\u2028\u2029"))
@@ -177,7 +178,7 @@ def test_filename_forms(name: str, words: list[str]) -> None:
     assert headers.filename_parameter(name) == words
 
 
-@pytest.mark.parametrize("control", CONTROLS)
+@for_each("control", CONTROLS)
 def test_control_characters_are_refused(control: str) -> None:
     for text in (f"x{control}Bcc: e@evil.example", f"ü{control}Bcc: e@evil.example"):
         with pytest.raises(ValueError, match="control character"):
@@ -188,7 +189,7 @@ def test_control_characters_are_refused(control: str) -> None:
             headers.filename_parameter(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         *("", "a", "a@", "@b.example", "a@b.example\r\nBcc: e@evil.example", "a@b.example\n"),

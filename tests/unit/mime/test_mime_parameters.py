@@ -4,10 +4,11 @@ import pytest
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.parameters import read_disposition, read_type
+from tests.loops import for_each
 from tests.refusals import faults
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "names"),
     [
         (b"filename=a.pdf", ["a.pdf"]),
@@ -51,7 +52,7 @@ def test_every_reading_of_a_name(parameters: bytes, names: list[str]) -> None:
     assert list(read_disposition(b"attachment; " + parameters).names(b"filename")) == names
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parameters",
     [
         *(b"filename*1=exe", b"filename*0=a; filename*2=b", b"filename*00=a", b"filename*x=a"),
@@ -77,7 +78,7 @@ def test_boundary(value: bytes) -> None:
     assert read_type(b"multipart/mixed; " + value).boundary() == b"b"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *(b"", b"boundary=", b"boundary*=utf-8''b", b"boundary*0=b", b"boundary=b; boundary*0=c"),

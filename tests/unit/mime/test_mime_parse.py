@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.fields import addresses_in, read_commented_mailbox, read_mailbox
 from pillarbox.mime.parse import decoded_size, first_octets, parse
+from tests.loops import for_each
 from tests.refusals import fault, faults
 
 MAX_DEPTH = 10
@@ -47,7 +48,7 @@ def test_minimal_messages(octets: bytes) -> None:
     assert part.content_type == "text/plain"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         *("no field\n", " begins with a space\n", "bad field name: x\n", "From : x\n"),
@@ -110,7 +111,7 @@ def test_empty_parts_and_a_missing_end() -> None:
     assert [octets[part.start : part.end] for part in parts] == [b"", b"", b"last\r\n"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "octets",
     [
         multipart("Content-Type: text/plain\nContent-Type: text/html\n\nx"),
@@ -274,7 +275,7 @@ def test_parts_agree_with_the_standard_library(tree: tuple[str, object]) -> None
     assert ours == theirs
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "name", "address"),
     [
         (b"a@b.example", None, "a@b.example"),
@@ -298,7 +299,7 @@ def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
         assert (mailbox.name, mailbox.address) == (name, address)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "name"),
     [
         (b"a@b.example (Cron Daemon)", "Cron Daemon"),
@@ -319,7 +320,7 @@ def test_comments_around_an_address(value: bytes, name: str | None) -> None:
     assert read_mailbox(value) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *(b"", b"Ann", b"a@b.example, c@d.example", b"a@b.example <c@d.example>"),

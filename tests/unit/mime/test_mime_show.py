@@ -1,13 +1,12 @@
 """What people see of a kept message."""
 
-import pytest
-
 from pillarbox.mime.show import ShownFile, ShownMail, show
+from tests.loops import for_each
 
 MAX_SHOWN = 512 * 1024
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "body", "text"),
     [
         ("", b"a\xc3\xbc", "aü"),

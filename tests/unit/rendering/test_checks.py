@@ -1,10 +1,9 @@
 """Checks of templates: what recipients would see, and the lines to change."""
 
-import pytest
-
 from pillarbox.application.templates.rendered_source import check_file
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering.checks import check_result, suggest
+from tests.loops import for_each
 
 _OK = '<html><body><div style="display:none">Soon</div>\n{}</body></html>'
 
@@ -18,7 +17,7 @@ def test_a_good_template_has_no_problem() -> None:
     assert found(f'{good}<a href="https://a.example/">x</a><a href="{{{{ url }}}}">y</a>') == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("html", "code"),
     [
         ('x<img src="https://a.example/x.png" width="1">', "no_alt"),
@@ -66,7 +65,7 @@ def test_unsupported_features_name_the_programs() -> None:
     assert "Outlook (Windows)" in problem.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tag", "form"),
     [
         ("{{{ name }}}", "{{ name }}"),

@@ -10,6 +10,7 @@ from pillarbox.rendering.compiling import compile_source, mask
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import text_from_html
+from tests.loops import for_each
 
 MAX_SOURCE = 256 * 1024
 
@@ -123,7 +124,7 @@ def test_masking_is_reversible(source: str) -> None:
     assert masked.restored(masked.with_comments(masked.text)) == source
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("attributes", "inlined"),
     [
         *((attributes, True) for attributes in ("", "media=all", 'media="Screen, print"')),

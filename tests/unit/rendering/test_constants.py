@@ -13,10 +13,11 @@ from pillarbox.rendering import checks, compiling, engine, sandbox
 from pillarbox.rendering.compiling import compile_source
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.template_check import check_template
+from tests.loops import for_each
 from tests.refusals import faults
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "shown"),
     [
         (r"'\ud83d\ude00'", "\U0001f600"),
@@ -37,7 +38,7 @@ def test_a_constant_is_what_a_person_expects(written: str, shown: str) -> None:
     assert render_saved(source, {"y": 1}) == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         *(r"'\ud800'", r"'a\udfffb'", r"'\ude00\ud83d'", "'\ud800'"),

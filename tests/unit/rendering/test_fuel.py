@@ -16,6 +16,7 @@ from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.values import values_or_samples
+from tests.loops import for_each
 from tests.refusals import fault
 from tests.unit.rendering.test_saved import JSON, PIECES
 
@@ -92,7 +93,7 @@ def test_rows_burn_fuel_for_each_node() -> None:
     assert many - one == 100 * 13 * NODE
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "entry"),
     [
         *(
@@ -219,7 +220,7 @@ def test_failed_emails_burn_the_fuel_of_a_request() -> None:
     assert fuel.left < 256_000_000 - 1024 * 1024
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@for_each("slug", SLUGS)
 def test_starters_take_the_same_steps_with_long_values(slug: str) -> None:
     starter = get_starter(slug)
     samples = values_or_samples(starter, {})

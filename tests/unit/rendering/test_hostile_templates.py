@@ -6,6 +6,7 @@ from pillarbox.application.templates.rendered_source import render_source
 from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.rendering.template_check import Severity
+from tests.loops import for_each
 from tests.unit.rendering.test_saved import BROKEN, NOT_ALLOWED
 
 _MJML = (
@@ -33,7 +34,7 @@ def test_a_hostile_template_is_refused_with_its_line(source: str) -> None:
     assert errors(SourceKind.HTML, f"<p>Hello</p>\n\n{source}\n") == [3]
 
 
-@pytest.mark.parametrize("source", _MJML)
+@for_each("source", _MJML)
 def test_hostile_mjml_is_refused_with_its_line(source: str) -> None:
     """What mrml would load, lose or crash on is refused, and its line named."""
     document = f"<mjml><mj-body>\n<mj-text>Hello</mj-text>\n{source}\n</mj-body></mjml>"

@@ -8,6 +8,7 @@ from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.rendering.engine import render_saved
 from pillarbox.rendering.saved import missing_values
 from pillarbox.rendering.template_check import check_template
+from tests.loops import for_each
 from tests.refusals import faults
 
 MAX_LENGTH = 512 * 1024
@@ -92,14 +93,14 @@ def test_no_variables() -> None:
     assert check_template("s", "<p>{# {{ a }} #}{% raw %}{{ b }}{% endraw %}").names == ()
 
 
-@pytest.mark.parametrize("html", NOT_ALLOWED)
+@for_each("html", NOT_ALLOWED)
 def test_not_allowed(html: str) -> None:
     """Everything outside the allow-list is refused, both on saving and on rendering."""
     assert refusal(html) == ("html", "not_allowed")
     assert failure(html, {}) == ("html", "not_allowed")
 
 
-@pytest.mark.parametrize("html", BROKEN)
+@for_each("html", BROKEN)
 def test_syntax(html: str) -> None:
     """A template with a syntax error is refused as such."""
     assert refusal(html) == ("html", "template_syntax")
@@ -138,7 +139,7 @@ def test_rendering() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("html", "values", "shown"),
     [
         ("{{ x }}", {"x": True}, "true"),
@@ -162,7 +163,7 @@ def test_values(html: str, values: dict[str, Json], shown: str) -> None:
     assert render_saved(html, values) == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("html", "values", "code"),
     [
         ("{{ x }}", {}, "missing_variable"),

@@ -1,11 +1,11 @@
 """The starter templates: their data, without rendering."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.templates.template import VariableKind, subject_references
 from pillarbox.rendering.starters import SLUGS, STARTERS, all_starters, find_starter
+from tests.loops import for_each
 from tools.assemble_starters import assemble
 
 #: Contract section 2.6, row by row.
@@ -76,9 +76,7 @@ def test_default_expiry() -> None:
         assert (starter.expiry_minutes is not None) is (expires or starter.slug == "email_verify")
 
 
-@pytest.mark.parametrize(
-    "slug", ["", "../otp", "otp/", "OTP", "__class__", "otp\0", "otp ", ".", "layout.html"]
-)
+@for_each("slug", ["", "../otp", "otp/", "OTP", "__class__", "otp\0", "otp ", ".", "layout.html"])
 def test_hostile_slugs(slug: str) -> None:
     """A text that is not a slug, such as a path, finds no starter."""
     assert find_starter(slug) is None
@@ -90,7 +88,7 @@ def test_any_slug(slug: str) -> None:
     assert (find_starter(slug) is not None) is (slug in SLUGS)
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@for_each("slug", SLUGS)
 def test_assembled(slug: str) -> None:
     """Each stored template equals its assembly; otherwise run tools.assemble_starters."""
     assert (STARTERS / slug / "mail.html").read_text(encoding="utf-8") == assemble(slug)

@@ -12,6 +12,7 @@ from pillarbox.rendering.markup import attributes_of
 from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import values_or_samples
+from tests.loops import for_each
 
 MAX_GROWTH = 2
 
@@ -52,7 +53,7 @@ def test_receipt_and_steps() -> None:
     assert "1  Sign in\nUse the email address" in text_of("welcome")
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@for_each("slug", SLUGS)
 def test_starters(slug: str) -> None:
     """The text of a starter has no HTML, no two empty lines in a row, and no trailing spaces."""
     text = text_of(slug)
@@ -61,7 +62,7 @@ def test_starters(slug: str) -> None:
     assert text == "\n".join(line.rstrip() for line in text.splitlines()).strip()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("html", "text"),
     [
         ("", ""),
@@ -113,7 +114,7 @@ def test_blocks(html: str, text: str) -> None:
     assert text_from_html(html) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("html", "text"),
     [
         ("<a href='https://x.example/?a=1&amp;b=2'>See</a>", "See: https://x.example/?a=1&b=2"),
@@ -144,7 +145,7 @@ def test_links(html: str, text: str) -> None:
     assert text_from_html(html) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "html",
     [
         *(f"<p hidden>a{end}" for end in ("<h1>x", "<div>x", "<table><td>x", "<ul>x", "<hr>x")),

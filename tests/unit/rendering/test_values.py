@@ -22,6 +22,7 @@ from pillarbox.rendering.values import (
     starter_values,
     values_or_samples,
 )
+from tests.loops import for_each
 from tests.refusals import faults
 
 LEFT_OUT = "left out"
@@ -52,7 +53,7 @@ def test_missing_required_variable(slug: str, name: str, missing: Json) -> None:
     assert errors(slug, given) == [(f"variables.{name}", "missing_variable")]
 
 
-@pytest.mark.parametrize("starter", all_starters(), ids=lambda one: one.slug)
+@for_each("starter", all_starters())
 def test_all_other_variables_have_a_default(starter: StarterTemplate) -> None:
     required: dict[str, Json] = {v.name: v.sample for v in starter.variables if v.required}
     assert values(starter.slug, required).keys() >= {v.name for v in starter.variables}
@@ -164,7 +165,7 @@ def test_text_and_numbers(value: Json) -> None:
     assert values("otp", {"otp_code": value})["otp_code"] == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         *("javascript:alert(1)", "data:text/html,x", "mailto:a@b.example", "ftp://x.example"),
@@ -214,7 +215,7 @@ def test_refused_contacts(contact: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("slug", [s.slug for s in all_starters()])
+@for_each("slug", [s.slug for s in all_starters()])
 def test_preview_fills_from_samples(slug: str) -> None:
     template = get_starter(slug)
     samples = {v.name: v.sample for v in template.variables}
@@ -247,7 +248,7 @@ def test_any_url(url: str) -> None:
     assert url.lower().startswith(("http://", "https://"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("minutes", "text"),
     [
         *((1, "1 minute"), ("10", "10 minutes"), (0, "0 minutes"), (59, "59 minutes")),
@@ -276,7 +277,7 @@ def test_times_are_utc() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("amount", "shown"),
     [
         (49, "49"),
