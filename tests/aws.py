@@ -19,12 +19,9 @@ from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
-from moto.core.common_models import BaseModel
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.utils import unix_time
 from moto.dynamodb.models import DynamoDBBackend
-from moto.dynamodb.models.dynamo_type import DynamoType
-from moto.dynamodb.models.table import Table
 from moto.sqs.models import SQSBackend
 
 from local import template
@@ -141,24 +138,10 @@ def _is_kept(backend: SQSBackend, queue: str, message: Any) -> bool:
 
 @contextmanager
 def _fast_tables() -> Iterator[None]:
-    """Let moto read only what a call needs, so that a test may store many items.
-
-    By itself moto copies the whole table in depth for each write of a transaction, sorts the
-    whole table for each query, and keeps every object that it ever made.
-    """
-    query = Table.query
-
-    def query_partition(table: Table, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
-        every = table.items
-        partition = {hash_key: every[hash_key]} if hash_key in every else {}
-        with mock.patch.object(table, "items", partition):
-            return query(table, hash_key, *args, **kwargs)
-
+    """Let moto copy no table for a write: by itself it does for each part of a transaction."""
     with (
         mock.patch.object(DynamoDBBackend, "transact_write_items", transact),
         mock.patch.object(DynamoDBBackend, "batch_execute_statement", insert_all),
-        mock.patch.object(Table, "query", query_partition),
-        mock.patch.object(BaseModel, "__new__", lambda model, *_, **__: object.__new__(model)),
     ):
         yield
 

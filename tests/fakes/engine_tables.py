@@ -2,7 +2,7 @@
 
 from functools import cached_property, partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 from botocore.exceptions import ClientError
 from moto.core.utils import camelcase_to_underscores
@@ -13,6 +13,21 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sdk import sdk_session
 from tests.direct_dynamodb import DIRECT, answer, insert_all, transact
 from tests.fakes.quick_table import create_table
+
+
+class InTurn:
+    """A pool of threads that has none: to start eight takes longer than eight calls here."""
+
+    def __init__(self, _threads: int) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    map = staticmethod(map)
 
 
 class _Engine(DynamoDBBackend):

@@ -1,16 +1,36 @@
 """A table in this process that evaluates DynamoDB's expressions without a request over HTTP."""
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 from botocore.exceptions import ClientError
+from moto.core.common_models import BaseModel
 from moto.dynamodb.exceptions import ConditionalCheckFailed
 from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.table import Table as _Items
 
 from pillarbox.adapters.dynamodb.table import Table
 from tests.fakes import parsed_expressions
 
 parsed_expressions.install()
+# Typed so that mypy lets their parts be replaced.
+_tables: Any = _Items
+_models: Any = BaseModel
+_query = _tables.query
+
+
+def _query_partition(table: Any, hash_key: DynamoType, *args: Any, **kwargs: Any) -> Any:
+    """Query a partition alone: moto sorts the whole table."""
+    partition = copy(table)
+    partition.items = {hash_key: table.items[hash_key]} if hash_key in table.items else {}
+    return _query(partition, hash_key, *args, **kwargs)
+
+
+_tables.query = _query_partition
+# By itself moto keeps every object that it ever made.
+_models.__new__ = lambda model, *_, **__: object.__new__(model)
 
 
 def create_table(engine: DynamoDBBackend, name: str) -> None:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from math import ceil
 from random import Random
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 from uuid import UUID
 
@@ -109,9 +109,9 @@ class WebhookService:
     def __init__(self, *, workers: int = 50, watches: bool = True, table: float = _TABLE) -> None:
         self.simulation = Simulation()
         self.queue = FairTaskQueue(self.clock)
-        self.endpoints = webhooks.FakeWebhookEndpoints()
-        self.healths = _NotedHealths()
-        self.waiting = webhooks.FakeWaitingEvents(self.clock)
+        self.endpoints = _Endpoints()
+        self.healths = _Healths()
+        self.waiting = _Waiting()
         #: The seconds that a POST to each endpoint takes, and its status.
         self.answers: dict[str, tuple[float, int]] = {}
         #: The waits of each endpoint's events until their POST began, in seconds.
@@ -120,14 +120,14 @@ class WebhookService:
         self._random = Random(1)  # noqa: S311  no secret
         self._queued_at: dict[str, datetime] = {}
         self._ports = PostingPorts(
-            endpoints=self.endpoints,
-            healths=self.healths,
-            deliveries=_SlowDeliveries(self.simulation, table),
+            endpoints=cast("Any", self.endpoints),
+            healths=cast("Any", self.healths),
+            deliveries=cast("Any", _Deliveries(self.simulation, table)),
             waiting=self.waiting,
             queue=self.queue,
             due=webhooks.FakeDueTimes(),
             messages=stores.FakeMessages(stores.Store()),
-            suppressions=webhooks.FakeSuppressionLookup(),
+            suppressions=mock.Mock(),
             poster=self,
             aws_poster=webhooks.FakeAwsPoster,
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),
@@ -153,7 +153,7 @@ class WebhookService:
         """Add an endpoint that answers after some seconds, if it does."""
         secret = new_secret(builders.NOW)
         endpoint = webhooks.endpoint(account_id, secrets=(secret,))
-        self.endpoints.add(endpoint, 10)
+        self.endpoints.add(endpoint)
         self.answers[endpoint.endpoint_id] = (seconds, status)
         return endpoint
 
@@ -240,33 +240,77 @@ class WebhookService:
         return [results[position] for position in range(len(calls))]
 
 
-class _NotedHealths(webhooks.FakeEndpointHealths):
+class _Endpoints:
+    """Implements what the worker needs of `webhooks.ports.WebhookEndpoints`."""
+
     def __init__(self) -> None:
-        super().__init__()
+        self._stored: dict[str, WebhookEndpoint] = {}
+
+    def add(self, endpoint: WebhookEndpoint) -> None:
+        self._stored[endpoint.endpoint_id] = endpoint
+
+    def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
+        del account_id
+        return self._stored.get(endpoint_id)
+
+
+class _Healths:
+    """Implements what the worker needs of `webhooks.ports.EndpointHealths`."""
+
+    def __init__(self) -> None:
         self.slow = set[str]()
+        self._stored: dict[str, EndpointHealth] = {}
+
+    def get(self, account_id: str, endpoint_id: str) -> EndpointHealth:
+        del account_id
+        return self._stored.get(endpoint_id, EndpointHealth())
 
     def replace(
         self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
     ) -> bool:
+        if self.get(account_id, endpoint_id) != old:
+            return False
         if new.slow_since is not None:
             self.slow.add(endpoint_id)
-        return super().replace(account_id, endpoint_id, old, new)
+        self._stored[endpoint_id] = new
+        return True
 
 
-class _SlowDeliveries(webhooks.FakeWebhookDeliveries):
+class _Waiting:
+    """Implements `webhooks.ports.WaitingEvents`."""
+
+    def __init__(self) -> None:
+        self._stored: dict[str, dict[str, WebhookEvent]] = {}
+
+    def put(self, event: WebhookEvent) -> None:
+        self._stored.setdefault(event.endpoint_id, {})[event.delivery_id] = event
+
+    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
+        del account_id
+        waiting = self._stored.get(endpoint_id, {})
+        return [waiting[each] for each in sorted(waiting)[:limit]]
+
+    def remove(self, event: WebhookEvent) -> None:
+        self._stored.get(event.endpoint_id, {}).pop(event.delivery_id, None)
+
+
+class _Deliveries:
+    """Implements what the worker needs of `webhooks.ports.WebhookDeliveries`."""
+
     def __init__(self, simulation: Simulation, seconds: float) -> None:
-        super().__init__()
         self._simulation, self._seconds = simulation, seconds
+        self._stored: dict[str, WebhookDelivery] = {}
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        del account_id, endpoint_id
         self._simulation.sleep(self._seconds)
-        return super().get(account_id, endpoint_id, delivery_id)
+        return self._stored.get(delivery_id)
 
     peek = get
 
     def put(self, delivery: WebhookDelivery) -> None:
         self._simulation.sleep(self._seconds)
-        super().put(delivery)
+        self._stored[delivery.event.delivery_id] = delivery
 
 
 class _Payloads:

@@ -16,6 +16,15 @@ from typing import Any
 from unittest import mock
 from uuid import UUID
 
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.webhooks.deliveries import (
+    DynamoWaitingEvents,
+    DynamoWebhookDeliveries,
+)
+from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+    DynamoEndpointHealths,
+    DynamoWebhookEndpoints,
+)
 from pillarbox.application.alerts.raising import Alerts
 from pillarbox.application.alerts.telling import AlertTelling
 from pillarbox.application.sending.service_mail import ServiceMail
@@ -29,10 +38,17 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.erasure import erase_recipient
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Event, Message, SendRoute
-from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEndpoint, WebhookTask
+from pillarbox.domain.webhooks.endpoint import (
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookTask,
+)
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhooks.payload import payload_writers
 from tests.fakes import alerts, builders, stores, webhooks
+from tests.fakes.engine_tables import EngineTable
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
 #: The queue delivers the tasks of a dead worker again after this time.
@@ -91,10 +107,11 @@ class WebhookWorld:
 
     def __post_init__(self) -> None:
         self.store = stores.Store()
-        self.endpoints = webhooks.FakeWebhookEndpoints()
-        self.healths = webhooks.FakeEndpointHealths()
-        self.deliveries = webhooks.FakeWebhookDeliveries()
-        self.waiting = webhooks.FakeWaitingEvents(lambda: self.now)
+        self.table = EngineTable("table")
+        self.endpoints = DynamoWebhookEndpoints(EngineTable("credentials", self.table), self.table)
+        self.healths = DynamoEndpointHealths(self.table)
+        self.deliveries = DynamoWebhookDeliveries(self.table)
+        self.waiting = DynamoWaitingEvents(self.table, lambda: self.now)
         self.queue = webhooks.FakeWebhookQueue()
         self.due = webhooks.FakeDueTimes()
         self.alerts = alerts.FakeAlerts()
@@ -102,7 +119,9 @@ class WebhookWorld:
         self.poster = webhooks.FakeWebhookPoster()
         self.poster.answer = lambda post: self.answer(post.url, post.event_id)
         self.aws = webhooks.FakeAwsPoster()
-        self.suppressions = webhooks.FakeSuppressionLookup()
+        self.suppressions = DynamoSuppressions(self.table)
+        #: The endpoints that were added, also those that were removed since.
+        self.added: list[WebhookEndpoint] = []
         #: How often each event was accepted by its endpoint.
         self.accepted: Counter[UUID] = Counter()
         #: The changes of records that the stream has not delivered yet.
@@ -209,13 +228,29 @@ class WebhookWorld:
     def add_endpoint(self, **changes: Any) -> WebhookEndpoint:
         added = webhooks.endpoint(**changes)
         self.endpoints.add(added, 10)
+        self.added.append(added)
         return added
 
-    def deliveries_of(self, endpoint: WebhookEndpoint) -> list[WebhookDelivery]:
+    def set_health(self, endpoint: WebhookEndpoint, health: EndpointHealth) -> None:
+        place = endpoint.account_id, endpoint.endpoint_id
+        assert self.healths.replace(*place, self.healths.get(*place), health)
+
+    def health_of(self, endpoint: WebhookEndpoint) -> EndpointHealth:
+        return self.healths.get(endpoint.account_id, endpoint.endpoint_id)
+
+    def deliveries_of(self, endpoint: WebhookEndpoint) -> Sequence[WebhookDelivery]:
+        place = endpoint.account_id, endpoint.endpoint_id
+        return self.deliveries.newest_first(*place, 10**6, None).items
+
+    def all_deliveries(self) -> list[WebhookDelivery]:
+        return [each for endpoint in self.added for each in self.deliveries_of(endpoint)]
+
+    def all_waiting(self) -> list[WebhookEvent]:
+        """Return the events that wait, those of each endpoint oldest first."""
         return [
             each
-            for each in self.deliveries.deliveries.values()
-            if each.event.endpoint_id == endpoint.endpoint_id
+            for endpoint in self.added
+            for each in self.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, 10**6)
         ]
 
     def change(self, message: Message, *events: Event) -> Message:
@@ -225,7 +260,7 @@ class WebhookWorld:
         """
         key = (message.account_id, message.message_id)
         old = self.store.messages.get(key)
-        accepted = replace(message, announced=message.account_id in self.endpoints.marked)
+        accepted = replace(message, announced=bool(self.endpoints.of_account(message.account_id)))
         new = (old or accepted).with_events(events)
         if new.announced:
             before = {(each.kind, each.recipient) for each in events_of(old)} if old else set()
@@ -249,7 +284,8 @@ class WebhookWorld:
         """Return the ids of all events that the endpoints must receive, as they happened."""
         return {
             event.event_id(endpoint.endpoint_id)
-            for endpoint in self.endpoints.endpoints.values()
+            for account_id in {event.account_id for event in self._happened}
+            for endpoint in self.endpoints.of_account(account_id)
             for event in self._happened
             if receives(endpoint, event.type)
         }

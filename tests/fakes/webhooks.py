@@ -1,24 +1,18 @@
-"""Fakes of the ports for webhooks over plain dicts. They pass the tests in tests/ports."""
+"""What webhooks meet outside the tables: the queue, a quick timer, and the endpoints."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from typing import Any
 from uuid import UUID
 
-from pillarbox.application.message_log import ScanPage
-from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
-from pillarbox.domain.accounts.suppression import Suppression
+from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
-    DeliveryState,
     DueTask,
     EndpointDrain,
-    EndpointHealth,
     OwnerNotice,
-    WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     WebhookSecret,
@@ -46,172 +40,6 @@ def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
         created_at=created,
     )
     return replace(default, **changes)
-
-
-@dataclass
-class FakeWebhookEndpoints:
-    """Implements `webhooks.ports.WebhookEndpoints`; `marked` has the accounts with a mark."""
-
-    endpoints: dict[tuple[str, str], WebhookEndpoint] = field(default_factory=dict)
-    replayed: dict[tuple[str, str], datetime] = field(default_factory=dict)
-    marked: set[str] = field(default_factory=set)
-    requests: dict[str, tuple[datetime, int]] = field(default_factory=dict)
-
-    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
-        if len(self.of_account(endpoint.account_id)) >= most:
-            return False
-        self.endpoints[endpoint.account_id, endpoint.endpoint_id] = endpoint
-        self.marked.add(endpoint.account_id)
-        return True
-
-    def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        return self.endpoints.get((account_id, endpoint_id))
-
-    def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
-        return [self.endpoints[key] for key in sorted(self.endpoints) if key[0] == account_id]
-
-    def change(
-        self, account_id: str, endpoint_id: str, changes: EndpointChanges
-    ) -> WebhookEndpoint | None:
-        old = self.get(account_id, endpoint_id)
-        if old is None:
-            return None
-        new = replace(
-            old,
-            url=old.url if changes.url is None else changes.url,
-            types=old.types if changes.types is None else changes.types,
-            enabled=old.enabled if changes.enabled is None else changes.enabled,
-            format=old.format if changes.format is None else changes.format,
-            role_arn=old.role_arn if changes.role_arn is None else changes.role_arn,
-        )
-        self.endpoints[account_id, endpoint_id] = new
-        return new
-
-    def replace_secrets(
-        self,
-        account_id: str,
-        endpoint_id: str,
-        old: tuple[WebhookSecret, ...],
-        new: tuple[WebhookSecret, ...],
-    ) -> bool:
-        current = self.get(account_id, endpoint_id)
-        if current is None or current.secrets != old:
-            return False
-        self.endpoints[account_id, endpoint_id] = replace(current, secrets=new)
-        return True
-
-    def begin_replay(
-        self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
-    ) -> bool:
-        key = account_id, endpoint_id
-        if key not in self.endpoints or self.replayed.get(key, now - pause) > now - pause:
-            return False
-        self.replayed[key] = now
-        return True
-
-    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
-        now = now.replace(second=0, microsecond=0)
-        minute, count = self.requests.get(account_id, (now, 0))
-        if minute < now:
-            minute, count = now, 0
-        if count >= most:
-            return False
-        self.requests[account_id] = minute, count + 1
-        return True
-
-    def remove(self, account_id: str, endpoint_id: str) -> bool:
-        removed = self.endpoints.pop((account_id, endpoint_id), None)
-        if removed and not self.of_account(account_id):
-            self.marked.discard(account_id)
-        return removed is not None
-
-
-@dataclass
-class FakeEndpointHealths:
-    """Implements `webhooks.ports.EndpointHealths`."""
-
-    healths: dict[tuple[str, str], EndpointHealth] = field(default_factory=dict)
-
-    def get(self, account_id: str, endpoint_id: str) -> EndpointHealth:
-        return self.healths.get((account_id, endpoint_id), EndpointHealth())
-
-    def replace(
-        self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
-    ) -> bool:
-        if self.get(account_id, endpoint_id) != old:
-            return False
-        self.healths[account_id, endpoint_id] = new
-        return True
-
-    def remove(self, account_id: str, endpoint_id: str) -> None:
-        self.healths.pop((account_id, endpoint_id), None)
-
-
-@dataclass
-class FakeWebhookDeliveries:
-    """Implements `webhooks.ports.WebhookDeliveries`."""
-
-    deliveries: dict[tuple[EndpointKey, str], WebhookDelivery] = field(default_factory=dict)
-
-    def put(self, delivery: WebhookDelivery) -> None:
-        event = delivery.event
-        key = (event.account_id, event.endpoint_id), event.delivery_id
-        old = self.deliveries.get(key)
-        if (
-            old is None
-            or DeliveryState.WAITING is old.state
-            or DeliveryState.DELIVERED is delivery.state
-            or (event.replayed_at or _NEVER) > (old.event.replayed_at or _NEVER)
-        ):
-            self.deliveries[key] = delivery
-
-    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
-        return self.deliveries.get(((account_id, endpoint_id), delivery_id))
-
-    peek = get
-
-    def newest_first(
-        self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
-    ) -> ScanPage[WebhookDelivery]:
-        ids = sorted(
-            (
-                delivery_id
-                for key, delivery_id in self.deliveries
-                if key == (account_id, endpoint_id) and (cursor is None or delivery_id < cursor)
-            ),
-            reverse=True,
-        )[:limit]
-        items = [self.deliveries[(account_id, endpoint_id), each] for each in ids]
-        return ScanPage(items, ids[-1] if len(ids) == limit else None)
-
-
-@dataclass
-class FakeWaitingEvents:
-    """Implements `webhooks.ports.WaitingEvents`; `waiting` has events and until when each waits."""
-
-    clock: Callable[[], datetime]
-    waiting: dict[tuple[EndpointKey, str], tuple[WebhookEvent, datetime]] = field(
-        default_factory=dict
-    )
-    tokens: Iterator[int] = field(default_factory=count)
-
-    def put(self, event: WebhookEvent) -> None:
-        key = (event.account_id, event.endpoint_id)
-        put = replace(event, token=str(next(self.tokens)))
-        self.waiting[key, event.delivery_id] = put, self.clock() + _WAITING_KEPT
-
-    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        found = sorted(
-            (delivery_id, event)
-            for (key, delivery_id), (event, until) in self.waiting.items()
-            if key == (account_id, endpoint_id) and until > self.clock()
-        )
-        return [event for _, event in found[:limit]]
-
-    def remove(self, event: WebhookEvent) -> None:
-        key = (event.account_id, event.endpoint_id), event.delivery_id
-        if key in self.waiting and self.waiting[key][0].token == event.token:
-            del self.waiting[key]
 
 
 @dataclass
@@ -260,16 +88,6 @@ class Post:
     event_id: UUID
     headers: Mapping[str, str]
     body: bytes
-
-
-@dataclass
-class FakeSuppressionLookup:
-    """Implements `webhooks.ports.SuppressionLookup`."""
-
-    suppressions: dict[tuple[str, str], Suppression] = field(default_factory=dict)
-
-    def get(self, account_id: str, address: str) -> Suppression | None:
-        return self.suppressions.get((account_id, address))
 
 
 class FakeWebhookPoster:

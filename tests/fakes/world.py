@@ -57,19 +57,23 @@ class Fault:
     )
 
 
-def faults_of(calls: Sequence[str]) -> Iterator[Fault]:
+def faults_of(calls: Sequence[str], most: int = 10**6) -> Iterator[Fault]:
     """Yield a kill or an error, before or after it, at each call of a run.
 
     The four take turns, and each kind of call gets all of them, also one that is made once.
+    Of one that is made more often than `most`, so many calls get one, from the first to the last.
     """
     positions: defaultdict[str, list[int]] = defaultdict(list)
     for position, call in enumerate(calls):
         positions[call].append(position)
     error = ServiceError("service_unavailable", "planted")
     for made in positions.values():
-        for number in range(max(len(made), 4)):
+        count = min(len(made), most)
+        for number in range(max(count, 4)):
             when: Literal["before", "after"] = "before" if number % 4 in {0, 3} else "after"
-            yield Fault(made[number % len(made)], when, error if number % 2 else Killed())
+            yield Fault(
+                made[number % count * len(made) // count], when, error if number % 2 else Killed()
+            )
 
 
 class Gate:

@@ -1,4 +1,4 @@
-"""Events in buses and buckets of tenants: the fake, and the adapter on emulated AWS."""
+"""Events in buses and buckets of tenants, on emulated AWS."""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ import pytest
 from botocore.exceptions import ConnectionClosedError, ConnectTimeoutError
 
 from pillarbox.adapters.aws_poster import AwsSessionPoster
-from pillarbox.application.webhooks.ports import AwsPoster, PostResult
+from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint, WebhookEvent
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.aws import REGION, Aws
 from tests.fakes.builders import ACCOUNT, NOW
-from tests.fakes.webhooks import FakeAwsPoster, endpoint
+from tests.fakes.webhooks import endpoint
 from tests.trusting_sts import TrustingSts, refusal
 
 SERVICE, TENANT = "999999999999", "123456789012"
@@ -76,19 +76,10 @@ def tenant(aws: Aws) -> Iterator[Tenant]:
         yield Tenant()
 
 
-@pytest.fixture(params=["fake", "adapter"])
-def poster(request: pytest.FixtureRequest) -> AwsPoster:
-    """Return the fake, then the adapter; neither role trusts an endpoint yet."""
-    if request.param == "fake":
-        return FakeAwsPoster()
-    made: Tenant = request.getfixturevalue("tenant")
-    return made.poster
-
-
-def test_a_role_that_does_not_trust_the_endpoint_is_a_failure(poster: AwsPoster) -> None:
+def test_a_role_that_does_not_trust_the_endpoint_is_a_failure(tenant: Tenant) -> None:
     """The result is a failure with a reason; no exception ends the batch of the worker."""
     one = endpoint(url=BUS, role_arn=ROLE, secrets=())
-    result = poster.put(one, event_of(one), BODY)
+    result = tenant.put(one)
     assert result.status_code == 403
     assert "AWS refused AssumeRole" in (result.error or "")
 

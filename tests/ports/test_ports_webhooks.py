@@ -1,7 +1,6 @@
-"""What webhooks store and queue: the fakes and the adapters on emulated AWS."""
+"""What webhooks store and queue, on emulated AWS."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -23,13 +22,6 @@ from pillarbox.adapters.dynamodb.webhooks.deliveries import (
 from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
 from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue, read_task, write_task
-from pillarbox.application.webhooks.ports import (
-    DueTimes,
-    EndpointHealths,
-    WaitingEvents,
-    WebhookDeliveries,
-    WebhookQueue,
-)
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.timing import milliseconds
@@ -47,7 +39,6 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookType,
 )
 from tests.aws import Aws
-from tests.fakes import webhooks
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at
 
 ENDPOINT = "endpoint-1"
@@ -64,46 +55,26 @@ class AdjustableClock:
         return self.now
 
 
-@dataclass
 class WebhookPorts:
-    """One implementation of the ports, and a clock for both."""
+    """The adapters, and a clock for them."""
 
-    deliveries: WebhookDeliveries
-    waiting: WaitingEvents
-    healths: EndpointHealths
-    due: DueTimes
-    queue: WebhookQueue
-    #: Receives the tasks that are not hidden.
-    receive: Callable[[], list[PostingTask]]
-    clock: "AdjustableClock"
+    def __init__(self, aws: Aws) -> None:
+        table = Table(aws.table)
+        self.clock = AdjustableClock()
+        self.deliveries = DynamoWebhookDeliveries(table)
+        self.waiting = DynamoWaitingEvents(table, self.clock)
+        self.healths = DynamoEndpointHealths(table)
+        self.due = DynamoDueTimes(table)
+        self.queue = SqsWebhookQueue(aws.queue_url)
+        self._queue_url = aws.queue_url
+
+    def receive(self) -> list[PostingTask]:
+        return _received(self._queue_url)
 
 
-@pytest.fixture(params=["fakes", "adapters"])
-def ports(request: pytest.FixtureRequest) -> WebhookPorts:
-    """Return the fakes, then the adapters."""
-    clock = AdjustableClock()
-    if request.param == "fakes":
-        fake_queue = webhooks.FakeWebhookQueue()
-        return WebhookPorts(
-            deliveries=webhooks.FakeWebhookDeliveries(),
-            waiting=webhooks.FakeWaitingEvents(clock),
-            healths=webhooks.FakeEndpointHealths(),
-            due=webhooks.FakeDueTimes(),
-            queue=fake_queue,
-            receive=lambda: [task for task, hidden in fake_queue.tasks if not hidden],
-            clock=clock,
-        )
-    names: Aws = request.getfixturevalue("aws")
-    table = Table(names.table)
-    return WebhookPorts(
-        deliveries=DynamoWebhookDeliveries(table),
-        waiting=DynamoWaitingEvents(table, clock),
-        healths=DynamoEndpointHealths(table),
-        due=DynamoDueTimes(table),
-        queue=SqsWebhookQueue(names.queue_url),
-        receive=lambda: _received(names.queue_url),
-        clock=clock,
-    )
+@pytest.fixture
+def ports(aws: Aws) -> WebhookPorts:
+    return WebhookPorts(aws)
 
 
 def _received(queue_url: str) -> list[PostingTask]:
@@ -153,15 +124,6 @@ def test_a_delivery_is_read_as_it_was_written(
     assert ports.deliveries.get(ACCOUNT, ENDPOINT, delivery_id) == delivery
     assert ports.deliveries.get(ACCOUNT, "endpoint-2", delivery_id) is None
     assert ports.deliveries.get("acct00000002", ENDPOINT, delivery_id) is None
-
-
-def test_a_later_state_replaces_the_record(ports: WebhookPorts) -> None:
-    """An event has one record, whose last state counts."""
-    first = WebhookDelivery(event=event(), state=DeliveryState.WAITING, next_at=at(9))
-    last = replace(first, state=DeliveryState.DELIVERED, next_at=None)
-    ports.deliveries.put(first)
-    ports.deliveries.put(last)
-    assert ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 10, None).items == [last]
 
 
 def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) -> None:
@@ -216,12 +178,6 @@ def test_deliveries_are_listed_newest_first_in_pages(ports: WebhookPorts) -> Non
     assert found == stored[::-1]
 
 
-def test_a_log_of_no_delivery_is_empty(ports: WebhookPorts) -> None:
-    """An endpoint without deliveries has one empty page."""
-    page = ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 2, None)
-    assert (list(page.items), page.next) == ([], None)
-
-
 def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
     """Of two changes that start from the same health, one is refused."""
     healthy, failing = EndpointHealth(), EndpointHealth(failing_since=NOW, failures=1)
@@ -236,29 +192,6 @@ def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
     assert ports.healths.replace(ACCOUNT, ENDPOINT, opened, healthy)
     assert ports.healths.replace(ACCOUNT, ENDPOINT, healthy, failing)
     assert ports.healths.get(ACCOUNT, "endpoint-2") == healthy
-
-
-def test_health_is_removed(ports: WebhookPorts) -> None:
-    """Without its record an endpoint is healthy; to remove it again changes nothing."""
-    healthy, failing = EndpointHealth(), EndpointHealth(failing_since=NOW, failures=1)
-    for endpoint_id in (ENDPOINT, "endpoint-2"):
-        assert ports.healths.replace(ACCOUNT, endpoint_id, healthy, failing)
-    for _ in range(2):
-        ports.healths.remove(ACCOUNT, ENDPOINT)
-        assert ports.healths.get(ACCOUNT, ENDPOINT) == healthy
-    assert ports.healths.get(ACCOUNT, "endpoint-2") == failing
-
-
-def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
-    """The same event waits once, and a removed one no more."""
-    events = [event(9, 0), event(3, 1), event(5, 2)]
-    for each in (*events[::-1], events[1], event(endpoint_id="endpoint-2")):
-        ports.waiting.put(each)
-    found = [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 2)]
-    assert found == events[:2]
-    ports.waiting.remove(found[0])
-    ports.waiting.remove(found[0])
-    assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
 
 
 def test_an_event_that_was_put_again_is_not_removed(ports: WebhookPorts) -> None:
@@ -338,16 +271,6 @@ def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:
     assert not [*ports.due.due(minute - timedelta(milliseconds=1))]
     found = [(due, task) for due, tasks in ports.due.due(minute) for task in tasks]
     assert sorted(map(repr, found)) == sorted(map(repr, [(minute, tried), (minute, DRAIN)]))
-
-
-def test_a_removed_task_is_not_due_again(ports: WebhookPorts) -> None:
-    ports.due.put(event(1), at(60))
-    ports.due.put(event(2), at(900))
-    for minute, tasks in ports.due.due(at(180)):
-        ports.due.remove(minute, tasks)
-        ports.due.remove(minute, tasks)
-    later = [task for _, tasks in ports.due.due(at(960)) for task in tasks]
-    assert later == [event(2)]
 
 
 def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts) -> None:

@@ -11,14 +11,17 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
+from pillarbox.adapters import aws
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.message import Event, EventKind
 from pillarbox.domain.webhooks.endpoint import DeliveryState
 from tests.fakes.builders import ACCOUNT, at, message
+from tests.fakes.engine_tables import InTurn
 from tests.fakes.webhook_world import WebhookWorld
 from tests.fakes.world import Fault, Killed
 from verification.turns import Turns
@@ -136,6 +139,7 @@ class _BusyWorld(WebhookWorld):
         return self._turns.together([*make_all, look])[:-1]
 
 
+@mock.patch.object(aws, "ThreadPoolExecutor", InTurn)
 def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
     """Run one history. An undisturbed one has endpoints that fail, but no fault of our own."""
     random = Random(seed)  # noqa: S311  no secret
@@ -215,7 +219,7 @@ def _erase(world: WebhookWorld, random: Random) -> None:
 def _replay(world: WebhookWorld, random: Random) -> Counter[UUID]:
     """Let owners ask in the next minute for some events again, and return which."""
     replayed: Counter[UUID] = Counter()
-    for delivery in [*world.deliveries.deliveries.values()]:
+    for delivery in world.all_deliveries():
         if delivery.state is DeliveryState.DELIVERED and random.random() < 0.3:
             again = replace(delivery.event, replayed_at=world.now)
             world.queue.put_all([again], timedelta(seconds=random.uniform(0, 60)))
@@ -232,9 +236,9 @@ def _judge(world: WebhookWorld, replayed: Counter[UUID], *, disturbed: bool) -> 
         wrong = f"{lost.total()} events lost"
     elif set(world.accepted) - set(expected):
         wrong = "an invented event"
-    elif world.waiting.waiting:
+    elif world.all_waiting():
         wrong = "events wait for ever"
-    elif any(each.state is DeliveryState.WAITING for each in world.deliveries.deliveries.values()):
+    elif any(each.state is DeliveryState.WAITING for each in world.all_deliveries()):
         wrong = "a record says for ever that its event waits"
     elif not disturbed and repeated:
         wrong = f"{repeated} events repeated in an undisturbed run"

@@ -2,7 +2,14 @@
 
 import pytest
 
+from pillarbox.adapters import aws
+from tests.fakes.engine_tables import InTurn
 from tests.fakes.world import World
+
+
+@pytest.fixture(autouse=True)
+def calls_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aws, "ThreadPoolExecutor", InTurn)
 
 
 @pytest.fixture

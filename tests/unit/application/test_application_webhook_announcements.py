@@ -1,8 +1,8 @@
-"""Announcements over fakes: who receives what, how often endpoints are read, and what fails."""
+"""Announcements: who receives what, how often endpoints are read, and what fails."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum, auto
 from unittest.mock import Mock
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import Unavailable
@@ -23,29 +24,23 @@ from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
 from pillarbox.domain.webhooks.events import AccountEvent, account_paused
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
-from tests.fakes.webhooks import FakeWebhookEndpoints, FakeWebhookQueue, endpoint
+from tests.fakes.engine_tables import EngineTable
+from tests.fakes.webhooks import FakeWebhookQueue, endpoint
 
 
-@dataclass
-class _EndpointsOfAnotherVersion(FakeWebhookEndpoints):
-    """Cannot read the endpoints of some accounts."""
+class _Endpoints(DynamoWebhookEndpoints):
+    """Counts the reads of each account, and cannot read the endpoints of some."""
 
-    unreadable: set[str] = field(default_factory=set)
-
-    def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
-        if account_id in self.unreadable:
-            raise KeyError("types")
-        return super().of_account(account_id)
-
-
-@dataclass
-class _CountedEndpoints(FakeWebhookEndpoints):
-    """Counts the reads of each account."""
-
-    reads: Counter[str] = field(default_factory=Counter)
+    def __init__(self, unreadable: Collection[str] = ()) -> None:
+        table = EngineTable("table")
+        super().__init__(EngineTable("credentials", table), table)
+        self.reads = Counter[str]()
+        self._unreadable = unreadable
 
     def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
         self.reads[account_id] += 1
+        if account_id in self._unreadable:
+            raise KeyError("types")
         return super().of_account(account_id)
 
 
@@ -63,7 +58,7 @@ def _announcement(endpoints: WebhookEndpoints, queue: WebhookQueue) -> Announcem
 
 def test_a_batch_reads_the_endpoints_of_each_account_once() -> None:
     """The next batch reads them again, and a batch without an event of an account never does."""
-    endpoints = _CountedEndpoints()
+    endpoints = _Endpoints()
     announcement = _announcement(endpoints, FakeWebhookQueue())
     announcement.apply([ACCOUNT, OTHER_ACCOUNT, ACCOUNT])
     assert endpoints.reads == {ACCOUNT: 1, OTHER_ACCOUNT: 1}
@@ -97,7 +92,7 @@ def test_an_endpoint_receives_each_event_after_its_creation(
     steps: Sequence[tuple[_Step, int, int, bool]],
 ) -> None:
     """Two functions take the batches, and clocks of writers are up to 30 seconds wrong."""
-    endpoints, queue = FakeWebhookEndpoints(), FakeWebhookQueue()
+    endpoints, queue = _Endpoints(), FakeWebhookQueue()
     functions = [
         Announcement[AccountEvent](
             account_of=lambda event: event.account_id,
@@ -128,7 +123,7 @@ def test_an_endpoint_receives_each_event_after_its_creation(
 
 def test_a_batch_that_cannot_be_queued_is_repeated_from_its_start() -> None:
     """An error of the queue is reported after those of records, and the whole batch comes again."""
-    endpoints = _EndpointsOfAnotherVersion(unreadable={OTHER_ACCOUNT})
+    endpoints = _Endpoints(unreadable={OTHER_ACCOUNT})
     endpoints.add(endpoint(ACCOUNT), 1)
     queue = Mock(put_all=Mock(side_effect=Unavailable("queue")))
     announcement = _announcement(endpoints, queue)
@@ -140,7 +135,7 @@ def test_a_batch_that_cannot_be_queued_is_repeated_from_its_start() -> None:
 
 def test_endpoints_that_are_out_of_reach_stop_the_batch() -> None:
     """The whole batch comes again, whichever of its records announces something."""
-    endpoints, queue = FakeWebhookEndpoints(), FakeWebhookQueue()
+    endpoints, queue = _Endpoints(), FakeWebhookQueue()
     for account_id in (ACCOUNT, OTHER_ACCOUNT):
         endpoints.add(endpoint(account_id), 1)
     for failing in (ACCOUNT, OTHER_ACCOUNT):
@@ -161,7 +156,7 @@ def test_endpoints_that_are_out_of_reach_stop_the_batch() -> None:
 
 def test_unreadable_endpoints_do_not_stop_other_accounts() -> None:
     """If an account's endpoints cannot be read, the batch goes on, and the error is reported."""
-    endpoints = _EndpointsOfAnotherVersion(unreadable={OTHER_ACCOUNT})
+    endpoints = _Endpoints(unreadable={OTHER_ACCOUNT})
     endpoints.add(endpoint(ACCOUNT), 1)
     queue = FakeWebhookQueue()
     announcement = _announcement(endpoints, queue)
@@ -183,7 +178,7 @@ def test_a_recent_record_that_cannot_be_read_comes_again(
     age: timedelta | None, retry_from: int | None
 ) -> None:
     """A newer version may read it meanwhile. It holds no other up for longer than 15 minutes."""
-    endpoints, queue = FakeWebhookEndpoints(), FakeWebhookQueue()
+    endpoints, queue = _Endpoints(), FakeWebhookQueue()
     endpoints.add(endpoint(ACCOUNT), 1)
 
     def read(record: str) -> Sequence[AccountEvent]:

@@ -128,7 +128,7 @@ def test_the_record_of_an_attempt() -> None:
     assert (result.outcome, result.delivery.next_at) == ("delivered", None)
     assert result.delivery.state is DeliveryState.DELIVERED
     assert result.took == timedelta(milliseconds=1_234, microseconds=999)
-    assert [*world.deliveries.deliveries.values()] == [result.delivery]
+    assert world.all_deliveries() == [result.delivery]
 
 
 def test_an_attempt_is_added_to_the_earlier_ones() -> None:
@@ -143,7 +143,7 @@ def test_an_attempt_is_added_to_the_earlier_ones() -> None:
     assert result.outcome == "failed"
     assert result.delivery.state is not DeliveryState.DELIVERED
     assert result.retry_after == timedelta(hours=1)
-    assert not world.deliveries.deliveries
+    assert not world.all_deliveries()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_change_of_the_health_is_tried_twenty_times(meetings: int, *, succeeds
     def meet(name: str) -> None:
         if name == "healths.replace" and len(tries) <= meetings:
             other = EndpointHealth(probes=len(tries))
-            world.healths.healths[key] = other
+            world.set_health(endpoint, other)
 
     def change(health: EndpointHealth) -> EndpointHealth:
         tries.append(health)
@@ -202,7 +202,7 @@ def test_a_retry_is_queued_and_recorded(drawn: float, seconds: int) -> None:
     wait = timedelta(seconds=seconds)
     assert (result.outcome, result.delivery.next_at) == ("retry", world.now + wait)
     assert world.queue.tasks == [(replace(delivery.event, attempts=1), wait)]
-    assert [*world.deliveries.deliveries.values()] == [result.delivery]
+    assert world.all_deliveries() == [result.delivery]
 
 
 @pytest.mark.parametrize(("attempts", "outcome"), [(9, "retry"), (10, "given_up")])
@@ -213,7 +213,7 @@ def test_the_tenth_attempt_is_the_last(attempts: int, outcome: str) -> None:
     assert Attempts(ports_of(world)).retry(endpoint, tried).outcome == outcome
     expected = "waiting" if outcome == "retry" else outcome
     assert Attempts(ports_of(world)).fail_probe(endpoint, tried).outcome == expected
-    (stored,) = world.deliveries.deliveries.values()
+    (stored,) = world.all_deliveries()
     assert (stored.state is DeliveryState.FAILED) == (outcome == "given_up")
 
 
@@ -221,8 +221,15 @@ def test_a_failed_probe_plans_the_next_one() -> None:
     """The number of probes grows by one, and the lease is given back."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
-    world.healths.healths[key] = EndpointHealth(
-        open_since=world.now, failing_since=world.now, failures=5, probes=1, drain_until=world.now
+    world.set_health(
+        endpoint,
+        EndpointHealth(
+            open_since=world.now,
+            failing_since=world.now,
+            failures=5,
+            probes=1,
+            drain_until=world.now,
+        ),
     )
     Attempts(ports_of(world)).fail_probe(endpoint, failed(world, delivery, 3))
     health = world.healths.get(*key)
@@ -236,7 +243,7 @@ def test_a_probe_that_fails_after_the_circuit_closed_begins_a_drain() -> None:
     """If a success closed the circuit meanwhile, what waits is drained at once."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
-    world.healths.healths[key] = EndpointHealth(drain_until=world.now)
+    world.set_health(endpoint, EndpointHealth(drain_until=world.now))
     Attempts(ports_of(world)).fail_probe(endpoint, failed(world, delivery, 2))
     health = world.healths.get(*key)
     assert (health.drain_until, health.probe_at, health.probes) == (None, None, 0)
@@ -247,7 +254,7 @@ def test_the_fifth_failure_opens_the_circuit() -> None:
     """Its first probe is planned before it opens, once."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
-    world.healths.healths[key] = EndpointHealth(failing_since=world.now - MINUTE, failures=4)
+    world.set_health(endpoint, EndpointHealth(failing_since=world.now - MINUTE, failures=4))
     attempts = Attempts(ports_of(world))
     assert attempts.retry(endpoint, failed(world, delivery)).outcome == "waiting"
     wait = timedelta(seconds=5)
@@ -280,10 +287,9 @@ def test_only_the_last_attempt_says_gone(last: int) -> None:
 def test_an_endpoint_that_is_disabled_already_stays_as_it_is() -> None:
     """Another 410 changes neither reason nor time, and no second notice is planned."""
     world, endpoint, delivery = one_event()
-    key = (endpoint.account_id, endpoint.endpoint_id)
     since = world.now - timedelta(hours=1)
     disabled = EndpointHealth(failing_since=since, disabled_at=since, disabled_for="failing")
-    world.healths.healths[key] = disabled
+    world.set_health(endpoint, disabled)
     attempt = DeliveryAttempt(at=world.now, status_code=410, milliseconds=1)
     result = AttemptResult("failed", replace(delivery, attempts=(attempt, attempt)))
     health = Attempts(ports_of(world)).note_failure(endpoint, result)
@@ -303,7 +309,8 @@ def test_a_success_ends_the_failures(health: Callable[..., EndpointHealth], drai
     """If it closes the circuit, it begins a drain, unless one runs already."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
-    seen = world.healths.healths[key] = health(world.now)
+    seen = health(world.now)
+    world.set_health(endpoint, seen)
     Attempts(ports_of(world)).post(endpoint, seen, delivery)
     assert world.healths.get(*key) == EndpointHealth(drain_until=seen.drain_until)
     assert world.queue.tasks == [(drain_of(endpoint), timedelta(0))] * drains
@@ -315,7 +322,7 @@ def test_a_suppression_is_announced_as_it_is_stored(*, stored: bool) -> None:
     world, endpoint, _ = one_event()
     suppression = Suppression(address="ann@example.com", reason="bounced", at=world.now)
     if stored:
-        world.suppressions.suppressions[endpoint.account_id, suppression.address] = suppression
+        world.suppressions.put(endpoint.account_id, suppression.address, "bounced", world.now, None)
     added = suppression_added(endpoint.account_id, suppression.address, world.now, None)
     waiting = WebhookDelivery(
         event=added.for_endpoint(endpoint.endpoint_id), state=DeliveryState.WAITING
@@ -325,7 +332,7 @@ def test_a_suppression_is_announced_as_it_is_stored(*, stored: bool) -> None:
     assert len(world.poster.posts) == stored
     assert result.delivery.event.address == (suppression.address if stored else None)
     assert (result.delivery.state is DeliveryState.FAILED) == (not stored)
-    assert [*world.deliveries.deliveries.values()] == [result.delivery]
+    assert world.all_deliveries() == [result.delivery]
 
 
 @pytest.mark.parametrize(
@@ -378,7 +385,7 @@ def test_when_events_wait(health: EndpointHealth, *, enabled: bool, waits: bool)
     world = WebhookWorld()
     endpoint = world.add_endpoint(enabled=enabled)
     assert events_wait(endpoint, health) == waits
-    world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
+    world.set_health(endpoint, health)
     sent = world.change(message(), event(EventKind.SENT, 1))
     world.deliver_again(events_of(sent)[-1].for_endpoint(endpoint.endpoint_id))
     world.stream.clear()
@@ -398,7 +405,7 @@ def test_when_events_wait(health: EndpointHealth, *, enabled: bool, waits: bool)
 def test_an_event_begins_a_drain_that_is_late(health: EndpointHealth, *, late: bool) -> None:
     """A probe is late after a minute and a drain after five seconds, and only then begins again."""
     world, endpoint, delivery = one_event()
-    world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
+    world.set_health(endpoint, health)
     world.queue.tasks.clear()
     WebhookWorker(ports_of(world), one_after_another).handle([delivery.event])
     assert [task for task, _ in world.queue.tasks] == [drain_of(endpoint)] * late

@@ -106,4 +106,4 @@ def test_an_enabled_endpoint_receives_what_waits(error: timedelta) -> None:
     )
     world.settle()
     assert dict(world.accepted) == dict.fromkeys(world.expected(), 1)
-    assert [health.open_since for health in world.healths.healths.values()] == [None]
+    assert world.health_of(world.added[0]).open_since is None

@@ -50,7 +50,7 @@ def waiting_world(
     ]
     for each in waiting:
         world.waiting.put(each)
-    world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
+    world.set_health(endpoint, health)
     return world, endpoint, [*world.waiting.oldest(*place_of(endpoint), events)]
 
 
@@ -64,8 +64,7 @@ def drains_of(world: WebhookWorld) -> Drains:
 
 
 def health_of(world: WebhookWorld) -> EndpointHealth:
-    ((_, health),) = world.healths.healths.items()
-    return health
+    return world.health_of(world.added[0])
 
 
 def fail(world: WebhookWorld, waiting: WebhookEvent, attempts: int) -> None:
@@ -117,7 +116,7 @@ def test_one_task_at_a_time_posts_what_waits(
     assert drains_of(world).run(replace(drain_of(endpoint), lease=lease), endpoint) == outcome
     assert health_of(world).drain_until == kept
     assert len(world.poster.posts) == (kept == LEASED)
-    assert len(world.waiting.waiting) == (kept != LEASED)
+    assert len(world.all_waiting()) == (kept != LEASED)
     successes = int(outcome == "drained")
     assert world.queue.tasks == [
         (replace(drain_of(endpoint), lease=follows, successes=successes), wait)
@@ -213,7 +212,7 @@ def test_an_event_that_an_earlier_try_ended_is_not_posted() -> None:
     world, endpoint, (first,) = waiting_world(EndpointHealth())
     world.deliveries.put(WebhookDelivery(event=first, state=DeliveryState.DELIVERED))
     assert drains_of(world).run(drain_of(endpoint), endpoint) == "drained"
-    assert (world.poster.posts, world.waiting.waiting) == ([], {})
+    assert (world.poster.posts, world.all_waiting()) == ([], [])
 
 
 @pytest.mark.parametrize(("failures", "waits"), [(3, False), (4, True)])
@@ -223,9 +222,9 @@ def test_a_failure_that_opens_the_circuit_ends_the_drain(failures: int, *, waits
     world, endpoint, (first,) = waiting_world(health)
     fail(world, first, 0)
     drains_of(world).run(drain_of(endpoint), endpoint)
-    (stored,) = world.deliveries.deliveries.values()
+    (stored,) = world.all_deliveries()
     assert len(stored.attempts) == 1
-    assert len(world.waiting.waiting) == waits
+    assert len(world.all_waiting()) == waits
     assert health_of(world).drain_until == (None if waits else LEASED)
     retry: list[tuple[WebhookTask, timedelta]] = [
         (replace(first, attempts=1), 5 * SECOND),
@@ -259,9 +258,9 @@ def test_a_failed_probe_keeps_its_event_until_the_last_attempt(attempts: int, st
     fail(world, first, attempts)
     assert drains_of(world).run(drain_of(endpoint), endpoint) == "probe_failed"
     assert (health_of(world).open_since, health_of(world).drain_until) == (NOW, None)
-    (stored,) = world.deliveries.deliveries.values()
+    (stored,) = world.all_deliveries()
     assert stored.state == state
-    assert len(world.waiting.waiting) == (state == "waiting")
+    assert len(world.all_waiting()) == (state == "waiting")
 
 
 @pytest.mark.parametrize("health", [replace(OPEN, probe_at=NOW), EndpointHealth(slow_since=NOW)])
@@ -289,8 +288,7 @@ def test_a_circuit_that_opens_while_a_drain_ends_stays_open() -> None:
 
     def open_circuit(name: str) -> None:
         if name == "waiting.oldest" and world.gate.calls.count(name) == 1:
-            key = (endpoint.account_id, endpoint.endpoint_id)
-            world.healths.healths[key] = replace(OPEN, drain_until=LEASED)
+            world.set_health(endpoint, replace(OPEN, drain_until=LEASED))
 
     world.gate.watch = open_circuit
     drains_of(world).run(drain_of(endpoint), endpoint)
@@ -303,10 +301,9 @@ def test_a_drain_that_sees_the_circuit_open_plans_the_probe(
 ) -> None:
     """Another worker's probe of this time was refused. A time that is over means now."""
     world, endpoint, _ = waiting_world(EndpointHealth())
-    key = (endpoint.account_id, endpoint.endpoint_id)
 
     def open_circuit(_url: str, _id: UUID) -> PostResult:
-        world.healths.healths[key] = replace(OPEN, probe_at=probe_at, drain_until=LEASED)
+        world.set_health(endpoint, replace(OPEN, probe_at=probe_at, drain_until=LEASED))
         return PostResult(status_code=503)
 
     world.answer = open_circuit
@@ -337,7 +334,7 @@ def test_slow_posts_count_for_all_endpoints_of_an_account(
         endpoint = world.add_endpoint(account_id=account_id)
         events.append(account_paused(account_id, NOW).for_endpoint(endpoint.endpoint_id))
     WebhookWorker(world.ports, beyond_patience).handle(events)
-    found = [health for health in world.healths.healths.values() if health.slow_since]
+    found = [each for each in world.added if world.health_of(each).slow_since]
     assert len(found) == slow
 
 
@@ -362,7 +359,7 @@ def test_an_event_that_nothing_would_post_begins_a_drain(
     world, endpoint, (first,) = waiting_world(health)
     world.waiting.remove(first)
     assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["waiting"]
-    assert len(world.waiting.waiting) == 1
+    assert len(world.all_waiting()) == 1
     assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * drains
 
 

@@ -73,7 +73,7 @@ def test_the_emails_say_since_when_and_what_to_do() -> None:
     """Host, times, endpoint and the next step are in the text part."""
     world = failing()
     run(world)
-    (endpoint,) = world.endpoints.endpoints.values()
+    (endpoint,) = world.added
     warning, disabled = map(text, world.owner_emails())
     since = f"since {NOW:%-d %B %Y}"
     assert since in warning
@@ -89,7 +89,7 @@ def test_no_email_has_more_of_the_url_than_its_host() -> None:
     """Path and query may be secret, and the signing secret is."""
     world = failing()
     run(world)
-    (endpoint,) = world.endpoints.endpoints.values()
+    (endpoint,) = world.added
     everything = repr(world.owner_emails())
     assert "hooks.shop.example" in everything
     assert "s3cret" not in everything
@@ -112,11 +112,11 @@ def test_the_owner_of_a_slow_endpoint_is_told(*, keeps_up: bool) -> None:
     """The email says since when it is slow, unless it is no longer when the notice is due."""
     world = failing(OK)
     world.settle(timedelta(seconds=30))
-    ((key, endpoint),) = world.endpoints.endpoints.items()
-    world.healths.healths[key] = EndpointHealth(slow_since=NOW)
+    (endpoint,) = world.added
+    world.set_health(endpoint, EndpointHealth(slow_since=NOW))
     world.due.put(OwnerNotice(endpoint.account_id, endpoint.endpoint_id, NOW), world.now)
     if keeps_up:
-        world.healths.healths[key] = EndpointHealth()
+        world.set_health(endpoint, EndpointHealth())
     world.settle(HOUR)
     assert subjects(world) == ([] if keeps_up else [LATE])
     assert all("has answered slowly since 14 March 2026" in text(m) for m in world.owner_emails())
@@ -155,15 +155,15 @@ def test_without_a_contact_there_is_no_email(contact: str | None) -> None:
     else:
         world.store.accounts[ACCOUNT] = account(contact=None)
     run(world)
-    (key,) = world.endpoints.endpoints
-    assert world.healths.get(*key).disabled_for == "failing"
+    (endpoint,) = world.added
+    assert world.health_of(endpoint).disabled_for == "failing"
     assert not world.store.queue
     assert not any(world.due.minutes.values())
 
 
 def out_of_date(world: WebhookWorld) -> list[Callable[[], object]]:
     """Return what makes a notice obsolete."""
-    (endpoint,) = world.endpoints.endpoints.values()
+    (endpoint,) = world.added
     key = (endpoint.account_id, endpoint.endpoint_id)
 
     def enable() -> None:
@@ -190,8 +190,8 @@ def test_an_owner_of_a_disabled_endpoint_may_still_switch_it_off() -> None:
     """The owner's own switch does not stop the email about what the service did."""
     world = failing(GONE)
     world.settle(timedelta(seconds=30))
-    (endpoint,) = world.endpoints.endpoints
-    world.endpoints.change(*endpoint, EndpointChanges(enabled=False))
+    (endpoint,) = world.added
+    world.endpoints.change(ACCOUNT, endpoint.endpoint_id, EndpointChanges(enabled=False))
     world.settle(HOUR)
     assert subjects(world) == [DISABLED]
 

@@ -47,7 +47,7 @@ def begin() -> tuple[WebhookWorld, WebhookEndpoint, WebhookReplays]:
 
 
 def only_delivery(world: WebhookWorld) -> WebhookDelivery:
-    (delivery,) = world.deliveries.deliveries.values()
+    (delivery,) = world.all_deliveries()
     return delivery
 
 
@@ -95,7 +95,7 @@ def test_replays_of_one_event_share_its_attempts() -> None:
         world.settle(timedelta(minutes=1))
     world.settle(timedelta(hours=2))
     assert len(world.poster.posts) - before <= 9
-    assert [health.open_since for health in world.healths.healths.values()] == [None]
+    assert world.health_of(world.added[0]).open_since is None
 
 
 def test_no_event_of_an_erased_recipient_is_replayed_by_time() -> None:
@@ -147,7 +147,7 @@ def test_a_drain_beside_a_replay_loses_nothing(
     delivered = only_delivery(world)
     if waited:
         world.waiting.put(delivered.event)
-    world.healths.healths[ACCOUNT, endpoint.endpoint_id] = EndpointHealth(slow_since=world.now)
+    world.set_health(endpoint, EndpointHealth(slow_since=world.now))
     replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), delivered.event.delivery_id)
     ((task, _),) = world.queue.tasks
     world.queue.tasks.clear()
@@ -167,7 +167,7 @@ def test_a_drain_beside_a_replay_loses_nothing(
     world.settle()
     assert world.accepted == {delivered.event.event_id: 2}
     assert only_delivery(world).state is DeliveryState.DELIVERED
-    assert not world.waiting.waiting
+    assert not world.all_waiting()
 
 
 @pytest.mark.parametrize("attempts", [0, 1])

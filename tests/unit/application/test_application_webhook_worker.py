@@ -10,7 +10,6 @@ from pillarbox.domain.webhooks.endpoint import (
     EndpointDrain,
     EndpointHealth,
     WebhookDelivery,
-    WebhookEvent,
 )
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, event, message
@@ -29,13 +28,12 @@ def one_event(answer: PostResult) -> WebhookWorld:
 
 
 def delivery(world: WebhookWorld) -> WebhookDelivery:
-    (only,) = world.deliveries.deliveries.values()
+    (only,) = world.all_deliveries()
     return only
 
 
 def health(world: WebhookWorld) -> EndpointHealth:
-    (endpoint,) = world.endpoints.endpoints
-    return world.healths.get(*endpoint)
+    return world.health_of(world.added[0])
 
 
 def test_events_of_a_deleted_endpoint_end() -> None:
@@ -56,7 +54,7 @@ def test_a_disabled_endpoint_hears_nothing_new() -> None:
     world.add_endpoint(enabled=False)
     world.change(message(), event(EventKind.SENT, 1))
     world.settle()
-    assert not world.deliveries.deliveries
+    assert not world.all_deliveries()
 
 
 def test_a_test_has_one_attempt() -> None:
@@ -109,16 +107,11 @@ def test_drained_events_arrive_in_their_order() -> None:
         stored = [*world.store.messages.values()][number]
         world.change(stored, event(EventKind.SENT, number))
     world.settle(timedelta(minutes=30))
-    by_time = sorted((each for each, _ in world.waiting.waiting.values()), key=_time)
-    waiting = [each.event_id for each in by_time]
+    waiting = [each.event_id for each in world.all_waiting()]
     assert len(waiting) == 20
     before = len(world.poster.posts)
     world.settle()
     assert [post.event_id for post in world.poster.posts[before:]][-19:] == waiting[1:]
-
-
-def _time(waiting: WebhookEvent) -> str:
-    return waiting.delivery_id
 
 
 def test_an_event_whose_first_attempt_disables_the_endpoint_waits() -> None:
@@ -127,15 +120,15 @@ def test_an_event_whose_first_attempt_disables_the_endpoint_waits() -> None:
     world.settle(timedelta(minutes=1))
     assert health(world).disabled_at is not None
     assert (delivery(world).state, len(delivery(world).attempts)) == (DeliveryState.WAITING, 1)
-    ((waiting, _),) = world.waiting.waiting.values()
+    (waiting,) = world.all_waiting()
     assert waiting.event_id == delivery(world).event.event_id
 
 
 def test_an_event_begins_the_drain_that_a_dead_worker_left() -> None:
     """The lease of a drain that has run out posts nothing, so the next event queues another."""
     world = one_event(OK)
-    (key,) = world.endpoints.endpoints
+    (endpoint,) = world.added
     long_ago = world.now - timedelta(hours=1)
-    world.healths.healths[key] = EndpointHealth(slow_since=long_ago, drain_until=long_ago)
+    world.set_health(endpoint, EndpointHealth(slow_since=long_ago, drain_until=long_ago))
     world.settle(timedelta(minutes=1))
     assert delivery(world).state is DeliveryState.DELIVERED

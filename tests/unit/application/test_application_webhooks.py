@@ -1,4 +1,4 @@
-"""The use cases for webhook endpoints, over fakes."""
+"""The use cases for webhook endpoints."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -9,6 +9,11 @@ from uuid import UUID
 
 import pytest
 
+from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+    DynamoEndpointHealths,
+    DynamoWebhookEndpoints,
+)
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
@@ -29,14 +34,9 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
+from tests.fakes.engine_tables import EngineTable
 from tests.fakes.slow_requests import slow_requests
-from tests.fakes.webhooks import (
-    FakeEndpointHealths,
-    FakeWebhookDeliveries,
-    FakeWebhookEndpoints,
-    FakeWebhookPoster,
-    FakeWebhookQueue,
-)
+from tests.fakes.webhooks import FakeWebhookPoster, FakeWebhookQueue
 from tests.fakes.world import Killed
 from tests.refusals import refusal
 
@@ -74,13 +74,14 @@ class FakeLog:
 
 
 class UseCasesOfWebhooks:
-    """The use cases and the fakes behind them."""
+    """The use cases, and what is behind them."""
 
     def __init__(self) -> None:
         self.now = NOW
-        self.endpoints = FakeWebhookEndpoints()
-        self.healths = FakeEndpointHealths()
-        self.deliveries = FakeWebhookDeliveries()
+        table = EngineTable("table")
+        self.endpoints = DynamoWebhookEndpoints(EngineTable("credentials", table), table)
+        self.healths = DynamoEndpointHealths(table)
+        self.deliveries = DynamoWebhookDeliveries(table)
         self.queue = FakeWebhookQueue()
         self.log = FakeLog()
         self.queries = WebhookQueries(
@@ -126,11 +127,11 @@ def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) ->
         pytest.raises(Unavailable),
     ):
         of.webhooks.delete(ACCOUNT, endpoint_id, by="operator")
-    assert of.healths.healths == {(ACCOUNT, str(endpoint_id)): failing}
+    assert of.healths.get(ACCOUNT, str(endpoint_id)) == failing
     assert (
         refusal(of.webhooks.delete, ACCOUNT, endpoint_id, by="operator").code == "webhook_not_found"
     )
-    assert of.healths.healths == {}
+    assert of.healths.get(ACCOUNT, str(endpoint_id)) == EndpointHealth()
 
 
 def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
@@ -147,13 +148,14 @@ def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
     """The owner ends what the service disabled; events wait for a probe, which is due at once."""
     endpoint_id = of.create()
     key = ACCOUNT, str(endpoint_id)
-    of.healths.healths[key] = EndpointHealth(
+    disabled = EndpointHealth(
         failing_since=at(0),
         failures=5,
         open_since=at(60),
         disabled_at=at(99),
         disabled_for="failing",
     )
+    of.healths.replace(*key, EndpointHealth(), disabled)
     state = of.queries.get(ACCOUNT, endpoint_id)
     assert (state.enabled, state.health.disabled_for) == (False, "failing")
     of.now = at(500)
@@ -161,7 +163,7 @@ def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
     assert enabled.enabled
     drain = EndpointDrain(ACCOUNT, str(endpoint_id))
     assert of.queue.tasks == [(drain, timedelta(minutes=1)), (drain, timedelta(0))]
-    assert of.healths.healths[key] == EndpointHealth(open_since=at(60), probe_at=at(500))
+    assert of.healths.get(*key) == EndpointHealth(open_since=at(60), probe_at=at(500))
 
 
 def test_a_drain_is_queued_before_an_endpoint_is_enabled(of: UseCasesOfWebhooks) -> None:
@@ -186,10 +188,11 @@ def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) 
     """An open circuit stays as it is: only what the service disabled is ended."""
     endpoint_id = of.create()
     key = ACCOUNT, str(endpoint_id)
-    of.healths.healths[key] = failing = EndpointHealth(failing_since=at(0), open_since=at(60))
+    failing = EndpointHealth(failing_since=at(0), open_since=at(60))
+    of.healths.replace(*key, EndpointHealth(), failing)
     state = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True), by="operator")
     assert (state.enabled, state.health) == (True, failing)
-    assert of.healths.healths[key] == failing
+    assert of.healths.get(*key) == failing
 
 
 def test_rotations_at_the_same_time_are_both_kept(
@@ -272,9 +275,9 @@ def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebho
         refused = refusal(call)
         assert (refused.status, refused.code) == (404, "route_not_found")
         assert "operator" in refused.message
-    assert (of.queued, len(of.endpoints.endpoints)) == ([], 1)
+    assert (of.queued, len(of.endpoints.of_account(ACCOUNT))) == ([], 1)
     webhooks.delete(ACCOUNT, endpoint_id, by="operator")
-    assert of.endpoints.endpoints == {}
+    assert of.endpoints.of_account(ACCOUNT) == []
 
 
 def test_tests_and_replays_of_an_account_have_a_limit(
