@@ -1,6 +1,7 @@
 """The command `pillarbox apply`: accounts and what they have, from one file."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -11,8 +12,8 @@ import yaml
 from admin.aws.provisioning import LocalFiles, ValueStores
 from admin.connection import connected
 from admin.local_stack import read_local_stack
-from admin.use_cases.provision_file import read_provision_file
-from admin.use_cases.provisioning import Provisioning
+from admin.use_cases.provision_file import parse_yaml, read_provision_file
+from admin.use_cases.provisioning import Choices, Provisioning
 from pillarbox.adapters.management_api import HttpApiProbe, HttpManagementApi
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.settings import Settings
@@ -22,7 +23,7 @@ KEY_VARIABLE: Final = Settings.management_key.variable
 _CHANGES: Final = 2
 
 
-def apply(
+def apply(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file: see the guide.")],
     *,
@@ -35,6 +36,21 @@ def apply(
             "--prune", help="Remove domains, senders, templates, webhooks and keys not in the file."
         ),
     ] = False,
+    links: Annotated[
+        bool,
+        typer.Option(
+            "--links", help="Make a link for whoever manages the DNS of a domain that waits for it."
+        ),
+    ] = False,
+    wait: Annotated[
+        int,
+        typer.Option(
+            metavar="MINUTES",
+            min=0,
+            help="Look again until DNS has what domains and senders wait for; exit with 1 if it"
+            " has not in so many minutes.",
+        ),
+    ] = 0,
     url: Annotated[
         str | None, typer.Option(help="The service's address; without it, the stack's.")
     ] = None,
@@ -43,8 +59,8 @@ def apply(
 
     With `--local` the environment needs none: the stack's live key manages its account, Shop.
 
-    The lines begin with + for what is added, ~ changed, - removed, and ? for what only you can do.
-    Run it again after an interruption.
+    The lines begin with + for what is added, ~ changed, - removed, and ? for what only you can do,
+    such as the DNS records that a domain waits for. Run it again after an interruption.
 
     Example: `pillarbox apply customers.yaml --plan`
     """
@@ -56,7 +72,7 @@ def apply(
         message = "is not set: put the management key there"
         raise ValidationFailed(FieldError(KEY_VARIABLE, message, "required"))
     try:
-        content = read_provision_file(yaml.safe_load(file.read_text(encoding="utf-8")))
+        content = read_provision_file(parse_yaml(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ValidationFailed(FieldError("FILE", f"cannot be read: {error}", "invalid")) from None
     base = url or connected(ctx).wiring.settings.api_url
@@ -65,10 +81,13 @@ def apply(
         values=ValueStores(file.parent, boto3.Session),
         files=LocalFiles(file.parent),
     )
+    choices = Choices(plan=plan, prune=prune, links=links, wait=timedelta(minutes=wait))
     changes = 0
-    for step in provisioning.run(content, plan=plan, prune=prune):
+    for step in provisioning.run(content, choices):
         typer.echo(str(step))
         changes += step.changes
     typer.echo(f"{changes} {'changes planned' if plan else 'changes made'}", err=True)
     if plan and changes:
         raise typer.Exit(_CHANGES)
+    if wait and provisioning.waiting:
+        raise typer.Exit(1)

@@ -143,9 +143,6 @@ ACCOUNT_EXAMPLE: Final = {
 _of_keys: Final = partial(managing_operation, tag="API keys", shared_function="manage_keys")
 _of_members: Final = partial(managing_operation, tag="Members", shared_function="manage_members")
 _of_account: Final = partial(managing_operation, tag="Account", shared_function="manage_account")
-_of_alerts: Final = partial(
-    _of_account, security=(SESSION,), takes_account=False, scope=ACCOUNT_WRITE
-)
 _of_suppressions: Final = partial(_of_account, tag="Suppressions")
 
 KEYS: Final = (
@@ -358,18 +355,20 @@ ACCOUNT: Final = (
         response_example=ACCOUNT_EXAMPLE,
         errors=("sending_paused",),
     ),
-    _of_alerts(
+    _of_account(
         route="GET /v1/account/alerts",
         id="get_alerts",
+        scope=ACCOUNT_WRITE,
         summary="Get the alerts",
         description="What the owners of the account hear of, and how. At first they get an email"
         " about everything.",
         response=AlertDetail,
         response_example=_ALERTS,
     ),
-    _of_alerts(
+    _of_account(
         route="PATCH /v1/account/alerts",
         id="change_alerts",
+        scope=ACCOUNT_WRITE,
         summary="Change the alerts",
         description="Turns kinds of alerts on or off, and sets the incoming webhook of a room in"
         " Slack or Teams. Its URL is checked like that of a webhook endpoint.",
@@ -383,9 +382,12 @@ ACCOUNT: Final = (
         response_example=_ALERTS | {"chat": "hooks.slack.com/…xyz9", "off": ["quota"]},
         errors=("rate_limit_exceeded",),
     ),
-    _of_alerts(
+    _of_account(
         route="POST /v1/account/alerts/test",
         id="test_alerts",
+        security=(SESSION,),
+        takes_account=False,
+        scope=ACCOUNT_WRITE,
         summary="Send a test alert",
         description="Posts a test to the chat, and sends one by email in a minute or two.",
         response=AlertTestResult,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from admin.use_cases.provision_file import json_schema
 from openapi.budgets import budget_rows
 from openapi.clients import javascript, python
 from openapi.document import document
@@ -15,6 +14,7 @@ from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.of_keys import of_keys
 from openapi.operations import METHODS_BY_PATH, OPERATIONS
+from openapi.provisioning import file_schema
 from pillarbox.domain.messages.message import MEANINGS
 
 ROOT: Final = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ def _client(part: Callable[[Mapping[str, Any]], str]) -> Callable[[str], str]:
 
 
 def _provisioning(_: str) -> str:
-    return json.dumps(json_schema(), indent=2) + "\n"
+    return json.dumps(file_schema(), indent=2) + "\n"
 
 
 def _text_of(whole: Mapping[str, Any]) -> str:

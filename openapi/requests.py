@@ -910,13 +910,13 @@ def enriched(model: type[WireModel], schema: dict[str, Any]) -> dict[str, Any]:
     if unknown := entries.keys() - properties.keys():
         raise KeyError(f"{model.__name__} has no {unknown}")
     schema["properties"] = {
-        name: _merged(plain, entries[name]) for name, plain in properties.items()
+        name: merged(plain, entries[name]) for name, plain in properties.items()
     }
     described = {} if model.in_query else {"description": model.__doc__}
     return {**schema, **described, **RULES.get(model, {})}
 
 
-def _merged(plain: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+def merged(plain: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """Merge an entry into the schema of a field; its rules do not apply to null."""
     texts = {name: entry[name] for name in ("description", "examples") if name in entry}
     rules = {name: value for name, value in entry.items() if name not in texts}

@@ -100,7 +100,7 @@ class Schemas:
             if "title" not in value and name not in _ENUMS
         }
         named = {
-            _PUBLISHED_NAMES.get(name, name): _plain(value, aliases)
+            _PUBLISHED_NAMES.get(name, name): without_titles(value, aliases)
             for name, value in definitions.items()
             if name not in aliases
         }
@@ -110,7 +110,9 @@ class Schemas:
             name = _PUBLISHED_NAMES.get(model.__name__, model.__name__)
             named[name] = enriched(model, named[name])
         self.named: Final = dict(sorted({**named, **NAMED}.items()))
-        self._references = {kind: _plain(value, {}) for (kind, _), value in references.items()}
+        self._references = {
+            kind: without_titles(value, {}) for (kind, _), value in references.items()
+        }
 
     def reference(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  a class or a generic alias
         """Return a reference to the schema of a type."""
@@ -126,20 +128,20 @@ class Schemas:
         return str(self._references[kind]["$ref"]).removeprefix(_REFERENCE)
 
 
-def _plain(schema: Any, aliases: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+def without_titles(schema: Any, aliases: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
     """Return a schema with published names, without titles, empty defaults and type aliases."""
     if isinstance(schema, list):
-        return [_plain(item, aliases) for item in schema]
+        return [without_titles(item, aliases) for item in schema]
     if not isinstance(schema, dict):
         return schema
     name = str(schema.get("$ref", "")).removeprefix(_REFERENCE)
     if name in aliases:
         other = {key: value for key, value in schema.items() if key != "$ref"}
-        return _plain(aliases[name] | other, aliases)
+        return without_titles(aliases[name] | other, aliases)
     plain = {
-        key: {field: _plain(inner, aliases) for field, inner in value.items()}
+        key: {field: without_titles(inner, aliases) for field, inner in value.items()}
         if key == "properties"
-        else _plain(value, aliases)
+        else without_titles(value, aliases)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
         # With a default, openapi-typescript would require the field in requests.

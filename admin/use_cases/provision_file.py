@@ -1,241 +1,189 @@
-"""The file of `pillarbox apply`: what accounts should have. Names identify objects."""
+"""The file of `pillarbox apply`: what accounts should have. Names identify objects.
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal
+Its fields are those of the API's requests, and what only a file has.
+"""
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
+import json
+import re
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from typing import Any, Final
 
-from pillarbox.application.validation import normalize_domain, normalize_sender
-from pillarbox.domain.accounts.account import MAX_KEEP, Plan
-from pillarbox.domain.accounts.key import Preset
-from pillarbox.domain.accounts.key_terms import canonical_block
+import yaml
+
 from pillarbox.domain.errors import FieldError, ValidationFailed
-
-_DESTINATION: Final = (
-    "Where the secret value goes: `file:PATH` (mode 0600), `secretsmanager:NAME` or `ssm:NAME`."
+from pillarbox.http.provisioning import AccountFields, DomainFields, KeyFields, SenderFields
+from pillarbox.http.query import TIMESTAMP_UTC
+from pillarbox.http.templates.wire import LOCALE_NAME, MAX_LOCALES, LocaleModel, SaveDraftRequest
+from pillarbox.http.webhooks.wire import CreateWebhookRequest
+from pillarbox.http.wire import (
+    WireModel,
+    after,
+    dropped,
+    invalid,
+    list_of,
+    model,
+    models_by_name,
+    optional,
+    optional_or,
+    required,
+    text,
+    validate,
+    whole_number,
 )
-_DESTINATIONS: Final = r"^(file|secretsmanager|ssm):.+$"
+
+DESTINATIONS: Final = "^(file|secretsmanager|ssm):.+$"
 
 
-def _as_stored(normalize: Callable[[str], str]) -> AfterValidator:
-    """Return what writes a value in the form in which the service stores it, to compare them."""
-
-    def run(text: str) -> str:
-        try:
-            return normalize(text)
-        except ValidationFailed as error:
-            raise ValueError(error.errors[0].message) from None
-
-    return AfterValidator(run)
+def _check_destination(value: str) -> str:
+    if not re.match(DESTINATIONS, value):
+        raise invalid("invalid_choice", "must begin with file:, secretsmanager: or ssm:")
+    return value
 
 
-def _in_milliseconds(moment: datetime) -> datetime:
-    return moment.replace(microsecond=moment.microsecond // 1_000 * 1_000)
+def _check_rotated(value: datetime) -> datetime:
+    if value > datetime.now(UTC):
+        raise invalid("out_of_range", "must be a time that has come")
+    return value
 
 
-class _Described(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+_PATH: Final = text(least=1)
+_DESTINATION: Final = after(text(), _check_destination)
 
 
-class DomainEntry(_Described):
-    """A domain to send from."""
-
-    name: Annotated[str, _as_stored(normalize_domain)]
-    mail_from: str | None = Field(
-        None, description="The label of its MAIL FROM domain: `bounce` for `bounce.shop.example`."
-    )
-
-
-class SenderEntry(_Described):
-    """An address to send from. It is added once DNS has the records of its domain."""
-
-    address: Annotated[str, _as_stored(lambda text: normalize_sender(text).lower())]
-    default: bool = False
-
-
-class LocaleEntry(_Described):
+class LocaleEntry(LocaleModel):
     """What a template has for one locale."""
 
-    subject: str
-    file: str = Field(description="The path of the source, relative to this file.")
-    text_file: str | None = Field(
-        None, description="The path of the text part; without it, it is made of the HTML."
-    )
+    source = dropped()
+    own_text = dropped()
+    file = required(_PATH)
+    text_file = optional(_PATH)
 
 
-class TemplateEntry(LocaleEntry):
+class TemplateEntry(SaveDraftRequest):
     """A saved template, from a file with HTML or, if its name ends with `.mjml`, MJML."""
 
-    name: str
-    was: str | None = Field(None, description="The former name, for a rename.")
-    category: str
-    keep_days: int | None = Field(
-        None,
-        description="For at most how many days to keep the content of its emails; without the"
-        " field they stay.",
-        ge=0,
-        le=MAX_KEEP,
-    )
-    locales: dict[str, LocaleEntry] | None = Field(
-        None, description="All locales, such as `de` or `de-CH`; without the field they stay."
-    )
-
-    @model_validator(mode="after")
-    def _has_one_kind(self) -> "TemplateEntry":
-        files = [self.file, *(one.file for one in (self.locales or {}).values())]
-        if len({file.endswith(".mjml") for file in files}) > 1:
-            raise ValueError(f"the files of {self.name} are all HTML or all MJML")
-        return self
+    source = dropped()
+    own_text = dropped()
+    kind = dropped()
+    samples = dropped()
+    file = required(_PATH)
+    text_file = optional(_PATH)
+    was = optional(text(least=1))
+    locales: Any = optional(models_by_name(LOCALE_NAME, LocaleEntry, most=MAX_LOCALES))
 
 
-class WebhookEntry(_Described):
-    """A webhook endpoint, with a secret, or a bus or a bucket in AWS, with a role.
+class WebhookEntry(CreateWebhookRequest):
+    """A webhook endpoint, with a secret, or a bus or a bucket in AWS, with a role."""
 
-    Its URL identifies it.
-    """
-
-    url: str
-    types: list[str]
-    secret_to: str | None = Field(
-        None, description=f"{_DESTINATION} Not with `roleArn`.", pattern=_DESTINATIONS
-    )
-    role_arn: str | None = Field(
-        None, description="The role that puts the events into AWS: see docs/guides/aws.md."
-    )
-
-    @model_validator(mode="after")
-    def _has_secret_or_role(self) -> "WebhookEntry":
-        if (self.secret_to is None) is (self.role_arn is None):
-            raise ValueError(f"{self.url} must have either secretTo or roleArn")
-        return self
+    secret_to = optional(_DESTINATION)
 
 
-class KeyEntry(_Described):
+class KeyEntry(KeyFields):
     """An API key. One that differs from this entry, or whose value is lost, is replaced."""
 
-    name: str
-    was: str | None = Field(None, description="The former name: that key is replaced.")
-    preset: Preset
-    scopes: list[str] = Field(default=[], description="With the preset `custom` alone.")
-    expires: Annotated[datetime, AfterValidator(_in_milliseconds)] | None = Field(
-        None, description="From when on it does not work."
-    )
-    sources: list[Annotated[str, _as_stored(canonical_block)]] = Field(
-        default=[], description="Blocks of addresses (CIDR); none: all."
-    )
-    rotated: datetime | None = Field(
-        None, description="A key that was made before this time is replaced."
-    )
-    value_to: str = Field(description=_DESTINATION, pattern=_DESTINATIONS)
-
-    @model_validator(mode="after")
-    def _has_time_zones(self) -> "KeyEntry":
-        for moment in (self.expires, self.rotated):
-            if moment is not None and moment.tzinfo is None:
-                raise ValueError("write times with a time zone, such as 2027-01-31T00:00:00Z")
-        if self.rotated and self.rotated > datetime.now(UTC):
-            raise ValueError("rotated must be a time that has come")
-        return self
+    was = optional(text(least=1))
+    rotated = optional(after(TIMESTAMP_UTC, _check_rotated))
+    value_to = required(_DESTINATION)
 
 
-class BrandEntry(_Described):
-    """The brand that starter templates show."""
-
-    name: str | None = None
-    logo_url: str | None = None
-    accent: Annotated[str, _as_stored(str.lower)] | None = None
-    from_name: str | None = None
-    support_email: str | None = None
-    company_address: str | None = None
-    action_url: str | None = None
-
-
-class SuppressionsEntry(_Described):
+class SuppressionsEntry(WireModel):
     """Addresses that the account must not send to. None is ever removed."""
 
-    file: str = Field(description="A CSV file: its first column, or the one named `address`.")
+    file = required(_PATH)
 
 
-class AccountEntry(_Described):
+def _check_template(entry: TemplateEntry) -> TemplateEntry:
+    files = [entry.file, *(one.file for one in (entry.locales or {}).values())]
+    if len({file.endswith(".mjml") for file in files}) > 1:
+        raise invalid("mixed_kinds", "its files must be all HTML or all MJML")
+    return entry
+
+
+def _check_webhook(entry: WebhookEntry) -> WebhookEntry:
+    if (entry.secret_to is None) is (entry.role_arn is None):
+        raise invalid("incomplete", "must have either secretTo or roleArn")
+    return entry
+
+
+class AccountEntry(AccountFields):
     """An account. Another plan or a new account needs an operator's key."""
 
-    name: str
-    was: str | None = Field(None, description="The former name, for a rename.")
-    plan: Plan | None = None
-    contact: str | None = Field(
-        None, description="The address of its owner; an account that has another one is refused."
-    )
-    brand: BrandEntry | None = None
-    domains: list[DomainEntry] = []
-    senders: list[SenderEntry] = []
-    templates: list[TemplateEntry] = []
-    webhooks: list[WebhookEntry] = []
-    keys: list[KeyEntry] = []
-    suppressions: SuppressionsEntry | None = None
-
-    @model_validator(mode="after")
-    def _names_differ(self) -> "AccountEntry":
-        lists = {
-            "domains": [one.name for one in self.domains],
-            "senders": [one.address for one in self.senders],
-            "templates": [one.name for one in self.templates],
-            "webhooks": [one.url for one in self.webhooks],
-            "keys": [one.name for one in self.keys],
-        }
-        for kind, names in lists.items():
-            if len(names) > len(set(names)):
-                raise ValueError(f"two {kind} of {self.name} are the same")
-        return self
+    was = optional(text(least=1))
+    domains = optional_or(list_of(model(DomainFields)), [])
+    senders = optional_or(list_of(model(SenderFields)), [])
+    templates = optional_or(list_of(after(model(TemplateEntry), _check_template)), [])
+    webhooks = optional_or(list_of(after(model(WebhookEntry), _check_webhook)), [])
+    keys = optional_or(list_of(model(KeyEntry)), [])
+    suppressions = optional(model(SuppressionsEntry))
 
 
-class ProvisionFile(_Described):
+def _check_account(entry: AccountEntry) -> AccountEntry:
+    for kind, names in {
+        "domains": [one.domain for one in entry.domains],
+        "senders": [one.address for one in entry.senders],
+        "templates": [one.name for one in entry.templates],
+        "webhooks": [one.url for one in entry.webhooks],
+        "keys": [one.name for one in entry.keys],
+        "members": [one.email for one in entry.members or ()],
+    }.items():
+        _check_different(names, f"two {kind} are the same")
+    return entry
+
+
+def _check_accounts(accounts: list[AccountEntry]) -> list[AccountEntry]:
+    _check_different([one.name for one in accounts], "two accounts have the same name")
+    places = [one.value_to for account in accounts for one in account.keys]
+    hooks = [one.secret_to for account in accounts for one in account.webhooks if one.secret_to]
+    _check_different([*places, *hooks], "two values go to the same place")
+    return accounts
+
+
+def _check_different(names: Iterable[str], message: str) -> None:
+    names = [*names]
+    if len(names) > len({*names}):
+        raise invalid("not_unique", message)
+
+
+_ACCOUNTS: Final = after(list_of(after(model(AccountEntry), _check_account)), _check_accounts)
+
+
+class ProvisionFile(WireModel):
     """What the accounts of a service should have. What it does not name stays."""
 
-    version: Literal[1]
-    accounts: list[AccountEntry]
+    version = required(whole_number(least=1, most=1))
+    accounts = required(_ACCOUNTS)
 
-    @model_validator(mode="after")
-    def _names_differ(self) -> "ProvisionFile":
-        names = [one.name for one in self.accounts]
-        if len(names) > len(set(names)):
-            raise ValueError("two accounts have the same name")
-        places = [one.value_to for account in self.accounts for one in account.keys]
-        hooks = [one.secret_to for account in self.accounts for one in account.webhooks]
-        places += [place for place in hooks if place is not None]
-        if len(places) > len(set(places)):
-            raise ValueError("two values go to the same place")
-        return self
+
+class _Loader(yaml.SafeLoader):
+    """Takes yes, no, on and off as texts, as YAML 1.2 does: `off` is a field."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  as the base has it
+        first: [one for one in resolvers if one[0] != "tag:yaml.org,2002:bool" or first in "tTfF"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def parse_yaml(source: str) -> object:
+    """Parse the text of a file.
+
+    Raises:
+        YAMLError: it is no YAML.
+    """
+    return yaml.load(source, _Loader)  # noqa: S506  a safe one
 
 
 def read_provision_file(content: object) -> ProvisionFile:
-    """Return a file that was parsed as YAML."""
-    try:
-        return ProvisionFile.model_validate(content)
-    except ValidationError as error:
-        raise ValidationFailed(
-            *(
-                FieldError(
-                    ".".join(map(str, one["loc"])) or "FILE",
-                    "is not a field" if one["type"] == "extra_forbidden" else one["msg"],
-                    one["type"],
-                )
-                for one in error.errors(include_input=False)
-            )
-        ) from None
+    """Return a file that was parsed as YAML, which has types for dates.
+
+    Raises:
+        ValidationFailed: with each wrong field.
+    """
+    plain = json.loads(json.dumps(content, default=_text_of))
+    if not isinstance(plain, dict):
+        raise ValidationFailed(FieldError("FILE", "must have version and accounts", "wrong_type"))
+    return validate(ProvisionFile, plain)
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of the file, for editors."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **ProvisionFile.model_json_schema(),
-    }
+def _text_of(value: object) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)

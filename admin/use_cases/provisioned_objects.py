@@ -1,63 +1,114 @@
 """The steps for each kind of object that an account has, in the order of their dependencies."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
-from urllib.parse import quote
 
 from admin.use_cases.provision_file import KeyEntry, LocaleEntry, TemplateEntry, WebhookEntry
-from admin.use_cases.provisioning_ports import Step, Target
+from admin.use_cases.provisioning_ports import Target
+from pillarbox.application.accounts.dns_records import RecordState
 from pillarbox.application.management import RefusedCall
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset
-from pillarbox.domain.accounts.suppression import hashed_mailbox
-from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.address import domain_and_parents, domain_of, mailbox_key
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.ids import new_token
+from pillarbox.domain.sign_in.session import Role
+from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.domain.webhooks.signature import SECRET_PREFIX
+from pillarbox.http.accounts.wire import AddDomainRequest, CreateKeyRequest
+from pillarbox.http.provisioning import (
+    DOMAIN,
+    KEY,
+    SENDER,
+    TEMPLATE,
+    WEBHOOK,
+    Kind,
+    Step,
+    body_of,
+    changes_of,
+)
+from pillarbox.http.templates.wire import CreateTemplateRequest, SaveDraftRequest
+from pillarbox.http.webhooks.wire import CreateWebhookRequest
 
-#: The most addresses of one request.
-_MOST: Final = 1_000
+_VERIFIED: Final = "verified"
+
+
+def _members(target: Target) -> Iterator[Step]:
+    """Invite members; whom the key may not invite is named."""
+    steps = [*target.member_steps(target.entry.members or ())]
+    owners = {f"member {one.email}" for one in target.entry.members or () if one.role is Role.OWNER}
+    for step in steps:
+        if target.operates or step.text.partition(":")[0] in owners:
+            yield Step("?", f"{step.text}: an owner of the account can do that")
+        else:
+            yield step
 
 
 def _domains(target: Target) -> Iterator[Step]:
-    found = {one["domain"]: one["mailFrom"] for one in target.items("/v1/domains")}
+    found = {one["domain"]: one for one in target.items(DOMAIN)}
     for entry in target.entry.domains:
-        name, label = entry.name, (entry.mail_from or "").lower()
+        name, body = entry.domain, body_of(entry, AddDomainRequest)
         current = found.pop(name, None)
         if current is None:
-            body = {"domain": name} | ({"mailFrom": label} if label else {})
-            yield Step("+", f"domain {name}", _call(target, "POST", "/v1/domains", body))
-        elif label and label != current:
-            text = f"domain {name} has the MAIL FROM domain {current}.{name}: accounts share it"
-            yield Step("?", f"{text}, so it stays")
-    yield from _rest(target, "domain", found.keys())
+            yield Step("+", f"domain {name}", partial(target.add, DOMAIN, body))
+        elif body.get("mailFrom", current["mailFrom"]).lower() != current["mailFrom"]:
+            text = f"domain {name} has the MAIL FROM domain {current['mailFrom']}.{name}"
+            yield Step("?", f"{text}: accounts share it, so it stays")
+        yield from _dns(target, name, current)
+    for name, one in found.items():
+        if one["status"] == _VERIFIED or target.look(name)["status"] == _VERIFIED:
+            target.verified.add(name)
+    yield from _rest(target, DOMAIN, found.keys())
+
+
+def _dns(target: Target, name: str, domain: Mapping[str, Any] | None) -> Iterator[Step]:
+    """Ask DNS about a domain that is not verified, and name what it waits for."""
+    if domain is None or domain["status"] != _VERIFIED:
+        try:
+            domain = target.look(name)
+        except RefusedCall as refused:
+            if not refused.is_absence:
+                raise
+            return  # it is planned
+    if domain["status"] == _VERIFIED:
+        target.verified.add(name)
+        return
+    target.waiting.add(name)
+    missing = [one for one in domain["records"] if one["dns"]["status"] != RecordState.PRESENT]
+    for record in missing:
+        advice = f" ({record['dns']['advice']})" if record["dns"]["advice"] else ""
+        text = f"{record['type']} {record['host']} {record['value']}{advice}"
+        yield Step("?", f"domain {name} waits for the DNS record {text}")
+    if not missing:
+        yield Step("?", f"domain {name} has its DNS records: SES verifies it in a few minutes")
+    if target.links:
+        url = target.call("POST", f"{DOMAIN.path}/{name}/link")["url"]
+        yield Step("?", f"domain {name}: whoever manages its DNS finds the records at {url}")
 
 
 def _senders(target: Target) -> Iterator[Step]:
-    ready = {one["domain"] for one in target.items("/v1/domains") if one["status"] == "verified"}
-    found = {one["address"]: one["default"] for one in target.items("/v1/senders")}
+    found = {one["address"]: one["default"] for one in target.items(SENDER)}
     for entry in target.entry.senders:
-        address = entry.address
-        domain = address.rpartition("@")[2]
-        if address not in found and not any(f".{domain}".endswith(f".{one}") for one in ready):
+        address, domain = entry.address, domain_of(entry.address)
+        if address not in found and target.verified.isdisjoint(domain_and_parents(domain)):
+            target.waiting.add(address)
             yield Step("?", f"sender {address} waits until DNS has the records of {domain}")
             continue
         if address not in found:
-            body = {"address": address}
-            yield Step("+", f"sender {address}", _call(target, "POST", "/v1/senders", body))
+            run = partial(target.add, SENDER, {"address": address})
+            yield Step("+", f"sender {address}", run)
             found[address] = not any(found.values())  # the first one becomes the default
         if entry.default and not found[address]:
-            path = f"/v1/senders/{quote(address, safe='')}/default"
-            yield Step("~", f"default sender {address}", _call(target, "PUT", path))
+            yield Step("~", f"default sender {address}", partial(target.set_default, address))
     wanted = {one.address for one in target.entry.senders}
-    yield from _rest(target, "sender", found.keys() - wanted)
+    yield from _rest(target, SENDER, found.keys() - wanted)
 
 
 def _templates(target: Target) -> Iterator[Step]:
-    found, doubled = _by_name(target.items("/v1/templates/drafts"), "name")
+    found, doubled = _by_title(target.items(TEMPLATE), TEMPLATE)
     for entry in target.entry.templates:
         is_rename = entry.name not in found and entry.was in found
         draft = found.pop(entry.was or "" if is_rename else entry.name, None)
@@ -65,33 +116,26 @@ def _templates(target: Target) -> Iterator[Step]:
         if draft is None:
             yield Step("+", f"template {entry.name}", _create_template(target, entry, content))
             continue
-        path = f"/v1/templates/{draft['id']}"
-        state = target.call("GET", f"{path}/draft")
+        state = target.call("GET", f"{TEMPLATE.path}/{draft['id']}/draft")
         changed = [name for name, new in content.items() if state[name] != new]
         if changed or state["changed"] or not state["publishedVersion"]:
             text = f"template {entry.name}: {', '.join(changed) or 'publish'}"
-            yield Step("~", text, _save_template(target, draft["id"], content))
-    yield from _rest(target, "template", found.keys() | doubled, _ids(found) | doubled)
+            yield Step("~", text, partial(target.publish, draft["id"], content))
+    yield from _rest(target, TEMPLATE, found.keys() | doubled, _ids(found) | doubled)
 
 
 def _content_of(target: Target, entry: TemplateEntry) -> dict[str, Any]:
     """Return the draft that an entry describes; what it leaves out stays."""
-    content = _part_of(target, entry) | {
-        "name": entry.name,
-        "category": entry.category,
-        "kind": "mjml" if entry.file.endswith(".mjml") else "html",
-    }
-    if entry.keep_days is not None:
-        content["keepDays"] = entry.keep_days
+    content = body_of(entry, SaveDraftRequest) | _part_of(target, entry)
+    content["kind"] = SourceKind.MJML if entry.file.endswith(".mjml") else SourceKind.HTML
     if entry.locales is not None:
         content["locales"] = {
-            name.lower(): {"text": None} | _part_of(target, part)
-            for name, part in entry.locales.items()
+            name: {"text": None} | _part_of(target, part) for name, part in entry.locales.items()
         }
     return content
 
 
-def _part_of(target: Target, entry: LocaleEntry) -> dict[str, Any]:
+def _part_of(target: Target, entry: TemplateEntry | LocaleEntry) -> dict[str, Any]:
     part = {"subject": entry.subject, "source": target.files.text(entry.file)}
     if entry.text_file is not None:
         part["text"] = target.files.text(entry.text_file)
@@ -102,58 +146,31 @@ def _create_template(
     target: Target, entry: TemplateEntry, content: dict[str, Any]
 ) -> Callable[[], object]:
     def create() -> None:
-        body = {"name": entry.name, "category": entry.category}
-        if made := target.create("/v1/templates", body):
-            _save_template(target, made["id"], content)()
+        if made := target.create(TEMPLATE, body_of(entry, CreateTemplateRequest)):
+            target.publish(made["id"], content)
 
     return create
 
 
-def _save_template(
-    target: Target, template_id: str, content: dict[str, Any]
-) -> Callable[[], object]:
-    def save() -> None:
-        path = f"/v1/templates/{template_id}"
-        state = target.call("GET", f"{path}/draft")
-        try:
-            if any(state[name] != new for name, new in content.items()):
-                body = content | {"samples": state["samples"]}
-                state = target.call("PUT", f"{path}/draft", body, If_Match=str(state["revision"]))
-            target.call("POST", f"{path}/publish", If_Match=str(state["revision"]))
-        except RefusedCall as refused:
-            if refused.refusal != "draft_changed":
-                raise
-            save()  # somebody else has saved it meanwhile
-
-    return save
-
-
 def _webhooks(target: Target) -> Iterator[Step]:
-    items = target.items("/v1/webhooks")
-    found, doubled = _by_name(items, "url")
+    items = target.items(WEBHOOK)
     urls = [one["url"] for one in items]
+    found, doubled = _by_title(items, WEBHOOK)
     for entry in target.entry.webhooks:
-        state = found.pop(entry.url, None)
+        state, body = found.pop(entry.url, None), body_of(entry, CreateWebhookRequest)
         if state is None:
-            body: dict[str, Any] = {"url": entry.url, "types": entry.types}
-            if entry.role_arn is not None:
-                body["roleArn"] = entry.role_arn
             yield Step("+", f"webhook {entry.url}", _with_secret(target, entry, body))
             continue
-        path = f"/v1/webhooks/{state['id']}"
-        if set(state["types"]) != set(entry.types):
-            body = {"types": entry.types}
-            yield Step("~", f"webhook {entry.url}: types", _call(target, "PATCH", path, body))
-        if entry.role_arn is not None and state["roleArn"] != entry.role_arn:
-            body = {"roleArn": entry.role_arn}
-            yield Step("~", f"webhook {entry.url}: roleArn", _call(target, "PATCH", path, body))
+        if changes := changes_of(state, body):
+            run = partial(target.change, WEBHOOK, state["id"], changes)
+            yield Step("~", f"webhook {entry.url}: {', '.join(changes)}", run)
         is_doubled = target.prune and urls.count(entry.url) > 1
         has_none = entry.secret_to is not None and not _has_secret(target, entry.secret_to)
         if entry.secret_to is not None and (is_doubled or has_none):
             why = f"{entry.secret_to} has none" if has_none else "the endpoint was doubled"
             text = f"webhook {entry.url}: a new secret, because {why}"
             yield Step("~", text, _with_secret(target, entry, state["id"]))
-    yield from _rest(target, "webhook", found.keys() | doubled, _ids(found) | doubled)
+    yield from _rest(target, WEBHOOK, found.keys() | doubled, _ids(found) | doubled)
 
 
 def _with_secret(
@@ -169,9 +186,9 @@ def _with_secret(
             before = target.values.read(entry.secret_to) or ""
             target.values.write(entry.secret_to, pending)
         if isinstance(made_of, str):
-            made = target.call("POST", f"/v1/webhooks/{made_of}/rotate")
+            made = target.call("POST", f"{WEBHOOK.path}/{made_of}/rotate")
         else:
-            made = target.create("/v1/webhooks", made_of)
+            made = target.create(WEBHOOK, made_of)
         if entry.secret_to is not None and made is not None:
             target.values.write(entry.secret_to, made["secret"])
         elif entry.secret_to and before and target.values.read(entry.secret_to) == pending:
@@ -185,7 +202,7 @@ def _has_secret(target: Target, place: str) -> bool:
 
 
 def _keys(target: Target) -> Iterator[Step]:
-    valid = [one for one in target.items("/v1/keys") if not one["revokedAt"]]
+    valid = [one for one in target.items(KEY) if not one["revokedAt"]]
     in_use = _in_use(target.own_key_id, valid)
     for entry in target.entry.keys:
         named = [one for one in valid if one["name"] in {entry.name, entry.was}]
@@ -206,7 +223,7 @@ def _keys(target: Target) -> Iterator[Step]:
                 yield Step("-", text, _revoke_replaced(target, entry, old))
     names = {f"{one['name']} ({one['id']})": one["id"] for one in valid}
     staying = {name for name, key_id in names.items() if key_id in in_use}
-    yield from _rest(target, "key", names.keys() - staying, names)
+    yield from _rest(target, KEY, names.keys() - staying, names)
 
 
 def _in_use(own_key_id: str, keys: list[dict[str, Any]]) -> set[str]:
@@ -224,14 +241,14 @@ def _in_use(own_key_id: str, keys: list[dict[str, Any]]) -> set[str]:
 
 def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:
     """Return whether a key is as the file says."""
-    scopes = entry.scopes if entry.preset is Preset.CUSTOM else PRESET_SCOPES[entry.preset]
+    scopes = entry.scopes or () if entry.preset is Preset.CUSTOM else PRESET_SCOPES[entry.preset]
     expires = datetime.fromisoformat(key["expiresAt"]) if key["expiresAt"] else None
     is_old = entry.rotated and datetime.fromisoformat(key["createdAt"]) < entry.rotated
     return (
         key["name"] == entry.name
         and set(key["scopes"]) == set(scopes)
-        and set(key["sources"]) == set(entry.sources)
-        and expires == entry.expires
+        and set(key["sources"]) == set(entry.sources or ())
+        and expires == entry.expires_at
         and not is_old
     )
 
@@ -244,14 +261,7 @@ def _is_of(stored: str, key: dict[str, Any]) -> bool:
 
 def _create_key(target: Target, entry: KeyEntry, known: list[str]) -> Callable[[], object]:
     def create() -> None:
-        body: dict[str, object] = {"name": entry.name, "preset": entry.preset.value}
-        if entry.scopes:
-            body["scopes"] = entry.scopes
-        if entry.expires:
-            body["expiresAt"] = entry.expires.isoformat()
-        if entry.sources:
-            body["sources"] = entry.sources
-        if made := target.create("/v1/keys", body, known):
+        if made := target.create(KEY, body_of(entry, CreateKeyRequest), known):
             target.values.write(entry.value_to, made["key"])
 
     return create
@@ -261,7 +271,7 @@ def _revoke_replaced(target: Target, entry: KeyEntry, key: dict[str, Any]) -> Ca
     def revoke() -> None:
         # Another run may have made the new key, and not yet have stored it.
         if not _is_of(target.values.read(entry.value_to) or "", key):
-            target.remove(f"/v1/keys/{key['id']}")
+            target.remove(KEY, key["id"])
 
     return revoke
 
@@ -279,66 +289,41 @@ def _suppressions(target: Target) -> Iterator[Step]:
             wrong += 1
     if wrong:
         yield Step("?", f"{name}: {wrong} of {len(addresses)} entries are not addresses")
-    found, cursor = set[str](), ""
-    while target.account_id and cursor is not None:
-        page = target.call(
-            "GET", "/v1/suppressions?limit=1000" + (f"&cursor={quote(cursor)}" if cursor else "")
-        )
-        found |= {one["address"] for one in page["items"]}
-        cursor = page["nextCursor"]
-    account_id = target.account_id or ""
-    # Of a person whose address was erased the service has a hash.
-    missing = sorted(one for one in wanted - found if hashed_mailbox(account_id, one) not in found)
-    for start in range(0, len(missing), _MOST):
-        part = missing[start : start + _MOST]
-        body = {"addresses": part}
-        text = f"{len(part)} suppressions"
-        yield Step("+", text, _call(target, "POST", "/v1/suppressions", body))
+    yield from target.suppression_steps(wanted)
 
 
-_PATHS: Final = {
-    "domain": "/v1/domains",
-    "sender": "/v1/senders",
-    "template": "/v1/templates",
-    "webhook": "/v1/webhooks",
-    "key": "/v1/keys",
-}
-
-
-def _by_name(
-    items: list[dict[str, Any]], attribute: str
+def _by_title(
+    items: list[dict[str, Any]], kind: Kind
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Return the oldest item of each name, and the ids of the others by what names them.
+    """Return the oldest item of each title, and the ids of the others by what names them.
 
     Two runs at once may have made them.
     """
     found, doubled = dict[str, dict[str, Any]](), dict[str, str]()
     for item in sorted(items, key=lambda item: str(item["id"])):
-        name = item[attribute]
-        if name in found:
-            doubled[f"{name} ({item['id']}), doubled"] = item["id"]
-        found.setdefault(name, item)
+        title = item[kind.title]
+        if title in found:
+            doubled[f"{title} ({item['id']}), doubled"] = item["id"]
+        found.setdefault(title, item)
     return found, doubled
 
 
 def _ids(found: dict[str, dict[str, Any]]) -> dict[str, str]:
-    return {name: one["id"] for name, one in found.items()}
+    return {title: one["id"] for title, one in found.items()}
 
 
 def _rest(
-    target: Target, kind: str, names: AbstractSet[str], ids: dict[str, str] | None = None
+    target: Target, kind: Kind, titles: AbstractSet[str], ids: dict[str, str] | None = None
 ) -> Iterator[Step]:
-    """Remove what the file does not name, or name what stays."""
-    for name in sorted(names):
-        if not target.prune:
-            yield Step("?", f"{kind} {name} is not in the file: it stays without --prune")
-            continue
-        path = f"{_PATHS[kind]}/{quote(ids[name] if ids else name, safe='')}"
-        yield Step("-", f"{kind} {name}", partial(target.remove, path), last=True)
+    """Remove what the file does not name after all other steps, or name what stays."""
+    for title in sorted(titles):
+        if target.prune:
+            run = partial(target.remove, kind, ids[title] if ids else title)
+            # A domain has no senders when it goes.
+            target.removals.insert(0, Step("-", f"{kind.name} {title}", run))
+        else:
+            text = f"{kind.name} {title} is not in the file: it stays without --prune"
+            yield Step("?", text)
 
 
-def _call(target: Target, method: str, path: str, body: object = None) -> Callable[[], object]:
-    return lambda: target.call(method, path, body)
-
-
-OBJECTS: Final = (_domains, _senders, _templates, _webhooks, _keys, _suppressions)
+OBJECTS: Final = (_members, _suppressions, _domains, _senders, _templates, _webhooks, _keys)

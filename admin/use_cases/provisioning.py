@@ -4,53 +4,132 @@ Each step is found by comparing the file with what the service has now. So a run
 interrupted is repeated, and a run after a complete one finds nothing.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from time import sleep
+from typing import Any, Final
 from urllib.parse import quote
 
-from admin.use_cases.provision_file import AccountEntry, ProvisionFile
+from admin.use_cases.provision_file import DESTINATIONS, AccountEntry, ProvisionFile
 from admin.use_cases.provisioned_objects import OBJECTS
-from admin.use_cases.provisioning_ports import Files, Step, Target, Values
+from admin.use_cases.provisioning_ports import Files, Target, Values
 from pillarbox.application.management import ManagementApi
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.http.operator.creation import CreateAccountRequest
+from pillarbox.http.provisioning import ACCOUNT, Step, body_of
+from pillarbox.wiring import utc_now
+
+#: In seconds, between two looks at what waits for DNS.
+_PAUSE: Final = 15.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How to run.
+
+    Args:
+        plan: change nothing.
+        prune: remove what the file does not name.
+        links: make links to the records of the domains that wait for DNS.
+        wait: how long to look again at what waits for DNS.
+    """
+
+    plan: bool = False
+    prune: bool = False
+    links: bool = False
+    wait: timedelta = timedelta(0)
+
+
+@dataclass(slots=True, kw_only=True)
 class Provisioning:
     """Compares a file with the service, and makes the differences go away."""
 
     api: ManagementApi
     values: Values
     files: Files
+    clock: Callable[[], datetime] = utc_now
+    pause: Callable[[float], None] = sleep
+    #: The accounts of which something waits for DNS, after a run.
+    waiting: list[AccountEntry] = field(default_factory=list)
 
-    def run(self, content: ProvisionFile, *, plan: bool, prune: bool) -> Iterator[Step]:
-        """Yield each step before it runs; with `plan` none runs."""
-        me = self.api.call("GET", "/v1/me")
+    def run(self, content: ProvisionFile, choices: Choices) -> Iterator[Step]:
+        """Yield each step before it runs; of a plan none runs.
+
+        An account with something that waits for DNS is looked at again, as long as that may take.
+        Then only what is new is yielded.
+        """
+        end, shown = self.clock() + choices.wait, set[str]()
+        me, entries = self.api.call("GET", "/v1/me"), content.accounts
+        while entries:
+            self.waiting = []
+            for entry in entries:
+                self._read_chat_url(entry)
+                target = self._target(entry, me, choices)
+                for step in self._steps(target):
+                    if step.changes or str(step) not in shown:
+                        yield step
+                    shown.add(str(step))
+                    if step.run and not choices.plan:
+                        step.run()
+                if target.waiting:
+                    self.waiting.append(entry)
+            if not self.waiting or choices.plan or self.clock() >= end:
+                return
+            self.pause(_PAUSE)
+            entries, choices = self.waiting, replace(choices, links=False)
+
+    def _target(self, entry: AccountEntry, me: Mapping[str, Any], choices: Choices) -> Target:
         operates = "accounts:read" in me["scopes"]
-        own = self.api.call("GET", "/v1/account") if not operates else {"id": "", "name": ""}
-        for entry in content.accounts:
-            target = Target(entry, self.api, self.values, self.files, prune, None)
-            target.own_key_id = me["id"]
-            if operates:
-                target.account_id = target.acts_for = self._find(entry)
-            elif {entry.name, entry.was} & {own["name"], own["id"]}:
-                target.account_id = own["id"]
-            else:
+        if operates:
+            acts_for = account_id = self._find(entry)
+        else:
+            own = self.api.call("GET", "/v1/account")
+            acts_for, account_id = None, own["id"]
+            if not {entry.name, entry.was} & {own["name"], own["id"]}:
                 message = f"the key manages {own['name']} only; {entry.name!r} needs an operator's"
                 raise ValidationFailed(FieldError("accounts", message, "not_allowed"))
-            yield Step(" ", f"account {entry.name}")
-            removals = list[Step]()
-            for steps in (partial(_account_steps, find=self._find), *OBJECTS):
-                for step in steps(target):
-                    if step.last:
-                        removals.insert(0, step)
-                    else:
-                        yield from _run(step, plan=plan)
-            for step in removals:
-                yield from _run(step, plan=plan)
+        return Target(
+            api=self.api,
+            acts_for=acts_for,
+            account_id=account_id,
+            entry=entry,
+            values=self.values,
+            files=self.files,
+            prune=choices.prune,
+            own_key_id=me["id"],
+            links=choices.links and not choices.plan,
+            operates=operates,
+        )
+
+    def _read_chat_url(self, entry: AccountEntry) -> None:
+        """Put the URL, which is a secret, in place of where it is stored."""
+        place = entry.alerts.chat_url if entry.alerts else None
+        if entry.alerts and place and re.match(DESTINATIONS, place):
+            entry.alerts.chat_url = self.values.read(place)
+            if entry.alerts.chat_url is None:
+                raise ValidationFailed(FieldError("alerts.chatUrl", f"{place} is empty", "missing"))
+
+    def _steps(self, target: Target) -> Iterator[Step]:
+        """Yield the steps of an account; what is removed comes last."""
+        entry = target.entry
+        body = {"plan": Plan.FREE} | body_of(entry, CreateAccountRequest)
+        yield Step(" ", f"account {entry.name}")
+        if target.account_id is None:
+            run = partial(self._create, target, body)
+            yield Step("+", f"account {entry.name} ({body['plan']})", run)
+        yield from target.setting_steps(entry, body)
+        for steps in OBJECTS:
+            yield from steps(target)
+        yield from target.removals
+
+    def _create(self, target: Target, body: Mapping[str, Any]) -> None:
+        made = target.create(ACCOUNT, body)
+        target.account_id = target.acts_for = made["id"] if made else self._find(target.entry)
 
     def _find(self, entry: AccountEntry) -> str | None:
         """Return the id of an account by its name or id, or by its former name."""
@@ -79,41 +158,3 @@ class Provisioning:
                 message = f"{account_id} is named {entry.name!r} and has another contact"
                 raise ValidationFailed(FieldError("accounts", message, "ambiguous"))
         return account_id
-
-
-def _run(step: Step, *, plan: bool) -> Iterator[Step]:
-    yield step
-    if step.run and not plan:
-        step.run()
-
-
-def _account_steps(target: Target, *, find: Callable[[AccountEntry], str | None]) -> Iterator[Step]:
-    """Create the account, and set its name, plan and brand."""
-    entry = target.entry
-    if target.account_id is None:
-        body = {"name": entry.name, "plan": entry.plan or "free", "contact": entry.contact}
-
-        def create() -> None:
-            made = target.create("/v1/operator/accounts", body)
-            target.account_id = target.acts_for = made["id"] if made else find(entry)
-
-        yield Step("+", f"account {entry.name} ({body['plan']})", create)
-        state: dict[str, Any] = {"name": entry.name, "plan": body["plan"]}
-    else:
-        state = target.call("GET", "/v1/account")
-    wanted = {"name": entry.name} if entry.name != state.get("id") else {}
-    if entry.brand:
-        given = entry.brand.model_dump(by_alias=True, exclude_none=True)
-        wanted |= {"brandName" if name == "name" else name: new for name, new in given.items()}
-    changes = {name: new for name, new in wanted.items() if (state.get(name) or "") != new}
-    if changes:
-        text = ", ".join(
-            f"{name} {state.get(name) or 'none'} -> {new or 'none'}"
-            for name, new in changes.items()
-        )
-        yield Step("~", text, lambda: target.call("PATCH", "/v1/account", changes))
-    if entry.plan and entry.plan != state["plan"]:
-        plan = {"plan": entry.plan.value}
-        path = f"/v1/operator/accounts/{target.account_id}"
-        text = f"plan {state['plan']} -> {entry.plan}"
-        yield Step("~", text, lambda: target.api.call("PATCH", path, plan))

@@ -74,12 +74,12 @@ def read_account_log() -> Reply:
 
 @app.get("/v1/account/alerts")
 def show_alerts() -> Reply:
-    return _reply_alerts(_owner().account.account_id)
+    return _reply_alerts(_account(ACCOUNT_WRITE).account_id)
 
 
 @app.patch("/v1/account/alerts")
 def change_alerts() -> Reply:
-    owner = _owner()
+    owner = _member(ACCOUNT_WRITE)
     changes = read_body(app.current_event, ChangeAlertsRequest).changes
     services().alert_choices.change(owner.account.account_id, changes, by=owner.actor)
     return _reply_alerts(owner.account.account_id)

@@ -15,7 +15,7 @@ import yaml
 from typer import BadParameter
 
 from admin.main import app
-from admin.use_cases.provision_file import read_provision_file
+from admin.use_cases.provision_file import parse_yaml, read_provision_file
 from openapi.document import document
 from pillarbox.http.routes import ROUTES
 from pillarbox.rendering.template_check import check_template
@@ -148,7 +148,7 @@ def _check_program(program: str, arguments: list[str]) -> None:
 def _check_yaml(text: str) -> None:
     yaml.compose(text)
     if "\naccounts:" in text:
-        read_provision_file(yaml.safe_load(text))
+        read_provision_file(parse_yaml(text))
 
 
 def _check_new_lines(text: str) -> None:

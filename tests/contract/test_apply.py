@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from admin.use_cases.provision_file import ProvisionFile, read_provision_file
-from admin.use_cases.provisioning import Provisioning
+from admin.use_cases.provisioning import Choices, Provisioning
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.creations import Creations
 from pillarbox.application.management import RefusedCall
@@ -30,9 +30,10 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_token
-from pillarbox.wiring import services
+from pillarbox.wiring import services, utc_now
 from tests.contract.client import Api
 from tests.contract.service import Service
+from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
 from tests.examples import DEEP
 
@@ -67,6 +68,8 @@ class InProcessApi:
     service: Service
     key: str
     changed: Callable[[], None]
+    #: Whether DNS has its records and SES has verified a domain as soon as it is added.
+    is_verified: bool = True
 
     def call(
         self,
@@ -88,7 +91,7 @@ class InProcessApi:
         if response.status >= 400:
             code = response.json["error"]["code"]
             raise RefusedCall(f"{method} {path} {response.text}", response.status, code)
-        if (method, path) == ("POST", "/domains"):  # DNS has its records at once
+        if (method, path) == ("POST", "/domains") and self.is_verified:
             name = response.json["domain"]
             services().account_domain_store.remove(account or "", name)
             self.service.domain(account or "", name)
@@ -131,7 +134,8 @@ def customer(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "plan": "standard",
-        "brand": {"accent": "#0a7d5a", "supportEmail": "help@x.example"},
+        "accent": "#0a7d5a",
+        "supportEmail": "help@x.example",
         "domains": [{"name": f"{name}.example", "mailFrom": "mail"}],
         "senders": [{"address": f"post@{name}.example"}],
         "templates": [
@@ -196,7 +200,7 @@ class Run:
         """Let several runs take each step after all have found it."""
         api = InProcessApi(self.service, self.key, Changes())
         provisioning = Provisioning(api=api, values=self.values, files=self.files)
-        waiting = [provisioning.run(content, plan=False, prune=prune) for _ in range(runs)]
+        waiting = [provisioning.run(content, Choices(prune=prune)) for _ in range(runs)]
         while waiting:
             waiting = [one for one in waiting if next(one, None) is not None]
 
@@ -207,7 +211,7 @@ class Run:
         self.values.changed = changed = Changes(**kill)
         api = InProcessApi(self.service, self.key, changed)
         provisioning = Provisioning(api=api, values=self.values, files=self.files)
-        steps = provisioning.run(content, plan=plan, prune=prune)
+        steps = provisioning.run(content, Choices(plan=plan, prune=prune))
         return [str(step) for step in steps if step.changes or step.mark == "?"]
 
 
@@ -352,7 +356,7 @@ def test_a_draft_that_another_run_has_saved_is_no_failure(run: Run) -> None:
         return call(api, method, *parts, **more)
 
     with mock.patch.object(InProcessApi, "call", overtaking):
-        steps = [*provisioning.run(file_of(wanted), plan=False, prune=False)]
+        steps = [*provisioning.run(file_of(wanted), Choices())]
     changed = [step.text for step in steps if step.changes]
     assert [*overtaken, changed] == [["~ template Receipt: subject"], ["template Receipt: subject"]]
     assert run(file_of(wanted)) == []
@@ -370,7 +374,7 @@ def test_a_run_that_comes_second_leaves_the_old_key(run: Run) -> None:
             api=InProcessApi(run.service, run.key, Changes(killed_after)),
             values=run.values,
             files=run.files,
-        ).run(file_of(wanted), plan=False, prune=False)
+        ).run(file_of(wanted), Choices())
         for killed_after in (1, 0)
     )
     for one in (killed, second):
@@ -508,7 +512,7 @@ def test_a_management_key_provisions_its_own_account_only(service: Service) -> N
     account = service.account()
     own = services().api_keys.issue_live(account, "apply", Preset.CUSTOM, _SCOPES - OPERATOR_SCOPES)
     run = Run(service, own.text)
-    assert run(file_of({"name": "Test", "brand": {"name": "Test shop"}}))
+    assert run(file_of({"name": "Test", "brandName": "Test shop"}))
     with pytest.raises(ValidationFailed, match="operator"):
         run(file_of({"name": "Other"}))
 
@@ -520,13 +524,13 @@ def test_another_way_to_write_a_value_is_no_change(run: Run) -> None:
     """
     (shop,) = names(1)
     content = customer(shop) | {
-        "brand": {"accent": "#0A7D5A"},
+        "accent": "#0A7D5A",
         "domains": [{"name": f"BÜCHER-{shop}.example"}],
         "senders": [{"address": f"Post@bücher-{shop}.example"}],
     }
     content["webhooks"][0]["types"] *= 2
     web, job = content["keys"]
-    web |= {"sources": ["192.0.2.1", "2001:DB8::/32"], "expires": "2090-01-31T00:00:00.123456Z"}
+    web |= {"sources": ["192.0.2.1", "2001:DB8::/32"], "expiresAt": "2090-01-31T00:00:00.123456Z"}
     job |= {"sources": ["192.0.2.7/24"] * 2, "scopes": ["webhooks:read"] * 2}
     run(file_of(content))
     before = state_of(run, shop), dict(run.values.stored)
@@ -547,6 +551,105 @@ def test_suppressions_are_found_again_and_wrong_ones_counted(run: Run) -> None:
     suppression = Suppression(address=erased, reason="manual", at=services().accounts.clock())
     records.add(page[0]["id"], suppression)
     assert run(content) == [wrong]
+
+
+def test_a_run_waits_for_dns(service: Service, run: Run) -> None:
+    """The records appear after two minutes and SES verifies after four: then the sender is added.
+
+    Until then each record that is missing is named once, and one link is made if one is wanted.
+    A run that does not wait, or not long enough, ends with what still waits.
+    """
+    (shop,) = names(1)
+    api = InProcessApi(service, run.key, Changes(), is_verified=False)
+    wanted = customer(shop)
+    content = file_of({one: wanted[one] for one in ("name", "domains", "senders")})
+    start, name = utc_now(), f"{shop}.example"
+    waited = 0.0
+
+    def pause(seconds: float) -> None:
+        nonlocal waited
+        waited += seconds
+        service.clock.fixed = start + timedelta(seconds=waited)
+        if waited >= 120:
+            (account,) = services().accounts.ids_of(shop)
+            headers = {"X-Account": account}
+            publish(Api(run.key).raw("GET", f"/domains/{name}", headers=headers).json["records"])
+        if waited >= 240:
+            service.ses.domains.known[name] = True
+
+    with service.at(start):
+        provisioning = Provisioning(
+            api=api,
+            values=run.values,
+            files=run.files,
+            clock=lambda: start + timedelta(seconds=waited),
+            pause=pause,
+        )
+        lines = [*map(str, provisioning.run(content, Choices(links=True)))]
+        assert (waited, provisioning.waiting) == (0, content.accounts)
+        waits = f"? sender post@{name} waits until DNS has the records of {name}"
+        (account,) = services().accounts.ids_of(shop)
+        record = f"TXT {account}._pillarbox.{name} pillarbox-account={account}"
+        assert lines[:4] == [
+            f"  account {shop}",
+            f"+ account {shop} (free)",
+            f"+ domain {name}",
+            f"? domain {name} waits for the DNS record {record}",
+        ]
+        assert sum("/app/" in line for line in lines) == 1
+        assert [*map(str, provisioning.run(content, Choices(wait=timedelta(minutes=1))))][
+            -1
+        ] == waits
+        assert (waited, provisioning.waiting) == (60, content.accounts)
+        lines = [*map(str, provisioning.run(content, Choices(wait=timedelta(minutes=10))))]
+        assert lines[-1] == f"+ sender post@{name}"
+        assert len(lines) == len({*lines})
+        assert any("DKIM" in line or "_domainkey" in line for line in lines)
+        assert 240 <= waited <= 270
+        assert provisioning.waiting == []
+        assert not any(one.changes for one in provisioning.run(content, Choices()))
+
+
+def test_all_that_an_account_may_have(run: Run) -> None:
+    """Retention, limits, alerts and the format of a webhook; what differs is named and changed."""
+    (shop,) = names(1)
+    run.values.stored["ssm:/chat"] = "https://hooks.slack.com/services/T0/B0/aaaa1111"
+    whole: dict[str, Any] = {
+        "name": shop,
+        "ownLimits": {"perDay": 500},
+        "keepDays": 30,
+        "recordDays": 365,
+        "alerts": {"mail": False, "off": ["quota"], "chatUrl": "ssm:/chat"},
+        "webhooks": [
+            {
+                "url": f"https://{shop}.example/hook",
+                "types": ["*"],
+                "format": "resend",
+                "secretTo": "file:hook",
+            }
+        ],
+    }
+    made = run(file_of(whole))
+    assert run(file_of(whole)) == []
+    assert not any("hooks.slack.com" in line for line in made)
+    (account_id,) = services().accounts.ids_of(shop)
+    account = services().accounts.get(account_id)
+    assert (account.keep, account.record_days) == (30, 365)
+    assert account.overrides.per_day == 500
+    settings, _ = services().alert_choices.of(account_id)
+    assert (settings.mail, {*settings.off}) == (False, {"quota"})
+    assert settings.chat_url == run.values.stored["ssm:/chat"]
+    run.values.stored["ssm:/chat"] = "https://hooks.slack.com/services/T0/B0/bbbb2222"
+    whole["ownLimits"] = {"perMonth": 900}
+    whole["keepDays"] = 7
+    whole["webhooks"] = [whole["webhooks"][0] | {"format": "pillarbox"}]
+    assert run(file_of(whole)) == [
+        "~ keepDays 30 -> 7",
+        "~ ownLimits",
+        "~ chatUrl",
+        f"~ webhook https://{shop}.example/hook: format",
+    ]
+    assert run(file_of(whole)) == []
 
 
 def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from admin.aws.provisioning import LocalFiles, ValueStores
 from admin.use_cases.provision_file import read_provision_file
-from admin.use_cases.provisioning import Provisioning
+from admin.use_cases.provisioning import Choices, Provisioning
 from pillarbox.adapters.management_api import HttpApiProbe, HttpManagementApi
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES
 from pillarbox.domain.ids import new_token
@@ -100,7 +100,7 @@ def test_three_runs_of_apply_make_each_object_once(
         provisioning = Provisioning(
             api=api, values=ValueStores(tmp_path, NotImplemented), files=LocalFiles(tmp_path)
         )
-        steps = provisioning.run(content, plan=False, prune=False)
+        steps = provisioning.run(content, Choices())
         return [str(step) for step in steps if step.changes]
 
     at_once(apply)

@@ -50,6 +50,8 @@ export const operations = {
   removeMember: { method: "DELETE", path: "/api/v1/members/{member_id}" },
   getAccount: { method: "GET", path: "/api/v1/account" },
   changeAccount: { method: "PATCH", path: "/api/v1/account", body: true },
+  getAlerts: { method: "GET", path: "/api/v1/account/alerts" },
+  changeAlerts: { method: "PATCH", path: "/api/v1/account/alerts", body: true },
   getAccountLog: { method: "GET", path: "/api/v1/account/log", query: true },
   listWebhooks: { method: "GET", path: "/api/v1/webhooks" },
   createWebhook: { method: "POST", path: "/api/v1/webhooks", body: true },

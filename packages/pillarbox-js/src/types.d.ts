@@ -87,6 +87,23 @@ export interface AgentLimits {
   perDay: number;
 }
 
+/** How the owners of the account hear of what happens in it. */
+export interface AlertDetail {
+  /** Whether the owners and the contact get emails. */
+  mail: boolean;
+  /** The host of the chat's webhook and the last four characters of its URL, which is a secret; null if there is none. */
+  chat: string | null;
+  /** False if the operator of the service switched webhooks off. */
+  chatAllowed: boolean;
+  /** The last post to the chat; null if there was none. */
+  lastPost: ChatPostItem | null;
+  /** What they do not want to hear of. */
+  off: Array<AlertKind>;
+}
+
+/** What an alert is about. Owners may turn each off. */
+export type AlertKind = "sending" | "volume" | "domain" | "quota" | "endpoint" | "agent" | "unused_key";
+
 /** Figures of the messages that were created within a time range. */
 export interface Analytics {
   totalMessages: number;
@@ -222,6 +239,16 @@ export interface ChangeAccountRequest {
   recordDays?: number | null;
 }
 
+/** What the owners hear of. Null changes nothing, and an empty `chatUrl` removes it. */
+export interface ChangeAlertsRequest {
+  /** Whether the owners and the contact get emails. */
+  mail?: boolean | null;
+  /** The incoming webhook of a room in Slack or Teams; not shown again. */
+  chatUrl?: string | null;
+  /** What they do not want to hear of. */
+  off?: Array<AlertKind> | null;
+}
+
 /** Another role. */
 export interface ChangeMemberRequest {
   /** The new role in the account. */
@@ -247,6 +274,13 @@ export interface ChangedSetting {
   name: string;
   before: string | number | boolean | null;
   after: string | number | boolean | null;
+}
+
+/** How a post to the chat went. */
+export interface ChatPostItem {
+  at: string;
+  /** Why it failed; null if it did not. */
+  error: string | null;
 }
 
 /** A DNS record with what DNS says now. */
@@ -1687,6 +1721,10 @@ export interface Operations {
   getAccount(options?: RequestOptions): Promise<Account>;
   /** Change the account: `PATCH /api/v1/account`. */
   changeAccount(body: ChangeAccountRequest, options?: RequestOptions): Promise<Account>;
+  /** Get the alerts: `GET /api/v1/account/alerts`. */
+  getAlerts(options?: RequestOptions): Promise<AlertDetail>;
+  /** Change the alerts: `PATCH /api/v1/account/alerts`. */
+  changeAlerts(body: ChangeAlertsRequest, options?: RequestOptions): Promise<AlertDetail>;
   /** Get the account's log: `GET /api/v1/account/log`. */
   getAccountLog(query?: { part?: LogPart; key?: string; limit?: number; cursor?: string }, options?: RequestOptions): Promise<AccountLog>;
   /** List webhook endpoints: `GET /api/v1/webhooks`. */

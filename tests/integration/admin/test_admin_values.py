@@ -82,6 +82,8 @@ def test_a_run_prints_no_value(
                 return 200, {"id": "0" * 12, "name": "Shop", "plan": "free"}
             case "POST", "/v1/keys":
                 return 201, {"key": _VALUE}
+            case "GET", "/v1/domains/shop.example":
+                return 404, {"error": {"code": "domain_not_found", "message": ""}}
             case "GET", _:
                 return 200, {"items": []}
         raise ServiceError("service_unavailable", f"{method} {path}")

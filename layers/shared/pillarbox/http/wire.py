@@ -89,6 +89,11 @@ def optional[T](
     return cast("T | None", WireField(schema, name))
 
 
+def dropped() -> Any:  # noqa: ANN401  it stands in place of a field of any type
+    """Declare that a shape does not have a field of its base."""
+    return None
+
+
 def text(*, least: int = 0, most: int | None = None) -> Schema[str]:
     """Return the schema of a string with so many characters."""
     return _limited("str", min_length=least or None, max_length=most)
@@ -221,6 +226,8 @@ class WireModel:
         "__pydantic_fields_set__",
         "__pydantic_private__",
     )
+    #: The attributes of the fields that were given.
+    __pydantic_fields_set__: set[str]
     #: For pydantic, which reads it when it writes the JSON schema.
     model_config: ClassVar[Mapping[str, str]] = {"extra": _UNKNOWN_FIELDS}
     #: Whether the fields are the parameters of a query string.
@@ -238,8 +245,13 @@ class WireModel:
 
 
 def fields_of(shape: type[WireModel]) -> Mapping[str, WireField]:
-    """Return the fields of a shape by their attributes, in the order of their validation."""
-    return {name: field for name, field in vars(shape).items() if isinstance(field, WireField)}
+    """Return the fields of a shape by their attributes, in the order of their validation.
+
+    Those of its bases come first. One that the shape drops is not among them.
+    """
+    names = dict.fromkeys(name for base in shape.__mro__[-3::-1] for name in vars(base))
+    fields = {name: getattr(shape, name) for name in names}
+    return {name: field for name, field in fields.items() if isinstance(field, WireField)}
 
 
 def model_at(shape: type[WireModel], path: Iterable[int | str]) -> type[WireModel]:
@@ -282,8 +294,10 @@ def _reference(kind: type) -> str:
 MAX_NAME: Final = 64
 
 _TYPES: Final[Mapping[str, str]] = {
+    "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
     "dict_type": "must be an object",
+    "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",
     "list_type": "must be a list",
     "model_type": "must be an object",
@@ -291,14 +305,14 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 
 
-def validate[M: WireModel](shape: type[M], value: Json) -> M:
-    """Validate a JSON value against a wire model.
+def validate[M: WireModel](shape: type[M], value: Json, *, strict: bool | None = None) -> M:
+    """Validate a JSON value against a wire model; without `strict` texts may be numbers.
 
     Raises:
         ValidationFailed: with the first `MAX_FAULTS` errors and the number of the others.
     """
     try:
-        valid: M = shape.validator().validate_python(value)
+        valid: M = shape.validator().validate_python(value, strict=strict)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
         raise ValidationFailed(

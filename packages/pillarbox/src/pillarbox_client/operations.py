@@ -413,6 +413,18 @@ class Operations:
         result: types.Account = self._send(Request("PATCH", "/api/v1/account", body=body))
         return result
 
+    def get_alerts(self) -> types.AlertDetail:
+        """Get the alerts: `GET /api/v1/account/alerts`."""
+        result: types.AlertDetail = self._send(Request("GET", "/api/v1/account/alerts"))
+        return result
+
+    def change_alerts(self, body: types.ChangeAlertsRequest) -> types.AlertDetail:
+        """Change the alerts: `PATCH /api/v1/account/alerts`."""
+        result: types.AlertDetail = self._send(
+            Request("PATCH", "/api/v1/account/alerts", body=body)
+        )
+        return result
+
     def get_account_log(
         self,
         *,
@@ -912,6 +924,18 @@ class AsyncOperations:
     async def change_account(self, body: types.ChangeAccountRequest) -> types.Account:
         """Change the account: `PATCH /api/v1/account`."""
         result: types.Account = await self._send(Request("PATCH", "/api/v1/account", body=body))
+        return result
+
+    async def get_alerts(self) -> types.AlertDetail:
+        """Get the alerts: `GET /api/v1/account/alerts`."""
+        result: types.AlertDetail = await self._send(Request("GET", "/api/v1/account/alerts"))
+        return result
+
+    async def change_alerts(self, body: types.ChangeAlertsRequest) -> types.AlertDetail:
+        """Change the alerts: `PATCH /api/v1/account/alerts`."""
+        result: types.AlertDetail = await self._send(
+            Request("PATCH", "/api/v1/account/alerts", body=body)
+        )
         return result
 
     async def get_account_log(

@@ -40,6 +40,11 @@ AccountAction: TypeAlias = Literal[
 ]
 """What was done to an account, or to what it has."""
 
+AlertKind: TypeAlias = Literal[
+    "sending", "volume", "domain", "quota", "endpoint", "agent", "unused_key"
+]
+"""What an alert is about. Owners may turn each off."""
+
 AttachmentType: TypeAlias = str
 """A type of file that an email may have (RFC 6838): application/msword, application/pdf,
 application/vnd.ms-excel, application/vnd.ms-powerpoint, application/vnd.openxmlformats-
@@ -277,6 +282,23 @@ class AgentLimits(TypedDict):
     """How many emails it may send a day."""
 
 
+class AlertDetail(TypedDict):
+    """How the owners of the account hear of what happens in it."""
+
+    mail: bool
+    """Whether the owners and the contact get emails."""
+    chat: str | None
+    """The host of the chat's webhook and the last four characters of its URL, which is a secret;
+    null if there is none.
+    """
+    chatAllowed: bool
+    """False if the operator of the service switched webhooks off."""
+    lastPost: ChatPostItem | None
+    """The last post to the chat; null if there was none."""
+    off: list[AlertKind]
+    """What they do not want to hear of."""
+
+
 class Analytics(TypedDict):
     """Figures of the messages that were created within a time range."""
 
@@ -413,6 +435,17 @@ class ChangeAccountRequest(TypedDict):
     """
 
 
+class ChangeAlertsRequest(TypedDict):
+    """What the owners hear of. Null changes nothing, and an empty `chatUrl` removes it."""
+
+    mail: NotRequired[bool | None]
+    """Whether the owners and the contact get emails."""
+    chatUrl: NotRequired[str | None]
+    """The incoming webhook of a room in Slack or Teams; not shown again."""
+    off: NotRequired[list[AlertKind] | None]
+    """What they do not want to hear of."""
+
+
 class ChangeMemberRequest(TypedDict):
     """Another role."""
 
@@ -467,6 +500,14 @@ class ChangedSetting(TypedDict):
     name: str
     before: str | int | bool | None
     after: str | int | bool | None
+
+
+class ChatPostItem(TypedDict):
+    """How a post to the chat went."""
+
+    at: str
+    error: str | None
+    """Why it failed; null if it did not."""
 
 
 class CheckedDnsRecord(TypedDict):

@@ -9,7 +9,13 @@ from typing import Any, Final
 from pillarbox import observability
 from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.http.cloudformation.resources import TYPES, Resource, ResourceTarget, checked
+from pillarbox.http.cloudformation.resources import (
+    TYPES,
+    Resource,
+    ResourceTarget,
+    read_properties,
+)
+from pillarbox.http.wire import WireModel
 
 #: Seconds. No call begins later than this before the end of the function's time. The slowest one
 #: takes half of it, and the response has the rest.
@@ -130,13 +136,13 @@ class _Work:
         properties = self._event.get("ResourceProperties", {})
         if self._request == "Delete":
             return self._delete(self._type, self._known, properties)
-        given = checked(properties, self._type.required, self._type.optional)
+        given = read_properties(self._type.properties, properties)
         if self._request == "Create":
-            return self._create(self._type, given)
+            return self._type.create(self._target(properties), given)
         before = self._event.get("OldResourceProperties", {})
         if all(before.get(name) == properties.get(name) for name in self._type.identity):
-            return self._type.update(self._target(given), self._known)
-        return self._replace(self._type, given)
+            return self._type.update(self._target(properties), given, self._known)
+        return self._replace(self._type, properties, given)
 
     def response(self, status: str, outcome: str, **more: object) -> ResourceResponse:
         """Return the response. A failed update leaves CloudFormation with the object that it knows.
@@ -156,20 +162,19 @@ class _Work:
         }
         return ResourceResponse(body, outcome)
 
-    def _create(self, kind: Resource, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-        return kind.create(self._target(properties))
-
-    def _replace(self, kind: Resource, properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _replace(
+        self, kind: Resource[Any], properties: Mapping[str, Any], given: WireModel
+    ) -> Mapping[str, Any]:
         """Create the new object. CloudFormation asks for the deletion of the old one later."""
         try:
-            return self._create(kind, properties)
+            return kind.create(self._target(properties), given)
         except Exception:
             if self._created:
                 self._delete(kind, self._created, properties)
             raise
 
     def _delete(
-        self, kind: Resource, physical_id: str, properties: Mapping[str, Any]
+        self, kind: Resource[Any], physical_id: str, properties: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         if physical_id.startswith(_NONE):
             return {}
@@ -181,8 +186,10 @@ class _Work:
         return {}
 
     def _target(self, properties: Mapping[str, Any]) -> ResourceTarget:
-        provider = self._provider
+        provider, account_id = self._provider, properties.get("Account")
         return ResourceTarget(
+            acts_for=account_id,
+            account_id=account_id or "",  # that of the key's own account is of no use
             api=TimedApi(provider.api, provider.seconds_left, provider.pause),
             secrets=provider.secrets,
             pause=provider.pause,

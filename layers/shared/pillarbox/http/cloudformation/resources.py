@@ -1,72 +1,146 @@
-"""The types of custom resources: what each creates, changes and deletes over the HTTP API.
-
-CloudFormation makes texts of numbers and switches.
-"""
+"""The types of custom resources: what each creates, changes and deletes over the HTTP API."""
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
-from pillarbox.application.management import ManagementApi, RefusedCall, SecretValues
+from pillarbox.application.management import SecretValues
+from pillarbox.application.validation import normalize_address
+from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.domain.webhooks.endpoint import WebhookFormat
+from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, CreateKeyRequest
+from pillarbox.http.operator.creation import CreateAccountRequest
+from pillarbox.http.provisioning import (
+    ACCOUNT,
+    DOMAIN,
+    KEY,
+    SENDER,
+    TEMPLATE,
+    WEBHOOK,
+    AccountFields,
+    DomainFields,
+    KeyFields,
+    Kind,
+    ManagedAccount,
+    SenderFields,
+    as_stored,
+    body_of,
+)
+from pillarbox.http.query import one_of
+from pillarbox.http.templates.wire import CreateTemplateRequest, SaveDraftRequest
+from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
+from pillarbox.http.wire import (
+    WireModel,
+    anything,
+    dropped,
+    list_of,
+    optional,
+    optional_or,
+    text,
+    validate,
+)
 
 #: What CloudFormation itself reads.
 _OF_CLOUDFORMATION: Final = frozenset({"ServiceToken", "ServiceTimeout"})
-_FLAGS: Final = {"true": True, "false": False}
 
 type Properties = Mapping[str, Any]
 
 
-def checked(
-    properties: Properties, required: tuple[str, ...], optional: tuple[str, ...]
-) -> Properties:
-    """Return the properties of a resource without those of CloudFormation.
+class OnDelete(StrEnum):
+    """What becomes of an account whose resource is deleted."""
+
+    SUSPEND = "suspend"
+    DELETE = "delete"
+
+
+class WaitFor(StrEnum):
+    """What a domain's resource waits for."""
+
+    PROOF = "proof"
+    VERIFICATION = "verification"
+
+
+_ACCOUNT_ID: Final = text(least=1)
+_ADDRESS: Final = as_stored(lambda value: mailbox_key(normalize_address(value)))
+
+
+class AccountProperties(AccountFields):
+    """An account, with addresses that it must not send to."""
+
+    on_delete = optional_or(one_of(OnDelete), OnDelete.SUSPEND)
+    suppressions = optional_or(list_of(_ADDRESS), [])
+
+
+class DomainProperties(DomainFields):
+    """A domain. `After` is any text."""
+
+    account = optional(_ACCOUNT_ID)
+    wait_for = optional(one_of(WaitFor))
+    after = optional(anything())
+
+
+class SenderProperties(SenderFields):
+    """A sender."""
+
+    account = optional(_ACCOUNT_ID)
+
+
+class TemplateProperties(SaveDraftRequest):
+    """A template."""
+
+    samples = dropped()
+    account = optional(_ACCOUNT_ID)
+    kind = optional_or(one_of(SourceKind), SourceKind.HTML)
+
+
+class WebhookProperties(CreateWebhookRequest):
+    """A webhook endpoint."""
+
+    account = optional(_ACCOUNT_ID)
+
+
+class KeyProperties(KeyFields):
+    """An API key. `Rotated` is any text."""
+
+    account = optional(_ACCOUNT_ID)
+    rotated = optional(anything())
+
+
+def read_properties[P: WireModel](shape: type[P], properties: Properties) -> P:
+    """Return the properties of a resource, which CloudFormation has as texts.
 
     Raises:
-        ValidationFailed: one is missing or unknown; each is named.
+        ValidationFailed: with each that is missing, unknown or wrong.
     """
     given = {name: value for name, value in properties.items() if name not in _OF_CLOUDFORMATION}
-    errors = [FieldError(name, "is missing", "required") for name in required if name not in given]
-    errors += [
-        FieldError(name, "is not a property of this type", "unknown_field")
-        for name in given
-        if name not in (*required, *optional)
-    ]
-    if errors:
-        raise ValidationFailed(*errors)
-    return given
+    try:
+        return validate(shape, _in_camel_case(given), strict=False)
+    except ValidationFailed as error:
+        faults = (
+            FieldError(".".join(map(_pascal, one.field.split("."))), one.message, one.code)
+            for one in error.errors
+        )
+        raise ValidationFailed(*faults) from None
 
 
-def is_set(properties: Properties, name: str) -> bool:
-    """Return whether a switch is on; without the property it is off.
-
-    Raises:
-        ValidationFailed: it is neither true nor false.
-    """
-    value = str(properties.get(name, "false")).lower()
-    if value not in _FLAGS:
-        raise ValidationFailed(FieldError(name, "must be true or false", "invalid"))
-    return _FLAGS[value]
+def _in_camel_case(value: Any) -> Any:  # noqa: ANN401  JSON
+    """Write names as the API does: `KeepDays` as `keepDays`."""
+    if isinstance(value, list):
+        return [_in_camel_case(one) for one in value]
+    if isinstance(value, dict):
+        return {name[:1].lower() + name[1:]: _in_camel_case(one) for name, one in value.items()}
+    return value
 
 
-def keep_days(properties: Properties) -> dict[str, int]:
-    """Return for at most how many days to keep content; without the property they stay.
-
-    Raises:
-        ValidationFailed: it is no whole number.
-    """
-    if "KeepDays" not in properties:
-        return {}
-    value = str(properties["KeepDays"])
-    if not re.fullmatch("[0-9]{1,99}", value):
-        raise ValidationFailed(FieldError("KeepDays", "must be a whole number", "invalid"))
-    return {"keepDays": int(value)}
+def _pascal(name: str) -> str:
+    return name[:1].upper() + name[1:]
 
 
 def records_of(domain: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,15 +160,15 @@ def records_of(domain: Mapping[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-#: Seconds between two looks at something that takes its time.
-_PAUSE: Final = 15.0
+#: Seconds between two looks at something that takes its time. An account has 60 a minute, and
+#: each of its senders may wait.
+_PAUSE: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceTarget:
-    """What a resource needs."""
+@dataclass(slots=True, kw_only=True)
+class ResourceTarget(ManagedAccount):
+    """What a resource needs. Its account is that of the property, if the key is an operator's."""
 
-    api: ManagementApi
     secrets: SecretValues
     #: Waits for some seconds; raises `TimeIsUp` if the function would have no time left.
     pause: Callable[[float], None]
@@ -108,45 +182,40 @@ class ResourceTarget:
     #: Is called with the id of an object as soon as it exists, and whether this request created it.
     note_id: Callable[[str, bool], None]
 
-    @property
-    def account(self) -> str | None:
-        """The account, if the key is an operator's."""
-        return self.properties.get("Account")
+    def find(self, kind: Kind, title: str) -> dict[str, Any] | None:
+        """Return the object of a title; a new resource refuses it.
 
-    def call(self, method: str, path: str, body: object = None, **headers: str) -> Any:  # noqa: ANN401  JSON
-        """Make a request about the account."""
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.api.call(method, path, body, account=self.account, headers=sent)
-
-    def add(self, path: str, body: object) -> Any:  # noqa: ANN401  JSON
-        """Create an object, and none beside another one of its name."""
-        return self.call("POST", path, body, If_None_Match="*")
-
-    def given(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """Return the properties that are given, by the names that the API has for them."""
-        return {
-            field: self.properties[name] for name, field in names.items() if name in self.properties
-        }
+        Raises:
+            ValidationFailed: on the property that names it.
+        """
+        found = next((one for one in self.items(kind) if one[kind.title] == title), None)
+        if found is not None and not self.may_take:
+            raise _exists("Name" if kind is DOMAIN else _pascal(kind.title))
+        return found
 
 
-class Resource:
+def _exists(name: str) -> ValidationFailed:
+    message = "exists already, and the stack would delete it: remove it first"
+    return ValidationFailed(FieldError(name, message, "exists"))
+
+
+class Resource[P: WireModel]:
     """A type of resource. One whose `identity` changes is replaced: created, then deleted."""
 
-    required: ClassVar[tuple[str, ...]]
-    optional: ClassVar[tuple[str, ...]] = ()
+    properties: type[P]
     #: The properties that cannot change.
     identity: ClassVar[tuple[str, ...]]
     #: Whether its attributes are about a secret.
     secret: ClassVar[bool] = False
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: P) -> dict[str, Any]:
         """Create an object and return its attributes.
 
         A new resource refuses an object that exists: the stack would delete what it did not create.
         """
         raise NotImplementedError
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
+    def update(self, target: ResourceTarget, given: P, physical_id: str) -> dict[str, Any]:
         """Change an object and return its attributes."""
         raise NotImplementedError
 
@@ -155,289 +224,248 @@ class Resource:
         raise NotImplementedError
 
 
-class AccountResource(Resource):
+class AccountResource(Resource[AccountProperties]):
     """An account. Deleting it suspends it, unless OnDelete says `delete`."""
 
-    required = ("Name",)
-    optional = ("Contact", "OnDelete", "Plan")
+    properties = AccountProperties
     identity = ()
-    _ON_DELETE = ("suspend", "delete")
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: AccountProperties) -> dict[str, Any]:
         """Create an account."""
-        self._on_delete(target)
-        name, plan = target.properties["Name"], target.properties.get("Plan", "free")
-        query, cursor = f"/v1/operator/accounts?search={quote(name, safe='')}&limit=100", ""
+        query, cursor = f"{ACCOUNT.path}?search={quote(given.name, safe='')}&limit=100", ""
         while cursor is not None:
-            page = target.api.call("GET", query + (f"&cursor={cursor}" if cursor else ""))
-            _check_new(target, "Name", name in {one["name"] for one in page["items"]})
+            page = target.call("GET", query + (f"&cursor={cursor}" if cursor else ""))
+            if not target.may_take and given.name in {one["name"] for one in page["items"]}:
+                raise _exists("Name")
             cursor = page["nextCursor"]
-        body = {"name": name, "plan": plan} | target.given({"Contact": "contact"})
-        made = target.add("/v1/operator/accounts", body)
-        target.note_id(made["id"], True)
-        return {"Name": name, "Plan": plan}
+        body = {"plan": Plan.FREE} | body_of(given, CreateAccountRequest)
+        physical_id: str = target.add(ACCOUNT, body)["id"]
+        target.note_id(physical_id, True)
+        return self._set(target, given, physical_id)
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
-        """Change name and plan. The contact stays, since the owner may have confirmed it."""
-        self._on_delete(target)
-        name, plan = target.properties["Name"], target.properties.get("Plan", "free")
-        contact = target.properties.get("Contact")
-        if contact not in {None, target.before.get("Contact")}:
-            state = target.api.call("GET", f"/v1/operator/accounts/{physical_id}")
-            if mailbox_key(state["contact"] or "") != mailbox_key(contact):  # no rollback
+    def update(
+        self, target: ResourceTarget, given: AccountProperties, physical_id: str
+    ) -> dict[str, Any]:
+        """Change it. The contact stays, since the owner may have confirmed it."""
+        if given.contact is not None and given.contact != target.before.get("Contact"):
+            state = target.call("GET", f"{ACCOUNT.path}/{physical_id}")
+            if mailbox_key(state["contact"] or "") != mailbox_key(given.contact):  # no rollback
                 raise ValidationFailed(FieldError("Contact", "cannot change", "not_allowed"))
-        target.api.call("PATCH", "/v1/account", {"name": name}, account=physical_id)
-        target.api.call("PATCH", f"/v1/operator/accounts/{physical_id}", {"plan": plan})
-        return {"Name": name, "Plan": plan}
+        return self._set(target, given, physical_id)
+
+    @staticmethod
+    def _set(target: ResourceTarget, given: AccountProperties, physical_id: str) -> dict[str, Any]:
+        target.account_id = target.acts_for = physical_id
+        given.plan = given.plan or Plan.FREE
+        for steps in (
+            target.setting_steps(given, {}),
+            target.member_steps(given.members or ()),
+            target.suppression_steps(given.suppressions),
+        ):
+            for step in steps:
+                if step.run:
+                    step.run()
+        return {"Name": given.name, "Plan": given.plan}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Suspend an account; delete it if that is wanted, which takes two minutes and more."""
-        path = f"/v1/operator/accounts/{physical_id}"
-        state = target.api.call("GET", path)
+        path = f"{ACCOUNT.path}/{physical_id}"
+        state = target.call("GET", path)
         if state["suspendedAt"] is None:
             reason = {"reason": "Its stack was deleted"}
-            target.api.call("POST", f"{path}/suspension", reason)
-        if self._on_delete(target) == "suspend":
+            target.call("POST", f"{path}/suspension", reason)
+        if target.properties.get("OnDelete") != OnDelete.DELETE:
             return
         for _ in range(_LOOKS):
             target.pause(_PAUSE)
-        while not target.api.call("DELETE", path)["done"]:
+        while not target.call("DELETE", path)["done"]:
             target.pause(0)
-
-    def _on_delete(self, target: ResourceTarget) -> str:
-        choice: str = target.properties.get("OnDelete", "suspend")
-        if choice not in self._ON_DELETE:
-            message = f"must be one of {', '.join(self._ON_DELETE)}"
-            raise ValidationFailed(FieldError("OnDelete", message, "invalid_choice"))
-        return choice
 
 
 #: So many looks take longer than an account must be suspended before it is deleted.
-_LOOKS: Final = 9
+_LOOKS: Final = 5
 
 
-class DomainResource(Resource):
+class DomainResource(Resource[DomainProperties]):
     """A domain, with its DNS records. With WaitFor it only waits: it adds and removes nothing."""
 
-    required = ("Name",)
-    optional = ("Account", "MailFrom", "After", "WaitFor")
+    properties = DomainProperties
     identity = ("Name", "Account", "WaitFor")
-    _WAITS = ("proof", "verification")
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: DomainProperties) -> dict[str, Any]:
         """Add a domain, or wait until DNS has what it needs."""
-        name, wait = target.properties["Name"].lower(), target.properties.get("WaitFor")
-        if wait not in (None, *self._WAITS):
-            message = f"must be one of {', '.join(self._WAITS)}"
-            raise ValidationFailed(FieldError("WaitFor", message, "invalid_choice"))
-        physical_id = "/".join(filter(None, (target.account, name, wait)))
-        if wait is None:
-            domains = target.call("GET", "/v1/domains")["items"]
-            exists = _check_new(target, "Name", name in {one["domain"] for one in domains})
-            body = {"domain": name} | target.given({"MailFrom": "mailFrom"})
-            attributes = records_of(target.call("POST", "/v1/domains", body))
+        physical_id = "/".join(filter(None, (given.account, given.domain, given.wait_for)))
+        if given.wait_for is None:
+            exists = target.find(DOMAIN, given.domain) is not None
+            attributes = records_of(target.add(DOMAIN, body_of(given, AddDomainRequest)))
             target.note_id(physical_id, not exists)
             return attributes
         target.note_id(physical_id, False)
-        return self._wait(target, name, wait)
+        return self._wait(target, given)
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
+    def update(
+        self, target: ResourceTarget, given: DomainProperties, physical_id: str
+    ) -> dict[str, Any]:
         """Look again. The MAIL FROM domain stays, since accounts share it at SES."""
         del physical_id
-        name, wait = target.properties["Name"].lower(), target.properties.get("WaitFor", "")
-        attributes = self._wait(target, name, wait)
-        if target.properties.get("MailFrom", attributes["MailFrom"]) != attributes["MailFrom"]:
-            message = f"is {attributes['MailFrom']}, and cannot change"
+        attributes = self._wait(target, given)
+        current = attributes["MailFrom"]
+        if body_of(given, AddDomainRequest).get("mailFrom", current) != current:
+            message = f"is {current}, and cannot change"
             raise ValidationFailed(FieldError("MailFrom", message, "not_allowed"))
         return attributes
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Remove a domain."""
-        del physical_id
         if "WaitFor" not in target.properties:
-            target.call("DELETE", f"/v1/domains/{_part(target.properties['Name'].lower())}")
+            target.remove(DOMAIN, physical_id.rpartition("/")[2])
 
     @staticmethod
-    def _wait(target: ResourceTarget, name: str, wait: str) -> dict[str, Any]:
+    def _wait(target: ResourceTarget, given: DomainProperties) -> dict[str, Any]:
         while True:
-            domain = target.call("GET", f"/v1/domains/{_part(name)}")
+            domain = target.look(given.domain)
             # The other records are known after the proof.
-            is_proved = len(domain["records"]) > 1
-            if not wait or domain["status"] == "verified" or (wait == "proof" and is_proved):
+            is_proved = len(domain["records"]) > 1 and given.wait_for is WaitFor.PROOF
+            if given.wait_for is None or domain["status"] == "verified" or is_proved:
                 return records_of(domain)
             target.pause(_PAUSE)
 
 
-class SenderResource(Resource):
+class SenderResource(Resource[SenderProperties]):
     """A sender. It waits until its domain is verified."""
 
-    required = ("Address",)
-    optional = ("Account", "Default")
+    properties = SenderProperties
     identity = ("Address", "Account")
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: SenderProperties) -> dict[str, Any]:
         """Add a sender."""
-        address = target.properties["Address"].lower()
-        is_set(target.properties, "Default")
-        senders = target.call("GET", "/v1/senders")["items"]
-        exists = _check_new(target, "Address", address in {one["address"] for one in senders})
-        domain = address.rpartition("@")[2]
-        while not any(
-            one["status"] == "verified" and f".{domain}".endswith(f".{one['domain']}")
-            for one in target.call("GET", "/v1/domains")["items"]
-        ):
+        exists = target.find(SENDER, given.address) is not None
+        while not target.may_send_from(given.address):
             target.pause(_PAUSE)
-        target.call("POST", "/v1/senders", {"address": address})
-        physical_id = "/".join(filter(None, (target.account, address)))
+        target.add(SENDER, body_of(given, AddSenderRequest))
+        physical_id = "/".join(filter(None, (given.account, given.address)))
         target.note_id(physical_id, not exists)
-        return self.update(target, physical_id)
+        return self.update(target, given, physical_id)
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
+    def update(
+        self, target: ResourceTarget, given: SenderProperties, physical_id: str
+    ) -> dict[str, Any]:
         """Make it the default, if that is wanted; another sender takes that from it."""
-        address = physical_id.rpartition("/")[2]
-        if is_set(target.properties, "Default"):
-            target.call("PUT", f"/v1/senders/{_part(address)}/default")
-        return {"Address": address}
+        del physical_id
+        if given.default:
+            target.set_default(given.address)
+        return {"Address": given.address}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Remove a sender."""
-        target.call("DELETE", f"/v1/senders/{_part(physical_id.rpartition('/')[2])}")
+        target.remove(SENDER, physical_id.rpartition("/")[2])
 
 
-class TemplateResource(Resource):
+class TemplateResource(Resource[TemplateProperties]):
     """A template, which is published at each change."""
 
-    required = ("Name", "Subject", "Category", "Source")
-    optional = ("Account", "KeepDays", "Kind", "Locales", "Text")
+    properties = TemplateProperties
     identity = ("Account",)
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: TemplateProperties) -> dict[str, Any]:
         """Create a template."""
-        name, category = target.properties["Name"], target.properties["Category"]
-        drafts = target.call("GET", "/v1/templates/drafts")["items"]
-        found = [one["id"] for one in drafts if one["name"] == name]
-        if not _check_new(target, "Name", bool(found)):
-            body = {"name": name, "category": category}
-            found = [target.add("/v1/templates", body)["id"]]
-            target.note_id(found[0], True)
-        target.note_id(found[0], False)
-        return self.update(target, found[0])
+        found = target.find(TEMPLATE, given.name)
+        template = found or target.add(TEMPLATE, body_of(given, CreateTemplateRequest))
+        target.note_id(template["id"], found is None)
+        return self.update(target, given, template["id"])
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
+    def update(
+        self, target: ResourceTarget, given: TemplateProperties, physical_id: str
+    ) -> dict[str, Any]:
         """Save the draft and publish it."""
-        path, given = f"/v1/templates/{physical_id}", target.properties
-        state = target.call("GET", f"{path}/draft")
-        locales = {
-            name: {
-                field: part[field.title()]
-                for field in ("subject", "source", "text")
-                if field.title() in part
-            }
-            for name, part in given.get("Locales", {}).items()
+        content = {"text": "", "kind": given.kind} | body_of(given, SaveDraftRequest)
+        content["locales"] = {
+            name: {"text": None} | part for name, part in content.get("locales", {}).items()
         }
-        body = {
-            "name": given["Name"],
-            "subject": given["Subject"],
-            "category": given["Category"],
-            "kind": given.get("Kind", "html"),
-            "source": given["Source"],
-            "text": given.get("Text", ""),
-            **keep_days(given),
-            "locales": locales,
-            "samples": state["samples"],
-        }
-        saved = target.call("PUT", f"{path}/draft", body, If_Match=str(state["revision"]))
-        made = target.call("POST", f"{path}/publish", If_Match=str(saved["revision"]))
-        return {"Version": made["version"]}
+        return {"Version": target.publish(physical_id, content)["version"]}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Delete a template."""
-        target.call("DELETE", f"/v1/templates/{physical_id}")
+        target.remove(TEMPLATE, physical_id)
 
 
-class WebhookResource(Resource):
+class WebhookResource(Resource[WebhookProperties]):
     """A webhook endpoint. Its secret goes to Secrets Manager; one in AWS has a role instead."""
 
-    required = ("Url", "Types")
-    optional = ("Account", "Format", "RoleArn")
+    properties = WebhookProperties
     identity = ("Url", "Account")
     secret = True
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: WebhookProperties) -> dict[str, Any]:
         """Create an endpoint."""
-        body = {"url": target.properties["Url"]} | self._changes(target)
-        endpoints = target.call("GET", "/v1/webhooks")["items"]
-        found = [one["id"] for one in endpoints if one["url"] == body["url"]]
-        if _check_new(target, "Url", bool(found)):
-            target.note_id(found[0], False)
-            return self.update(target, found[0])
-        made = target.add("/v1/webhooks", body)
+        if found := target.find(WEBHOOK, given.url):
+            target.note_id(found["id"], False)
+            return self.update(target, given, found["id"])
+        made = target.add(WEBHOOK, body_of(given, CreateWebhookRequest))
         target.note_id(made["id"], True)
         if made["secret"] is None:
             return {}
         return {"SecretArn": target.secrets.store(made["id"], made["secret"])}
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
+    def update(
+        self, target: ResourceTarget, given: WebhookProperties, physical_id: str
+    ) -> dict[str, Any]:
         """Change what may change, and make a new secret if the old one is lost."""
-        path = f"/v1/webhooks/{physical_id}"
-        if target.call("PATCH", path, self._changes(target))["roleArn"] is not None:
+        body = {"format": WebhookFormat.PILLARBOX} | body_of(given, ChangeWebhookRequest)
+        if target.change(WEBHOOK, physical_id, body)["roleArn"] is not None:
             return {}
         arn = target.secrets.find(physical_id)
         if arn is None:
-            secret = target.call("POST", f"{path}/rotate")["secret"]
+            secret = target.call("POST", f"{WEBHOOK.path}/{physical_id}/rotate")["secret"]
             arn = target.secrets.store(physical_id, secret)
         return {"SecretArn": arn}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Delete an endpoint, then its secret."""
-        _delete_with_secret(target, f"/v1/webhooks/{physical_id}", physical_id)
-
-    @staticmethod
-    def _changes(target: ResourceTarget) -> dict[str, Any]:
-        given = target.given({"Types": "types", "Format": "format", "RoleArn": "roleArn"})
-        return {"format": WebhookFormat.PILLARBOX.value} | given
+        target.remove(WEBHOOK, physical_id)
+        target.secrets.delete(physical_id)
 
 
-class KeyResource(Resource):
+class KeyResource(Resource[KeyProperties]):
     """An API key. Its value goes to Secrets Manager, and nothing of a key can change."""
 
-    required = ("Name", "Preset")
-    optional = ("Account", "ExpiresAt", "Rotated", "Scopes", "Sources")
-    identity = (*required, *optional)
+    properties = KeyProperties
+    identity = ("Name", "Preset", "Account", "ExpiresAt", "Rotated", "Scopes", "Sources")
     secret = True
 
-    def create(self, target: ResourceTarget) -> dict[str, Any]:
+    def create(self, target: ResourceTarget, given: KeyProperties) -> dict[str, Any]:
         """Create a key. Its name ends with what it is for.
 
         By that a request that is repeated finds it, and a rollback the key that it goes back to:
         programs still have its value.
         """
-        given = [target.name, *(target.properties.get(one) for one in self.identity)]
-        digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
-        name = f"{target.properties['Name']} {digest[:8]}"
-        for key in target.call("GET", "/v1/keys")["items"]:
+        known = [target.name, *(target.properties.get(one) for one in self.identity)]
+        digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        name = f"{given.name} {digest[:8]}"
+        for key in target.items(KEY):
             if key["name"] == name and not key["revokedAt"]:
                 if arn := target.secrets.find(key["id"]):
                     target.note_id(key["id"], False)
                     return {"SecretArn": arn}
-                target.call("DELETE", f"/v1/keys/{key['id']}")  # its value is lost
-        fields = {"Preset": "preset", "Scopes": "scopes", "Sources": "sources"}
-        body = {"name": name} | target.given(fields | {"ExpiresAt": "expiresAt"})
-        made = target.add("/v1/keys", body)
+                target.remove(KEY, key["id"])  # its value is lost
+        made = target.add(KEY, body_of(given, CreateKeyRequest) | {"name": name})
         target.note_id(made["id"], True)
         return {"SecretArn": target.secrets.store(made["id"], made["key"])}
 
-    def update(self, target: ResourceTarget, physical_id: str) -> dict[str, Any]:
+    def update(
+        self, target: ResourceTarget, given: KeyProperties, physical_id: str
+    ) -> dict[str, Any]:
         """Return what the key has: only what CloudFormation itself reads has changed."""
         del physical_id
-        return self.create(target)
+        return self.create(target, given)
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
         """Revoke a key, then delete its secret."""
-        _delete_with_secret(target, f"/v1/keys/{physical_id}", physical_id)
+        target.remove(KEY, physical_id)
+        target.secrets.delete(physical_id)
 
 
-TYPES: Final[Mapping[str, Resource]] = {
+TYPES: Final[Mapping[str, Resource[Any]]] = {
     f"Custom::Pillarbox{one.__name__.removesuffix('Resource')}": one()
     for one in (
         AccountResource,
@@ -448,29 +476,3 @@ TYPES: Final[Mapping[str, Resource]] = {
         WebhookResource,
     )
 }
-
-
-def _delete_with_secret(target: ResourceTarget, path: str, owner: str) -> None:
-    try:
-        target.call("DELETE", path)
-    except RefusedCall as error:
-        if not error.is_absence:
-            raise
-    target.secrets.delete(owner)
-
-
-def _check_new(target: ResourceTarget, name: str, exists: bool) -> bool:  # noqa: FBT001  the condition
-    """Return whether an object exists; a new resource refuses it.
-
-    Raises:
-        ValidationFailed: on the property that names it.
-    """
-    if exists and not target.may_take:
-        message = "exists already, and the stack would delete it: remove it first"
-        raise ValidationFailed(FieldError(name, message, "exists"))
-    return exists
-
-
-def _part(text: str) -> str:
-    """Return a text as a part of a path."""
-    return quote(text, safe="")

@@ -87,7 +87,7 @@ def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
 _KIND: Final = one_of(SourceKind)
 _NAME: Final = text(least=1, most=MAX_NAME)
 _SOURCE: Final = after(text(), _check_size)
-_LOCALE_NAME: Final = after(LOCALE, str.lower)
+LOCALE_NAME: Final = after(LOCALE, str.lower)
 
 
 class LocaleModel(WireModel):
@@ -121,7 +121,7 @@ class SaveDraftRequest(WireModel):
     source = required(_SOURCE)
     own_text = optional(_SOURCE, name="text")
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
-    locales = optional(models_by_name(_LOCALE_NAME, LocaleModel, most=MAX_LOCALES))
+    locales = optional(models_by_name(LOCALE_NAME, LocaleModel, most=MAX_LOCALES))
     samples = optional_or(after(json_object(), _check_samples), {})
 
 
