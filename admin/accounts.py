@@ -13,8 +13,9 @@ from pillarbox.domain.accounts.account import Account, Brand, Isolation, Plan, Q
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.http.accounts.replies import pause_item
-from pillarbox.http.messages.replies import limit_states, timestamp
-from pillarbox.http.operator.replies import account_page, operated_account
+from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.messages.views import LimitState
+from pillarbox.http.operator.replies import AccountPage, operated_account
 from pillarbox.wiring import utc_now
 
 #: Accounts that are read at a time.
@@ -214,7 +215,7 @@ def usage(ctx: typer.Context, account_id: AccountId) -> None:
     connection = connected(ctx)
     quota = connection.wiring.account_usage.of(connection.wiring.accounts.get(account_id))
     connection.show_list(
-        limit_states(quota),
+        [LimitState.of(window) for window in quota.windows],
         ("name", "used", "limit", "remaining", "resetsAt"),
         {"accountId": account_id},
     )
@@ -361,7 +362,7 @@ def list_all(ctx: typer.Context) -> None:
 def _all(connection: StackConnection) -> Iterator[Record]:
     cursor: str | None = ""
     while cursor is not None:
-        page = account_page(connection.wiring.account_list.page(None, cursor or None, _PAGE))
+        page = AccountPage.of(connection.wiring.account_list.page(None, cursor or None, _PAGE))
         yield from page["items"]
         cursor = page["nextCursor"]
 

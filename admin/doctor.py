@@ -9,7 +9,7 @@ from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record
 from pillarbox.application.operator.checks import Finding, Verdict
-from pillarbox.http.operator.replies import check_list
+from pillarbox.http.operator.replies import CheckList
 
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {
@@ -80,7 +80,7 @@ def show_findings(
 ) -> None:
     """Show the findings; `more` is added to the JSON output only."""
     connection.show_list(
-        check_list(findings)["items"],
+        CheckList.of(items=findings)["items"],
         ("verdict", "check", "message", "remedy"),
         {"failed": count_failures(findings), **(more or {})},
     )

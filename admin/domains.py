@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,8 +10,7 @@ from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, to_text
 from pillarbox.application.accounts.domains import Domain
-from pillarbox.http.accounts.replies import checked_record
-from pillarbox.http.accounts.reply_types import CheckedRecord
+from pillarbox.http.accounts.replies import CheckedRecord
 
 app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
 
@@ -92,13 +91,13 @@ def _show(connection: StackConnection, domain: Domain) -> None:
         "mailFromStatus": identity.mail_from_status,
         "feedbackMail": identity.mails_feedback,
     }
-    records = [checked_record(check) for check in domain.records]
+    records = [CheckedRecord.of(check) for check in domain.records]
     connection.show({**summary, "records": [*records]} if connection.json else summary)
     if not connection.json:
         _print_records(records)
 
 
-def _print_records(records: Sequence[CheckedRecord]) -> None:
+def _print_records(records: Sequence[dict[str, Any]]) -> None:
     """Print columns without a frame, so that copied text contains no added line breaks."""
     rows = [
         [*map(to_text, (one["dns"]["status"], one["type"], one["host"], one["value"]))]

@@ -8,7 +8,7 @@ import typer
 
 from admin.tables import Record
 from admin.use_cases.first_steps import FirstStepsResult
-from pillarbox.http.accounts.replies import new_key, sender_item
+from pillarbox.http.accounts.replies import NewKey, SenderItem
 
 _SAVE: Final = "Save the key now: it cannot be shown a second time."
 
@@ -37,8 +37,8 @@ def view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -
         "region": region,
         "baseUrl": api_url,
         "accountId": result.account.account_id,
-        "key": new_key(result.new_key) if result.new_key else None,
-        "sender": sender_item(result.sender) if result.sender else result.account.default_sender,
+        "key": NewKey.of(result.new_key) if result.new_key else None,
+        "sender": SenderItem.of(result.sender) if result.sender else result.account.default_sender,
         "firstMail": (
             f'curl {api_url}/api/v1/emails -H "X-API-Key: {key}"'
             f" -H 'Content-Type: application/json' -d '{body}'"

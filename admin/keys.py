@@ -20,7 +20,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
 )
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.http.accounts.replies import key_item, new_key
+from pillarbox.http.accounts.replies import KeyItem, NewKey
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -147,7 +147,7 @@ def create(  # noqa: PLR0913  one parameter for each option
     else:
         issued = connection.wiring.api_keys.issue_preview(account, name, self_service=self_service)
     connection.show(
-        {**_view(issued.record, None), **new_key(issued)},
+        {**_view(issued.record, None), **NewKey.of(issued)},
         hint="Save the key now: it cannot be shown a second time.",
     )
 
@@ -210,7 +210,7 @@ def revoke(
 def _view(key: ApiKey, last_used_at: datetime | None) -> Record:
     """Return a key as the HTTP API does, with what only operators ask for."""
     return {
-        **key_item(key, last_used_at),
+        **KeyItem.of(key, last_used_at=last_used_at),
         "accountId": key.account_id,
         "selfService": key.self_service,
     }

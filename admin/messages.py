@@ -20,7 +20,8 @@ from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.search import RecipientTerm
-from pillarbox.http.messages.replies import message_detail, message_list_item, timestamp
+from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.messages.views import MessageItem, message_detail
 from pillarbox.wiring import utc_now
 
 #: Before every message.
@@ -215,7 +216,7 @@ def find(  # noqa: PLR0913  one parameter for each option
 def message_row(message: Message) -> Record:
     """Return a message in a list, with its account and every recipient."""
     return {
-        **message_list_item(message),
+        **MessageItem.of(message),
         "accountId": message.account_id,
         "recipients": [*message.recipients],
     }

@@ -12,7 +12,7 @@ from admin.progress import progress
 from admin.tables import Record
 from admin.use_cases.dead_letters import ExaminedLetter
 from pillarbox.http.messages.replies import timestamp
-from pillarbox.http.operator.replies import moved_letters, queue_list
+from pillarbox.http.operator.replies import MovedLetters, queue_list
 from pillarbox.wiring import utc_now
 
 _MINUTE: Final = timedelta(minutes=1)
@@ -114,7 +114,7 @@ def redrive(
     connection = connected(ctx)
     with progress("Moving messages"):
         moved = connection.wiring.queue_operations.redrive(queue, limit)
-    connection.show(moved_letters(queue, moved))
+    connection.show(MovedLetters.of(queue=queue, moved=moved))
 
 
 def _show(connection: StackConnection, letters: Sequence[ExaminedLetter]) -> None:

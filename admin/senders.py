@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.connection import connected
-from pillarbox.http.accounts.replies import sender_item
+from pillarbox.http.accounts.replies import SenderItem
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account sends from.")
 
@@ -47,7 +47,7 @@ def add(
         "Pending. Follow the link that SES emails to the address, or verify its domain"
         f" (pillarbox domain add {domain}). Then run this command again."
     )
-    connection.show(sender_item(sender), hint=None if sender.verified else hint)
+    connection.show(SenderItem.of(sender), hint=None if sender.verified else hint)
 
 
 @app.command("list")
@@ -58,7 +58,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     connection = connected(ctx)
     connection.show_list(
-        [sender_item(sender) for sender in connection.wiring.senders.of_account(account)],
+        [SenderItem.of(sender) for sender in connection.wiring.senders.of_account(account)],
         ("address", "verified", "default"),
     )
 
@@ -84,4 +84,4 @@ def make_default(ctx: typer.Context, address: Address, *, account: Account) -> N
     Example: `pillarbox sender default --account qh4ybvcvbqzk hello@shop.example`
     """
     connection = connected(ctx)
-    connection.show(sender_item(connection.wiring.senders.make_default(account, address)))
+    connection.show(SenderItem.of(connection.wiring.senders.make_default(account, address)))

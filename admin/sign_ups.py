@@ -10,7 +10,7 @@ from admin.tables import Record
 from admin.team import Address, sign_in_url
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.sign_up import SignUpRequest
-from pillarbox.http.sign_in.replies import pending_sign_up
+from pillarbox.http.sign_in.replies import PendingSignUp
 
 app = typer.Typer(no_args_is_help=True, help="Users who ask for an account.")
 
@@ -81,4 +81,4 @@ def invite(ctx: typer.Context, address: Address) -> None:
 
 
 def _view(request: SignUpRequest) -> Record:
-    return {**pending_sign_up(request), "status": request.state}
+    return {**PendingSignUp.of(request), "status": request.state}

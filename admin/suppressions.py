@@ -15,7 +15,7 @@ from admin.use_cases.suppression_rows import text_of
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.http.accounts.replies import suppression_item
+from pillarbox.http.accounts.replies import SuppressionItem
 from pillarbox.http.messages.replies import timestamp
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
@@ -41,7 +41,7 @@ def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
     Example: `pillarbox suppression add --account qh4ybvcvbqzk ann@example.com`
     """
     connection = connected(ctx)
-    connection.show(suppression_item(connection.wiring.suppression_list.add(account, address)))
+    connection.show(SuppressionItem.of(connection.wiring.suppression_list.add(account, address)))
 
 
 @app.command("list")
@@ -54,7 +54,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     with progress("Reading suppressions"):
         entries = [*connection.wiring.suppression_list.of_account(account)]
     connection.show_list(
-        [*map(suppression_item, entries)], ("address", "reason", "createdAt", "messageId")
+        [*map(SuppressionItem.of, entries)], ("address", "reason", "createdAt", "messageId")
     )
 
 

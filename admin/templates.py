@@ -19,8 +19,8 @@ from pillarbox.application.templates.rendered_source import check_file
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.http.messages.replies import template_item
-from pillarbox.http.templates.replies import problem_item
+from pillarbox.http.messages.views import TemplateItem
+from pillarbox.http.templates.replies import ProblemItem
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
@@ -182,7 +182,7 @@ def check(
     connection: StackConnection = ctx.obj
     problems = check_file(_kind(file), _text(file))
     connection.show_list(
-        [problem_item(problem) for problem in problems],
+        [ProblemItem.of(problem) for problem in problems],
         ("line", "severity", "code", "message", "suggestion"),
     )
     if any(problem.stops_publication for problem in problems):
@@ -225,7 +225,7 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
 def _view(template: SavedTemplate) -> Record:
     """Return a saved template as the HTTP API does, with what only operators see."""
     return {
-        **template_item(template),
+        **TemplateItem.of(template),
         "required": [*template.required],
         "internal": template.internal,
         "version": template.version,

@@ -14,11 +14,11 @@ from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.webhooks.endpoint import ALL_TYPES, SELECTABLE_TYPES, ReplayRequest
 from pillarbox.http.webhooks.replies import (
-    delivery_page,
-    queued_event,
-    replay_result,
-    webhook_item,
-    webhook_with_secret,
+    DeliveryPage,
+    QueuedEvent,
+    ReplayedEvents,
+    WebhookItem,
+    WebhookWithSecret,
 )
 from pillarbox.wiring import utc_now
 
@@ -57,7 +57,7 @@ def create(
     """
     connection = _checked(ctx, account)
     state = connection.wiring.webhooks.create(account, url, types or [ALL_TYPES], by=COMMAND)
-    connection.show(webhook_with_secret(state), hint=_SAVE)
+    connection.show(WebhookWithSecret.of(state), hint=_SAVE)
 
 
 @app.command("list")
@@ -68,7 +68,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     connection = _checked(ctx, account)
     connection.show_list(
-        [webhook_item(state) for state in connection.wiring.webhook_queries.of_account(account)],
+        [WebhookItem.of(state) for state in connection.wiring.webhook_queries.of_account(account)],
         ("id", "url", "types", "enabled", "failingSince", "disabledReason"),
     )
 
@@ -80,7 +80,7 @@ def show(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> None
     Example: `pillarbox webhook show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     connection = _checked(ctx, account)
-    connection.show(webhook_item(connection.wiring.webhook_queries.get(account, webhook_id)))
+    connection.show(WebhookItem.of(connection.wiring.webhook_queries.get(account, webhook_id)))
 
 
 @app.command("change")
@@ -111,7 +111,7 @@ def change(  # noqa: PLR0913  one parameter for each option
         url=url, types=None if types is None else frozenset(types), enabled=enabled
     )
     state = connection.wiring.webhooks.change(account, webhook_id, changes, by=COMMAND)
-    connection.show(webhook_item(state))
+    connection.show(WebhookItem.of(state))
 
 
 @app.command("remove")
@@ -142,7 +142,7 @@ def rotate(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> No
     """
     connection = _checked(ctx, account)
     state = connection.wiring.webhooks.rotate(account, webhook_id, by=COMMAND)
-    connection.show(webhook_with_secret(state), hint=_SAVE)
+    connection.show(WebhookWithSecret.of(state), hint=_SAVE)
 
 
 @app.command("test")
@@ -152,7 +152,7 @@ def send_test(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) ->
     Example: `pillarbox webhook test 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     connection = _checked(ctx, account)
-    connection.show(queued_event(connection.wiring.webhook_replays.test(account, webhook_id)))
+    connection.show(QueuedEvent.of(connection.wiring.webhook_replays.test(account, webhook_id)))
 
 
 @app.command("deliveries")
@@ -173,7 +173,7 @@ def deliveries(
     """
     connection = _checked(ctx, account)
     page = connection.wiring.webhook_queries.newest_deliveries(account, webhook_id, limit, cursor)
-    listed = delivery_page(page)
+    listed = DeliveryPage.of(page)
     items = listed["items"]
     connection.show_list(
         items if connection.json else [*map(_last_attempt, items)],
@@ -214,7 +214,7 @@ def replay(  # noqa: PLR0913  one parameter for each option
     connection = _checked(ctx, account)
     replays = connection.wiring.webhook_replays
     if delivery is not None:
-        connection.show(queued_event(replays.replay(account, webhook_id, delivery)))
+        connection.show(QueuedEvent.of(replays.replay(account, webhook_id, delivery)))
         return
     now = utc_now()
     request = ReplayRequest(
@@ -224,7 +224,7 @@ def replay(  # noqa: PLR0913  one parameter for each option
     )
     with progress("Reading messages"):
         result = replays.replay_all(account, webhook_id, request)
-    replayed = replay_result(result)
+    replayed = ReplayedEvents.of(result)
     connection.show(replayed)
     if rest := replayed["nextTo"]:
         connection.note(f"Emails before {rest} are left. After a minute go on with --until {rest}")

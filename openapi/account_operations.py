@@ -15,7 +15,7 @@ from pillarbox.domain.accounts.key import (
     SUPPRESSIONS_WRITE,
 )
 from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
-from pillarbox.http.accounts.reply_types import (
+from pillarbox.http.accounts.replies import (
     AccountDetail,
     AccountLog,
     AddedSuppressions,

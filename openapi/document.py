@@ -12,7 +12,7 @@ from openapi.responses import responses_of
 from openapi.schemas import Schemas
 from openapi.shared import share
 from openapi.webhooks import PAYLOADS, webhooks
-from pillarbox.http.messages.reply_types import ErrorEnvelope
+from pillarbox.http.json_types import ErrorEnvelope
 
 _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.

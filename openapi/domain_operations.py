@@ -5,7 +5,7 @@ from typing import Final
 
 from openapi.operation import example, managing_operation
 from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE, SENDERS_WRITE
-from pillarbox.http.accounts.reply_types import (
+from pillarbox.http.accounts.replies import (
     DomainDetail,
     DomainItem,
     DomainLinkItem,

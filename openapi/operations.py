@@ -20,26 +20,22 @@ from pillarbox.domain.accounts.key import (
     TEMPLATES_READ,
     TEMPLATES_WRITE,
 )
-from pillarbox.http.accounts.reply_types import CallerDetail
+from pillarbox.http.accounts.replies import CallerDetail
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
-from pillarbox.http.messages.changes import RescheduleRequest, ResendRequest
+from pillarbox.http.messages.changes import MessageContent, RescheduleRequest, ResendRequest
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
-from pillarbox.http.messages.reply_types import (
+from pillarbox.http.messages.replies import BatchResult, SendResult
+from pillarbox.http.messages.uploads import UploadDetail, UploadRequest
+from pillarbox.http.messages.views import (
     AnalyticsResult,
-    BatchResult,
     HeldContent,
-    ItemPage,
-    MessageContent,
     MessageDetail,
-    MessageItem,
+    MessagePage,
     RenderedStarterItem,
-    SendResult,
+    SavedTemplatePage,
     StarterItem,
     TemplateDetail,
-    TemplateItem,
-    UploadDetail,
 )
-from pillarbox.http.messages.uploads import UploadRequest
 from pillarbox.http.messages.wire import RenderStarterRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import TemplatesQuery
 from pillarbox.rendering.starters import all_starters
@@ -82,7 +78,7 @@ OPERATIONS: Final = (
         description="The account's messages in descending order of the field that `sortBy` names."
         " A message is listed as soon as it is accepted.",
         query=MessagesQuery,
-        response=ItemPage[MessageItem],
+        response=MessagePage,
         response_example=examples.MESSAGES,
         links={"get_message": {"message_id": "$response.body#/items/0/messageId"}},
     ),
@@ -327,7 +323,7 @@ OPERATIONS: Final = (
         description="The newest first. Internal copies of templates are not listed.",
         scope=TEMPLATES_READ,
         query=TemplatesQuery,
-        response=ItemPage[TemplateItem],
+        response=SavedTemplatePage,
         response_example=examples.TEMPLATES,
         links={
             "get_template": {"id": "$response.body#/items/0/id"},

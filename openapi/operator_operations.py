@@ -8,7 +8,7 @@ from openapi.operation import KEY_OR_SESSION, example, session_operation
 from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.domain.sign_in.session import OPERATE
 from pillarbox.http.operator.creation import CreateAccountRequest
-from pillarbox.http.operator.reply_types import (
+from pillarbox.http.operator.replies import (
     AccountPage,
     CheckList,
     DeletionState,
@@ -25,7 +25,7 @@ from pillarbox.http.operator.wire import (
     RedriveRequest,
     SuspendRequest,
 )
-from pillarbox.http.sign_in.reply_types import ChosenAccount, PendingList
+from pillarbox.http.sign_in.replies import ChosenAccount, PendingList
 from pillarbox.http.sign_in.sign_up import ApprovalBody
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"

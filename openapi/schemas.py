@@ -5,62 +5,17 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from openapi import views  # noqa: F401  pydantic knows views by it
 from openapi.requests import FIELDS, NAMED, enriched
 
 _REFERENCE: Final = "#/components/schemas/"
 _MODE: Final = "validation"
 
-#: Client code that is generated from the document has these names. In the service's code the
-#: domain classes have them, so the types of responses are called something else.
+#: What generated clients call the shapes that have other names in the service's code.
 _PUBLISHED_NAMES: Final = {
-    "AnalyticsResult": "Analytics",
     "AttachmentModel": "Attachment",
-    "BatchResultItem": "BatchItem",
-    "ErrorEnvelope": "ErrorResponse",
-    "MessageItem": "Message",
-    "ItemPage_MessageItem_": "MessagePage",
-    "ItemPage_TemplateItem_": "SavedTemplatePage",
-    "RenderStarterRequest": "RenderStarterRequest",
-    "RenderedStarterItem": "StarterPreview",
-    "StarterItem": "StarterTemplate",
-    "TemplateDetail": "SavedTemplateDetail",
-    "TemplateItem": "SavedTemplate",
-    "WebhookItem": "Webhook",
-    "AttemptItem": "WebhookAttempt",
-    "DeliveryItem": "WebhookDelivery",
-    "DeliveryPage": "WebhookDeliveryPage",
-    "QueuedEvent": "QueuedWebhookEvent",
-    "AccessItem": "AccessToken",
     "CodeRequestBody": "CodeRequest",
-    "FlowItem": "SignInFlow",
-    "AccountInvitationItem": "AccountInvitation",
-    "LinkItem": "SignInLink",
-    "NewcomersItem": "Newcomers",
-    "SessionItem": "Session",
-    "PasskeyItem": "Passkey",
-    "PasskeyChallengeItem": "PasskeyChallenge",
-    "NewPasskeyChallengeItem": "NewPasskeyChallenge",
-    "UserItem": "User",
-    "DomainItem": "Domain",
-    "RecordItem": "DnsRecord",
-    "CheckedRecord": "CheckedDnsRecord",
-    "SenderItem": "Sender",
-    "ListedKey": "Key",
-    "PresetItem": "KeyPreset",
-    "SuppressionItem": "Suppression",
-    "MemberItem": "Member",
-    "AccountDetail": "Account",
-    "DraftItem": "TemplateDraft",
-    "DraftList": "TemplateDraftList",
-    "DraftListItem": "TemplateDraftSummary",
-    "PublishedItem": "PublishedTemplate",
-    "VersionItem": "TemplateVersionSummary",
-    "VersionList": "TemplateVersionPage",
-    "VersionDetail": "TemplateVersion",
-    "VariableItem": "TemplateVariable",
-    "ProblemItem": "TemplateProblem",
-    "RenderedItem": "RenderedTemplate",
-    "ReplayedEvents": "WebhookReplay",
+    "ErrorEnvelope": "ErrorResponse",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
 _ENUMS: Final = {

@@ -5,22 +5,25 @@ from typing import Final
 
 from openapi.operation import COOKIE, Operation, example, session_operation
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
-from pillarbox.http.sign_in.passkeys import NewPasskey, PasskeySignIn
+from pillarbox.http.sign_in.passkeys import (
+    NewPasskey,
+    NewPasskeyChallengeItem,
+    PasskeyChallengeItem,
+    PasskeyItem,
+    PasskeyList,
+    PasskeySignIn,
+)
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
     PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
 )
-from pillarbox.http.sign_in.reply_types import (
+from pillarbox.http.sign_in.replies import (
     AccessItem,
     ChallengeOffer,
     FlowItem,
     LinkItem,
-    NewPasskeyChallengeItem,
-    PasskeyChallengeItem,
-    PasskeyItem,
-    PasskeyList,
     PreviewKeyItem,
     RequestedCode,
     SessionList,

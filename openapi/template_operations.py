@@ -6,9 +6,9 @@ from typing import Final
 from openapi.operation import SESSION, example, managing_operation
 from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
-from pillarbox.http.messages.reply_types import SendResult
+from pillarbox.http.messages.replies import SendResult
 from pillarbox.http.query import VersionsQuery
-from pillarbox.http.templates.reply_types import (
+from pillarbox.http.templates.replies import (
     DraftItem,
     DraftList,
     PublishedItem,

@@ -8,7 +8,7 @@ from openapi.operation import managing_operation
 from pillarbox.application.webhooks.replays import REQUESTS_A_MINUTE
 from pillarbox.domain.accounts.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.http.query import DeliveriesQuery
-from pillarbox.http.webhooks.reply_types import (
+from pillarbox.http.webhooks.replies import (
     DeliveryPage,
     QueuedEvent,
     ReplayedEvents,

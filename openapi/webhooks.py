@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, TypedDict
 
 from openapi.schemas import Schemas
 from pillarbox.domain.webhooks.endpoint import WebhookType
-from pillarbox.http.messages.reply_types import Timestamp, Uuid
+from pillarbox.http.json_types import Timestamp, Uuid
 from pillarbox.http.webhooks.payload import (
     DomainData,
     EmailEventData,

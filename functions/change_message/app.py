@@ -5,16 +5,9 @@ from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
-from pillarbox.http.messages.changes import message_content, read_resend, read_time
-from pillarbox.http.messages.replies import (
-    Reply,
-    check_shown,
-    held_content,
-    message_detail,
-    reply,
-    reply_stored,
-    send_result,
-)
+from pillarbox.http.messages.changes import MessageContent, read_resend, read_time
+from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
+from pillarbox.http.messages.views import HeldContent, check_shown, message_detail
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import services, utc_now
 
@@ -61,7 +54,7 @@ def get_held_content(message_id: str) -> Reply:
     identifier = read_uuid(message_id, "message_id")
     services().slow_requests.take(owner.account.account_id)
     mail = services().changes.content_for_owner(owner.account.account_id, identifier)
-    return reply(held_content(rehearsal_of(mail, utc_now())))
+    return reply(HeldContent.of(rehearsal_of(mail, utc_now())))
 
 
 @app.post("/v1/emails/<message_id>/resend")
@@ -83,7 +76,7 @@ def resend_message(message_id: str) -> Reply:
 @app.get("/v1/emails/<message_id>/kept")
 def get_kept_content(message_id: str) -> Reply:
     caller, identifier = _caller(EMAILS_CONTENT), read_uuid(message_id, "message_id")
-    return reply(message_content(services().content_reading.read(caller, identifier)))
+    return reply(MessageContent.of(services().content_reading.read(caller, identifier)))
 
 
 def _changed(message: Message) -> Reply:

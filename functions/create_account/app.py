@@ -8,7 +8,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.requests import read_caller, read_known, request_origin
-from pillarbox.http.sign_in.replies import chosen_account, pending_list, sign_up_item
+from pillarbox.http.sign_in.replies import ChosenAccount, PendingList, SignUpItem
 from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.wire import read_body
@@ -19,7 +19,7 @@ app = build_app()
 
 @app.get("/v1/sign-up")
 def get_sign_up() -> Reply:
-    return reply(sign_up_item(services().sign_up.offer(_principal())))
+    return reply(SignUpItem.of(services().sign_up.offer(_principal())))
 
 
 @app.post("/v1/sign-up")
@@ -28,7 +28,7 @@ def sign_up() -> Reply:
     name, proof = read_sign_up(app.current_event)
     client = request_origin(app.current_event).client(services().is_of_edge)
     offer = services().sign_up.create(principal, name, proof, client)
-    return reply(sign_up_item(offer), 201)
+    return reply(SignUpItem.of(offer), 201)
 
 
 @app.post("/v1/operator/accounts")
@@ -41,20 +41,20 @@ def create_account() -> Reply:
         read_known(app.current_event), "account", body.name, lambda: accounts.ids_of(body.name)
     ):
         made = accounts.create(body.name, body.plan, contact=body.contact)
-    return reply(chosen_account(made), 201)
+    return reply(ChosenAccount.of(made), 201)
 
 
 @app.get("/v1/operator/sign-ups")
 def list_pending() -> Reply:
     _operator()
-    return reply(pending_list(services().sign_up_approval.pending()))
+    return reply(PendingList.of(items=services().sign_up_approval.pending()))
 
 
 @app.post("/v1/operator/sign-ups/<address>")
 def approve(address: str) -> Reply:
     operator, body = _operator(), read_body(app.current_event, ApprovalBody)
     account = services().sign_up_approval.approve(unquote(address), body.plan, by=operator)
-    return reply(chosen_account(account), 201)
+    return reply(ChosenAccount.of(account), 201)
 
 
 @app.delete("/v1/operator/sign-ups/<address>")

@@ -6,7 +6,7 @@ from typing import Final
 from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
-from pillarbox.http.operator.replies import deletion_state
+from pillarbox.http.operator.replies import DeletionState
 from pillarbox.http.operator.wire import DeletionQuery
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
@@ -24,7 +24,7 @@ def delete_account(account_id: str) -> Reply:
     services().operator_authentication.manage(read_caller(app.current_event), ACCOUNTS_WRITE)
     query, deletion = read_query(app.current_event, DeletionQuery), services().account_deletion
     plan = deletion.plan(account_id, drop_pending=query.drop_pending)
-    return reply(deletion_state(account_id, deletion.delete(plan, until=until)))
+    return reply(DeletionState.of(deletion.delete(plan, until=until), id=account_id))
 
 
 lambda_handler = entrypoint(app)

@@ -11,11 +11,11 @@ from pillarbox.http.query import VersionsQuery, read_query
 from pillarbox.http.requests import read_caller, read_known, read_uuid
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.templates.replies import (
-    draft_item,
-    draft_list,
-    published_item,
-    rendered_item,
-    version_detail,
+    DraftItem,
+    DraftList,
+    PublishedItem,
+    RenderedItem,
+    VersionDetail,
     version_list,
 )
 from pillarbox.http.templates.wire import (
@@ -46,7 +46,7 @@ def create_template() -> Reply:
         lambda: editing.ids_of(account_id, new.name),
     ):
         state = editing.create(account_id, new, _by(principal))
-    return reply(draft_item(state), 201)
+    return reply(DraftItem.of(state), 201)
 
 
 @app.post("/v1/templates/render")
@@ -56,23 +56,21 @@ def render_template() -> Reply:
     services().render_budget.take(_account(principal), 1 if source.default is None else 2)
     rendered = services().render_source(source, values, principal.account.brand)
     if template_id is None:
-        return reply(rendered_item(rendered))
+        return reply(RenderedItem.of(rendered))
     required = (variable.path for variable in rendered.variables if variable.required)
-    traffic = services().template_traffic
-    return reply(
-        rendered_item(rendered, traffic.check(principal.account, str(template_id), required))
-    )
+    traffic = services().template_traffic.check(principal.account, str(template_id), required)
+    return reply(RenderedItem.of(rendered, problems=[*rendered.problems, *traffic]))
 
 
 @app.get("/v1/templates/drafts")
 def list_drafts() -> Reply:
-    return reply(draft_list(services().template_editing.drafts(_account(_reader()))))
+    return reply(DraftList.of(items=services().template_editing.drafts(_account(_reader()))))
 
 
 @app.get("/v1/templates/<template_id>/draft")
 def get_draft(template_id: str) -> Reply:
     account_id = _account(_reader())
-    return reply(draft_item(services().template_editing.draft(account_id, _id(template_id))))
+    return reply(DraftItem.of(services().template_editing.draft(account_id, _id(template_id))))
 
 
 @app.put("/v1/templates/<template_id>/draft")
@@ -84,7 +82,7 @@ def save_draft(template_id: str) -> Reply:
         state = services().template_editing.save(
             _account(principal), found, change, samples, revision=revision, by=_by(principal)
         )
-    return reply(draft_item(state))
+    return reply(DraftItem.of(state))
 
 
 @app.post("/v1/templates/<template_id>/publish")
@@ -96,7 +94,7 @@ def publish_template(template_id: str) -> Reply:
             _account(principal), found, revision=revision, by=_by(principal)
         )
     problems = services().template_traffic.check_published(principal.account, template)
-    return reply(published_item(template, problems))
+    return reply(PublishedItem.of(template, problems=problems))
 
 
 @app.get("/v1/templates/<template_id>/versions")
@@ -115,7 +113,7 @@ def get_version(template_id: str, version: str) -> Reply:
     detail, published = services().template_editing.version(
         account_id, found, read_version(version)
     )
-    return reply(version_detail(detail, published))
+    return reply(VersionDetail.of(detail, published=detail.version == published))
 
 
 @app.post("/v1/templates/<template_id>/restore")
@@ -127,7 +125,7 @@ def restore_version(template_id: str) -> Reply:
         state = services().template_editing.restore(
             _account(principal), found, version, revision=revision, by=_by(principal)
         )
-    return reply(draft_item(state))
+    return reply(DraftItem.of(state))
 
 
 @app.post("/v1/templates/<template_id>/duplicate")
@@ -135,7 +133,7 @@ def duplicate_template(template_id: str) -> Reply:
     principal = _author()
     editing = services().template_editing
     state = editing.duplicate(_account(principal), _id(template_id), _by(principal))
-    return reply(draft_item(state), 201)
+    return reply(DraftItem.of(state), 201)
 
 
 @app.post("/v1/templates/<template_id>/test")

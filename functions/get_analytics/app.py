@@ -3,7 +3,8 @@
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.history_query import AnalyticsQuery
-from pillarbox.http.messages.replies import Reply, analytics_result, reply
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.messages.views import analytics_result
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services

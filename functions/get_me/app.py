@@ -1,6 +1,6 @@
 """GET /v1/me: show the API key of the caller, its limits and what is left of them."""
 
-from pillarbox.http.accounts.replies import caller_detail
+from pillarbox.http.accounts.replies import CallerDetail
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.requests import read_api_key, request_origin
@@ -12,7 +12,7 @@ app = build_app()
 @app.get("/v1/me")
 def get_me() -> Reply:
     key, origin = read_api_key(app.current_event), request_origin(app.current_event)
-    return reply(caller_detail(services().caller_lookup.get(key, origin=origin)))
+    return reply(CallerDetail.of(services().caller_lookup.get(key, origin=origin)))
 
 
 lambda_handler = entrypoint(app)

@@ -2,7 +2,8 @@
 
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.messages.replies import Reply, message_detail, reply
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.messages.views import message_detail
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import services
 

@@ -3,7 +3,8 @@
 from pillarbox.application.templates.saved import preview_html
 from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.messages.replies import Reply, reply, template_detail
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.messages.views import TemplateDetail
 from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.wiring import services
 
@@ -18,7 +19,7 @@ def get_template(template_id: str) -> Reply:
     template = services().template_library.get(
         principal.account.account_id, read_uuid(template_id, "id")
     )
-    return reply(template_detail(template, preview_html(template)))
+    return reply(TemplateDetail.of(template, preview_html=preview_html(template)))
 
 
 lambda_handler = entrypoint(app)

@@ -10,7 +10,7 @@ from pillarbox.http.sign_in.preview_keys import (
     PreviewReport,
     read_code_request,
 )
-from pillarbox.http.sign_in.replies import challenge_offer, flow_item, preview_key_item
+from pillarbox.http.sign_in.replies import ChallengeOffer, FlowItem, PreviewKeyItem
 from pillarbox.http.sign_in.wire import refuse_other_sites
 from pillarbox.http.wire import read_body
 from pillarbox.wiring import services
@@ -21,7 +21,7 @@ app = build_app()
 @app.post("/v1/preview-keys/challenges")
 def request_challenge() -> Reply:
     address = read_body(app.current_event, ChallengeRequest).email
-    return reply(challenge_offer(services().preview_keys.challenge(address)))
+    return reply(ChallengeOffer.of(challenge=services().preview_keys.challenge(address)))
 
 
 @app.post("/v1/preview-keys/codes")
@@ -29,7 +29,7 @@ def request_code() -> Reply:
     refuse_other_sites(app.current_event)
     address, proof = read_code_request(app.current_event)
     client = request_origin(app.current_event).client(services().is_of_edge)
-    return reply(flow_item(services().preview_keys.request_code(address, proof, client)), 202)
+    return reply(FlowItem.of(services().preview_keys.request_code(address, proof, client)), 202)
 
 
 @app.post("/v1/preview-keys")
@@ -37,7 +37,7 @@ def issue() -> Reply:
     body = read_body(app.current_event, PreviewKeyRequest)
     client = request_origin(app.current_event).client(services().is_of_edge)
     issued, address = services().preview_keys.issue(parse_flow(body.flow), body.code, client)
-    return reply(preview_key_item(issued, address), 201)
+    return reply(PreviewKeyItem.of(issued, email=address), 201)
 
 
 @app.post("/v1/preview-keys/reports")

@@ -3,7 +3,8 @@
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.history_query import MessagesQuery
-from pillarbox.http.messages.replies import Reply, message_list_item, reply_page
+from pillarbox.http.messages.replies import Reply, reply_page
+from pillarbox.http.messages.views import MessageItem
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services
@@ -22,7 +23,7 @@ def list_messages() -> Reply:
     request = query.to_request().of(account)
     page = services().history_queries.page(account.account_id, request, account.shards)
     return reply_page(
-        map(message_list_item, page.items), page.total, skip=query.skip, limit=query.limit
+        map(MessageItem.of, page.items), page.total, skip=query.skip, limit=query.limit
     )
 
 

@@ -2,7 +2,8 @@
 
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.messages.replies import Reply, reply, starter_item
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.messages.views import StarterItem
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services
 
@@ -15,7 +16,7 @@ def list_starter_templates() -> Reply:
     services().caller_authentication.authenticate(
         read_credential(event), origin=request_origin(event)
     )
-    return reply([starter_item(starter) for starter in list_starters()])
+    return reply([StarterItem.of(starter) for starter in list_starters()])
 
 
 lambda_handler = entrypoint(app)

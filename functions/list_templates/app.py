@@ -2,7 +2,8 @@
 
 from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.messages.replies import Reply, reply_page, template_item
+from pillarbox.http.messages.replies import Reply, reply_page
+from pillarbox.http.messages.views import TemplateItem
 from pillarbox.http.query import TemplatesQuery, read_query
 from pillarbox.http.requests import read_caller
 from pillarbox.wiring import services
@@ -20,7 +21,7 @@ def list_templates() -> Reply:
         principal.account.account_id, skip=query.skip, limit=query.limit
     )
     return reply_page(
-        map(template_item, page.items), page.total, skip=query.skip, limit=query.limit
+        map(TemplateItem.of, page.items), page.total, skip=query.skip, limit=query.limit
     )
 
 

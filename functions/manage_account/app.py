@@ -12,12 +12,12 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
+    AccountLog,
+    AddedSuppressions,
+    AlertDetail,
+    AlertTestResult,
+    SuppressionPage,
     account_detail,
-    account_log,
-    added_suppressions,
-    alert_detail,
-    alert_test,
-    suppression_page,
 )
 from pillarbox.http.accounts.wire import (
     AddSuppressionsRequest,
@@ -69,7 +69,7 @@ def read_account_log() -> Reply:
     page = services().accounts.log_page(
         account_id, query.limit, query.cursor, calls=query.part is LogPart.CALLS, by=tree
     )
-    return reply(account_log(page))
+    return reply(AccountLog.of(page))
 
 
 @app.get("/v1/account/alerts")
@@ -87,7 +87,7 @@ def change_alerts() -> Reply:
 
 @app.post("/v1/account/alerts/test")
 def test_alerts() -> Reply:
-    return reply(alert_test(services().alert_choices.test(_owner().account)))
+    return reply(AlertTestResult.of(services().alert_choices.test(_owner().account)))
 
 
 @app.get("/v1/suppressions")
@@ -95,7 +95,7 @@ def list_suppressions() -> Reply:
     account_id = _account(SUPPRESSIONS_READ).account_id
     query = read_query(app.current_event, SuppressionsQuery)
     page = services().suppression_list.page(account_id, query.start, query.cursor, query.limit)
-    return reply(suppression_page(page))
+    return reply(SuppressionPage.of(page))
 
 
 @app.post("/v1/suppressions")
@@ -107,7 +107,7 @@ def add_suppressions() -> Reply:
     else:
         one = services().suppression_list.add(account_id, body.address or "")
         added = SuppressionImport([one], [])
-    return reply(added_suppressions(added), 201)
+    return reply(AddedSuppressions.of(added), 201)
 
 
 @app.delete("/v1/suppressions/<address>")
@@ -123,7 +123,9 @@ def _reply_account(account: Account) -> Reply:
 
 def _reply_alerts(account_id: str) -> Reply:
     settings, last = services().alert_choices.of(account_id)
-    return reply(alert_detail(settings, last, chat_allowed=services().settings.webhooks))
+    return reply(
+        AlertDetail.of(settings, last_post=last, chat_allowed=services().settings.webhooks)
+    )
 
 
 def _owner() -> MemberPrincipal:

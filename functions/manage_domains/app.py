@@ -6,13 +6,13 @@ from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE, SENDERS_W
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
-    domain_detail,
-    domain_item,
-    domain_link_item,
-    domain_list,
-    sender_item,
-    sender_list,
-    shared_domain,
+    DomainDetail,
+    DomainItem,
+    DomainLinkItem,
+    DomainList,
+    SenderItem,
+    SenderList,
+    SharedDomain,
 )
 from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, DomainLinkRequest
 from pillarbox.http.app import App, build_app, entrypoint
@@ -27,7 +27,7 @@ app = build_app()
 @app.get("/v1/domains")
 def list_domains() -> Reply:
     account_id = _account_id(DOMAINS_READ)
-    return reply(domain_list(services().account_domains.of_account(account_id)))
+    return reply(DomainList.of(items=services().account_domains.of_account(account_id)))
 
 
 @app.post("/v1/domains")
@@ -37,19 +37,19 @@ def add_domain() -> Reply:
     domain = services().account_domains.add(
         principal.account.account_id, body.domain, body.mail_from, by=principal.actor
     )
-    return reply(domain_item(domain), 201)
+    return reply(DomainItem.of(domain), 201)
 
 
 @app.get("/v1/domains/<domain>")
 def get_domain(domain: str) -> Reply:
     account_id = _account_id(DOMAINS_READ)
-    return reply(domain_detail(services().account_domains.show(account_id, unquote(domain))))
+    return reply(DomainDetail.of(services().account_domains.show(account_id, unquote(domain))))
 
 
 @app.post("/v1/domains/<domain>")
 def restart_domain(domain: str) -> Reply:
     account_id = _account_id(DOMAINS_WRITE)
-    return reply(domain_detail(services().account_domains.restart(account_id, unquote(domain))))
+    return reply(DomainDetail.of(services().account_domains.restart(account_id, unquote(domain))))
 
 
 @app.delete("/v1/domains/<domain>")
@@ -65,7 +65,7 @@ def share_domain(domain: str) -> Reply:
     principal = _principal(DOMAINS_WRITE)
     account_id, name = principal.account.account_id, unquote(domain)
     link = services().domain_links.create(account_id, name, by=principal.actor)
-    return reply(domain_link_item(link), 201)
+    return reply(DomainLinkItem.of(link), 201)
 
 
 @app.delete("/v1/domains/<domain>/link")
@@ -77,13 +77,13 @@ def end_link(domain: str) -> Reply:
 @app.post("/v1/domain-records")
 def open_link() -> Reply:
     token = read_body(app.current_event, DomainLinkRequest).token
-    return reply(shared_domain(services().domain_links.open(token)))
+    return reply(SharedDomain.of(services().domain_links.open(token)))
 
 
 @app.get("/v1/senders")
 def list_senders() -> Reply:
     account_id = _account_id(DOMAINS_READ)
-    return reply(sender_list(services().senders.of_account(account_id)))
+    return reply(SenderList.of(items=services().senders.of_account(account_id)))
 
 
 @app.post("/v1/senders")
@@ -92,13 +92,13 @@ def add_sender() -> Reply:
     account_id = principal.account.account_id
     address = read_body(app.current_event, AddSenderRequest).address
     sender = services().member_senders.add(account_id, address, by=principal.actor)
-    return reply(sender_item(sender), 201)
+    return reply(SenderItem.of(sender), 201)
 
 
 @app.put("/v1/senders/<sender>/default")
 def set_default_sender(sender: str) -> Reply:
     account_id = _account_id(SENDERS_WRITE)
-    return reply(sender_item(services().senders.make_default(account_id, unquote(sender))))
+    return reply(SenderItem.of(services().senders.make_default(account_id, unquote(sender))))
 
 
 @app.delete("/v1/senders/<sender>")

@@ -4,7 +4,7 @@ from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.domain.accounts.key import KEYS_READ, KEYS_WRITE
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
-from pillarbox.http.accounts.replies import key_list, new_key
+from pillarbox.http.accounts.replies import NewKey, key_list
 from pillarbox.http.accounts.wire import CreateKeyRequest
 from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
@@ -43,7 +43,7 @@ def create_key() -> Reply:
             limits=KeyLimits(body.expires_at, tuple(body.sources or ())),
             creator=principal,
         )
-    return reply(new_key(issued), 201)
+    return reply(NewKey.of(issued), 201)
 
 
 @app.delete("/v1/keys/<key_id>")

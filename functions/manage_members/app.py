@@ -3,7 +3,7 @@
 from pillarbox.domain.accounts.key import MEMBERS_READ, MEMBERS_WRITE
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal, SessionPrincipal
-from pillarbox.http.accounts.replies import member_item, member_list
+from pillarbox.http.accounts.replies import MemberList, member_item
 from pillarbox.http.accounts.wire import ChangeMemberRequest, InviteMemberRequest
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
@@ -19,7 +19,7 @@ app = build_app()
 def list_members() -> Reply:
     principal = _principal(MEMBERS_READ)
     members = services().account_members.of_account(principal)
-    return reply(member_list(members, principal.user_id))
+    return reply(MemberList.of(items=[member_item(one, principal.user_id) for one in members]))
 
 
 @app.post("/v1/members")

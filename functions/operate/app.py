@@ -6,9 +6,9 @@ from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.operator.replies import (
-    account_page,
-    check_list,
-    moved_letters,
+    AccountPage,
+    CheckList,
+    MovedLetters,
     operated_account,
     queue_list,
     rates_result,
@@ -34,7 +34,7 @@ def list_accounts() -> Reply:
     _operator_of(ACCOUNTS_READ)
     query = read_query(app.current_event, AccountsQuery)
     page = services().account_list.page(query.search, query.cursor, query.limit)
-    return reply(account_page(page))
+    return reply(AccountPage.of(page))
 
 
 @app.get("/v1/operator/accounts/<account_id>")
@@ -81,13 +81,13 @@ def list_queues() -> Reply:
 def redrive_queue(queue: str) -> Reply:
     operator, body = _operator(), read_body(app.current_event, RedriveRequest)
     moved = services().queue_operations.redrive(queue, body.limit, by=operator)
-    return reply(moved_letters(queue, moved))
+    return reply(MovedLetters.of(queue=queue, moved=moved))
 
 
 @app.get("/v1/operator/checks")
 def run_service_checks() -> Reply:
     _operator()
-    return reply(check_list(run_checks(services().service_checks.runs())))
+    return reply(CheckList.of(items=run_checks(services().service_checks.runs())))
 
 
 def _reply_account(account: Account) -> Reply:

@@ -6,13 +6,13 @@ from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.passkeys import (
     NewPasskey,
+    NewPasskeyChallengeItem,
+    PasskeyChallengeItem,
+    PasskeyList,
     PasskeySignIn,
-    new_passkey_challenge,
-    passkey_challenge,
     passkey_item,
-    passkey_list,
 )
-from pillarbox.http.sign_in.replies import access_item
+from pillarbox.http.sign_in.replies import AccessItem
 from pillarbox.http.sign_in.wire import (
     check_same_origin,
     cookie_header,
@@ -29,7 +29,7 @@ app = build_app()
 @app.post("/v1/session/passkeys/challenges")
 def challenge() -> Reply:
     refuse_other_sites(app.current_event)
-    return reply(passkey_challenge(services().passkeys.challenge()))
+    return reply(PasskeyChallengeItem.of(services().passkeys.challenge()))
 
 
 @app.post("/v1/session/passkeys")
@@ -39,18 +39,19 @@ def sign_in() -> Reply:
     client = request_origin(app.current_event).client(services().is_of_edge)
     agent = user_agent(app.current_event)
     issued = services().passkeys.sign_in(body.flow, body.answer(), client, agent)
-    return reply(access_item(issued.access), headers=cookie_header(issued.cookie))
+    return reply(AccessItem.of(issued.access), headers=cookie_header(issued.cookie))
 
 
 @app.get("/v1/passkeys")
 def list_passkeys() -> Reply:
     principal = _principal()
-    return reply(passkey_list(services().passkeys.of_user(principal), principal.session))
+    passkeys = services().passkeys.of_user(principal)
+    return reply(PasskeyList.of(items=[passkey_item(one, principal.session) for one in passkeys]))
 
 
 @app.post("/v1/passkeys/challenges")
 def challenge_new() -> Reply:
-    return reply(new_passkey_challenge(services().passkeys.challenge_new(_principal())))
+    return reply(NewPasskeyChallengeItem.of(services().passkeys.challenge_new(_principal())))
 
 
 @app.post("/v1/passkeys")

@@ -3,7 +3,8 @@
 from pillarbox.application.templates.starters import render_with_samples
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_render_values
-from pillarbox.http.messages.replies import Reply, rendered_starter_item, reply
+from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.messages.views import RenderedStarterItem
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import services, utc_now
 
@@ -18,7 +19,7 @@ def preview_starter_template(slug: str) -> Reply:
     )
     values = read_render_values(event)
     return reply(
-        rendered_starter_item(render_with_samples(slug, values, principal.account, utc_now()))
+        RenderedStarterItem.of(render_with_samples(slug, values, principal.account, utc_now()))
     )
 
 

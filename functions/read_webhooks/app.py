@@ -5,7 +5,7 @@ from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.query import DeliveriesQuery, read_query
 from pillarbox.http.requests import read_caller, read_uuid
-from pillarbox.http.webhooks.replies import delivery_page, webhook_item, webhook_list
+from pillarbox.http.webhooks.replies import DeliveryPage, WebhookItem, WebhookList
 from pillarbox.wiring import services
 
 app = build_app()
@@ -13,14 +13,14 @@ app = build_app()
 
 @app.get("/v1/webhooks")
 def list_webhooks() -> Reply:
-    return reply(webhook_list(services().webhook_queries.of_account(_account_id())))
+    return reply(WebhookList.of(items=services().webhook_queries.of_account(_account_id())))
 
 
 @app.get("/v1/webhooks/<endpoint_id>")
 def get_webhook(endpoint_id: str) -> Reply:
     account_id = _account_id()
     found = read_uuid(endpoint_id, "endpoint_id")
-    return reply(webhook_item(services().webhook_queries.get(account_id, found)))
+    return reply(WebhookItem.of(services().webhook_queries.get(account_id, found)))
 
 
 @app.get("/v1/webhooks/<endpoint_id>/deliveries")
@@ -31,7 +31,7 @@ def list_deliveries(endpoint_id: str) -> Reply:
     page = services().webhook_queries.newest_deliveries(
         account_id, found, query.limit, query.cursor
     )
-    return reply(delivery_page(page))
+    return reply(DeliveryPage.of(page))
 
 
 def _account_id() -> str:

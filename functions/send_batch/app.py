@@ -26,14 +26,14 @@ def send_batch() -> Reply:
 @app.post("/v1/attachments")
 def start_upload() -> Reply:
     from pillarbox.http.messages.uploads import (  # noqa: PLC0415  a send needs none of it
+        UploadDetail,
         read_upload,
-        upload_detail,
     )
 
     key, origin = read_api_key(app.current_event), request_origin(app.current_event)
     services().batch_send.authenticate(key, origin=origin)
     upload = services().upload_start.start(key, read_upload(app.current_event), origin=origin)
-    return reply(upload_detail(upload), 201)
+    return reply(UploadDetail.of(upload), 201)
 
 
 lambda_handler = entrypoint(app)

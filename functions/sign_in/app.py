@@ -5,7 +5,13 @@ from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import request_origin
-from pillarbox.http.sign_in.replies import access_item, link_item, requested_code, session_list
+from pillarbox.http.sign_in.replies import (
+    AccessItem,
+    LinkItem,
+    RequestedCode,
+    SessionItem,
+    SessionList,
+)
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
     LinkRequest,
@@ -32,7 +38,7 @@ def request_code() -> Reply:
     address = read_body(app.current_event, CodeRequestBody).email
     client = request_origin(app.current_event).client(services().is_of_edge)
     flow = services().sign_in.request_code(address, client)
-    return reply(requested_code(flow, services().sign_in.newcomers()), 202)
+    return reply(RequestedCode.of(flow, newcomers=services().sign_in.newcomers()), 202)
 
 
 @app.post("/v1/session")
@@ -43,14 +49,14 @@ def sign_in() -> Reply:
         issued = services().sign_in.with_link(body.link, agent)
     else:
         issued = services().sign_in.with_code(parse_flow(body.flow or ""), body.code or "", agent)
-    return reply(access_item(issued.access), headers=cookie_header(issued.cookie))
+    return reply(AccessItem.of(issued.access), headers=cookie_header(issued.cookie))
 
 
 @app.post("/v1/session/links")
 def look_at_link() -> Reply:
     check_same_origin(app.current_event)
     link = read_body(app.current_event, LinkRequest).link
-    return reply(link_item(services().sign_in.owner_of_link(link)))
+    return reply(LinkItem.of(services().sign_in.owner_of_link(link)))
 
 
 @app.post("/v1/session/token")
@@ -59,14 +65,16 @@ def exchange_cookie() -> Reply:
     cookie = read_cookie(app.current_event)
     account_id = read_body(app.current_event, TokenRequest).account_id
     access = services().sign_in.exchange(parse_cookie(cookie), account_id)
-    return reply(access_item(access), headers=cookie_header(cookie))
+    return reply(AccessItem.of(access), headers=cookie_header(cookie))
 
 
 @app.get("/v1/session")
 def list_sessions() -> Reply:
     principal = _principal()
     sessions = services().sign_in.sessions_of(principal)
-    return reply(session_list(sessions, principal.session.session_id))
+    current = principal.session.session_id
+    items = [SessionItem.of(one, current=one.session_id == current) for one in sessions]
+    return reply(SessionList.of(items=items))
 
 
 @app.delete("/v1/session")

@@ -10,10 +10,10 @@ from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller, read_known, read_uuid
 from pillarbox.http.webhooks.replies import (
-    queued_event,
-    replay_result,
-    webhook_item,
-    webhook_with_secret,
+    QueuedEvent,
+    ReplayedEvents,
+    WebhookItem,
+    WebhookWithSecret,
 )
 from pillarbox.http.webhooks.wire import CreateWebhookRequest, read_changes, read_replay
 from pillarbox.http.wire import read_body
@@ -41,7 +41,7 @@ def create_webhook() -> Reply:
             shape=body.format,
             role_arn=body.role_arn,
         )
-    return reply(webhook_with_secret(state), 201)
+    return reply(WebhookWithSecret.of(state), 201)
 
 
 @app.patch("/v1/webhooks/<endpoint_id>")
@@ -50,7 +50,7 @@ def change_webhook(endpoint_id: str) -> Reply:
     found, changes = _id(endpoint_id), read_changes(app.current_event)
     account_id = principal.account.account_id
     state = services().webhooks.change(account_id, found, changes, by=principal.actor)
-    return reply(webhook_item(state))
+    return reply(WebhookItem.of(state))
 
 
 @app.delete("/v1/webhooks/<endpoint_id>")
@@ -66,21 +66,21 @@ def rotate_secret(endpoint_id: str) -> Reply:
     principal = _principal()
     account_id = principal.account.account_id
     state = services().webhooks.rotate(account_id, _id(endpoint_id), by=principal.actor)
-    return reply(webhook_with_secret(state))
+    return reply(WebhookWithSecret.of(state))
 
 
 @app.post("/v1/webhooks/<endpoint_id>/test")
 def test_webhook(endpoint_id: str) -> Reply:
     account_id = _account().account_id
     event = services().webhook_replays.test(account_id, _id(endpoint_id))
-    return reply(queued_event(event), 202)
+    return reply(QueuedEvent.of(event), 202)
 
 
 @app.post("/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/replay")
 def replay_delivery(endpoint_id: str, delivery_id: str) -> Reply:
     account_id = _account().account_id
     event = services().webhook_replays.replay(account_id, _id(endpoint_id), delivery_id)
-    return reply(queued_event(event), 202)
+    return reply(QueuedEvent.of(event), 202)
 
 
 @app.post("/v1/webhooks/<endpoint_id>/replay")
@@ -89,7 +89,7 @@ def replay_events(endpoint_id: str) -> Reply:
     found, request = _id(endpoint_id), read_replay(app.current_event, utc_now())
     replays = services().webhook_replays
     result = replays.replay_all(account.account_id, found, request, account.shards)
-    return reply(replay_result(result), 202)
+    return reply(ReplayedEvents.of(result), 202)
 
 
 def _id(endpoint_id: str) -> UUID:

@@ -10,7 +10,7 @@ from pillarbox.application.sending.rehearsal import rehearsal_of
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HtmlBody, Mail
 from pillarbox.http.mcp.sending import _shown, _shown_batch
-from pillarbox.http.messages.replies import held_content
+from pillarbox.http.messages.views import HeldContent
 from tests.fakes.builders import NOW, message
 
 #: A value of each field, and the word in it that a person must see.
@@ -50,7 +50,7 @@ def test_the_question_and_the_held_view_have_each_field() -> None:
     views = {
         "question": _shown(prepared).words,
         "batch": _shown_batch({0: prepared}).words,
-        "held": json.dumps(held_content(rehearsal_of(mail, NOW))),
+        "held": json.dumps(HeldContent.of(rehearsal_of(mail, NOW))),
     }
     for view, words in views.items():
         for name, (_, word) in _FIELDS.items():

@@ -39,7 +39,7 @@ from pillarbox.domain.sign_in.session import (
     parse_cookie,
     user_digest,
 )
-from pillarbox.http.sign_in.passkeys import new_passkey_challenge, passkey_challenge
+from pillarbox.http.sign_in.passkeys import NewPasskeyChallengeItem, PasskeyChallengeItem
 from tests.fakes.authenticator import (
     CAN_BE_SYNCED,
     PRESENT,
@@ -130,14 +130,14 @@ class World:
     def add(
         self, caller: SessionPrincipal, device: Authenticator, name: str = "Phone", **changed: str
     ) -> Passkey:
-        answer = device.create(dict(new_passkey_challenge(self.cases.challenge_new(caller))))
+        answer = device.create(NewPasskeyChallengeItem.of(self.cases.challenge_new(caller)))
         flow, *texts = (answer | changed).values()
         return self.cases.add(caller, flow, NewPasskeyAnswer(*texts), name)
 
     def sign_in(
         self, device: Authenticator, client: str = "192.0.2.1", **changed: str
     ) -> IssuedSession:
-        begun = dict(passkey_challenge(self.cases.challenge()))
+        begun = PasskeyChallengeItem.of(self.cases.challenge())
         return self.answer(device.get(begun), client, **changed)
 
     def answer(
@@ -185,7 +185,7 @@ def test_an_answer_signs_in_once_and_soon() -> None:
     world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
-    first, second = (device.get(dict(passkey_challenge(world.cases.challenge()))) for _ in "ab")
+    first, second = (device.get(PasskeyChallengeItem.of(world.cases.challenge())) for _ in "ab")
     assert refused(world.answer, first | {"flow": second["flow"]}) == "invalid_passkey"
     world.answer(first)
     assert refused(world.answer, first) == "invalid_passkey"
@@ -225,7 +225,7 @@ def test_a_changed_answer_is_refused() -> None:
     for user, device in zip((ada, bob), devices, strict=True):
         world.add(world.caller(user), device)
     first, second = devices
-    strange = second.get(dict(passkey_challenge(world.cases.challenge())))
+    strange = second.get(PasskeyChallengeItem.of(world.cases.challenge()))
     for name in ("credentialId", "clientData", "authenticatorData", "signature", "userHandle"):
         for text in (strange[name], "", "AAAA", "é", "%", "A" * 1_000, first.user_handle[:-1]):
             if name == "authenticatorData" and text == strange[name]:
@@ -241,7 +241,7 @@ def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
     world = World()
     user, device = world.user(), world.authenticator()
     caller, other = world.caller(user), world.caller(user)
-    begun = dict(new_passkey_challenge(world.cases.challenge_new(caller)))
+    begun = NewPasskeyChallengeItem.of(world.cases.challenge_new(caller))
     flow, *texts = device.create(begun).values()
     answer = NewPasskeyAnswer(*texts)
     assert refused(world.cases.add, other, flow, answer, "x") == "flow: invalid_passkey"
@@ -257,7 +257,7 @@ def test_a_flow_makes_one_passkey_of_the_credential_that_it_names() -> None:
     """A second authenticator cannot answer it too, and no answer is stored under another id."""
     world = World()
     caller, strange = world.caller(world.user()), world.authenticator()
-    begun = dict(new_passkey_challenge(world.cases.challenge_new(caller)))
+    begun = NewPasskeyChallengeItem.of(world.cases.challenge_new(caller))
     named = {"credentialId": encode(strange.credential)}
     refusal = refused(world.add, caller, world.authenticator(), **named)
     assert refusal == "flow: invalid_passkey"
@@ -365,7 +365,7 @@ def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
     world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
-    before = device.get(dict(passkey_challenge(world.cases.challenge())))
+    before = device.get(PasskeyChallengeItem.of(world.cases.challenge()))
     world.now += MINUTE
     world.users.end_proofs(ADA, world.now)
     assert refused(world.answer, before) == "invalid_passkey"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from pydantic_core._pydantic_core import PydanticCustomError, SchemaValidator, ValidationError
 
 from pillarbox.domain.errors import MAX_FAULTS, FieldError, Json, ValidationFailed, cut
+from pillarbox.http.messages.replies import to_camel
 from pillarbox.http.requests import read_json
 
 if TYPE_CHECKING:
@@ -42,12 +43,6 @@ class WireField:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or to_camel(name)
-
-
-def to_camel(name: str) -> str:
-    """Return an attribute's name in camelCase; it may already be so written."""
-    head, *tail = name.split("_")
-    return head + "".join(map(str.capitalize, tail))
 
 
 def required[T](schema: Schema[T], *, name: str = "") -> T:

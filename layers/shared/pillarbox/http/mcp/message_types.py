@@ -1,6 +1,6 @@
 """The JSON of the messages, for the OpenAPI document, which is generated from these types.
 
-At run time nothing imports this module, as `reply_types`.
+At run time nothing imports this module, as `json_types`.
 """
 
 from typing import Annotated, Literal, NotRequired, TypedDict

@@ -8,16 +8,16 @@ from typing import Final
 from pillarbox.application.templates.starters import list_starters, render_with_samples
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
-from pillarbox.http.accounts.replies import checked_record, suppression_item
+from pillarbox.http.accounts.replies import CheckedRecord, SuppressionItem
 from pillarbox.http.bodies import parse_render_values
 from pillarbox.http.mcp.tools import Lines, ToolCall, tool_result
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
-from pillarbox.http.messages.replies import (
+from pillarbox.http.messages.views import (
+    MessageItem,
+    StarterItem,
+    TemplateItem,
     analytics_result,
     message_detail,
-    message_list_item,
-    starter_item,
-    template_item,
 )
 from pillarbox.http.messages.wire import VARIABLES
 from pillarbox.http.query import TemplatesQuery
@@ -74,7 +74,7 @@ class SuppressionArguments(WireModel):
 
 def _list_starters(call: ToolCall) -> dict[str, Json]:
     _no_arguments(call)
-    return tool_result({"items": [starter_item(starter) for starter in list_starters()]})
+    return tool_result({"items": [StarterItem.of(starter) for starter in list_starters()]})
 
 
 def _render_starter(call: ToolCall) -> dict[str, Json]:
@@ -101,7 +101,7 @@ def _list_templates(call: ToolCall) -> dict[str, Json]:
     page = call.services.template_library.page(
         call.principal.account.account_id, skip=query.skip, limit=query.limit
     )
-    items = [template_item(template) for template in page.items]
+    items = [TemplateItem.of(template) for template in page.items]
     return _page(items, page.total, query.skip, query.limit)
 
 
@@ -110,7 +110,7 @@ def _get_template(call: ToolCall) -> dict[str, Json]:
     template = call.services.template_library.get(
         call.principal.account.account_id, read_uuid(template_id, "templateId")
     )
-    return tool_result(template_item(template))
+    return tool_result(TemplateItem.of(template))
 
 
 def _render_template(call: ToolCall) -> dict[str, Json]:
@@ -133,7 +133,7 @@ def _list_emails(call: ToolCall) -> dict[str, Json]:
     page = call.services.history_queries.page(
         account.account_id, query.to_request().of(account), account.shards
     )
-    return _page([*map(message_list_item, page.items)], page.total, query.skip, query.limit)
+    return _page([*map(MessageItem.of, page.items)], page.total, query.skip, query.limit)
 
 
 def _get_email(call: ToolCall) -> dict[str, Json]:
@@ -167,7 +167,7 @@ def _check_domain(call: ToolCall) -> dict[str, Json]:
             raise
         # The text of AWS is for the operator.
         raise Unavailable("provider of mail delivery") from error
-    records = [checked_record(check) for check in domain.records]
+    records = [CheckedRecord.of(check) for check in domain.records]
     return tool_result({"domain": name, "verified": domain.verified, "records": records})
 
 
@@ -183,7 +183,7 @@ def _list_suppressions(call: ToolCall) -> dict[str, Json]:
             {"items": [{"address": name, "reason": reason} for name, reason in found.items()]}
         )
     listed = call.services.suppression_list.of_account(account_id)
-    return tool_result({"items": [*map(suppression_item, islice(listed, arguments.limit))]})
+    return tool_result({"items": [*map(SuppressionItem.of, islice(listed, arguments.limit))]})
 
 
 def _page(items: object, total: int, skip: int, limit: int) -> dict[str, Json]:

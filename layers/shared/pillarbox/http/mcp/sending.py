@@ -20,13 +20,8 @@ from pillarbox.http.batch_body import parse_batch
 from pillarbox.http.bodies import parse_send
 from pillarbox.http.mcp.reading import MessageArguments
 from pillarbox.http.mcp.tools import Lines, ToolCall, cleaned, tool_result
-from pillarbox.http.messages.replies import (
-    batch_result,
-    error_body,
-    message_detail,
-    scheduled_at,
-    send_result,
-)
+from pillarbox.http.messages.replies import batch_result, error_body, scheduled_at, send_result
+from pillarbox.http.messages.views import message_detail
 from pillarbox.http.messages.wire import MOMENT, to_moment
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.wire import WireModel, boolean, optional, optional_or, required, text, validate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.messages.replies import View, taken_from
 from pillarbox.http.messages.wire import MOMENT, to_moment
 from pillarbox.http.requests import idempotency_digest, raw_body
 from pillarbox.http.wire import WireModel, optional, read_body, required, text
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-    from pillarbox.application.kept import ReadContent
-    from pillarbox.http.messages.reply_types import MessageContent
+    from pillarbox.http.json_types import Timestamp, Uuid
 
 
 class RescheduleRequest(WireModel):
@@ -58,19 +57,35 @@ def read_time(event: APIGatewayProxyEvent) -> datetime:
     return to_moment(read_body(event, RescheduleRequest).scheduled_at)
 
 
-def message_content(content: ReadContent) -> MessageContent:
-    """Return the parts of a message, and the link to all of it."""
-    mail = content.mail
-    return {
-        "messageId": str(content.message.message_id),
-        "subject": content.message.subject,
-        "html": mail.html,
-        "text": mail.text,
-        "attachments": [
-            {"filename": one.filename, "contentType": one.content_type, "size": one.size}
-            for one in mail.files
-        ],
-        "size": mail.size,
-        "kept": timestamp(content.until),
-        "eml": {"url": content.url, "expiresAt": timestamp(content.url_until)},
-    }
+class ContentFile(View):
+    """A file in the kept content of a message."""
+
+    filename: str | None
+    content_type: str
+    size: int
+    """In bytes, decoded."""
+
+
+class ContentLink(View):
+    """A link that downloads the message, for everybody who has it."""
+
+    url: str
+    expires_at: Timestamp = taken_from("url_until")
+
+
+class MessageContent(View):
+    """The kept content of a message."""
+
+    message_id: Uuid = taken_from("message.message_id")
+    subject: str = taken_from("message.subject")
+    html: str | None = taken_from("mail.html")
+    """Null if there is none, or it is larger than 512 KB."""
+    text: str | None = taken_from("mail.text")
+    """Null if there is none, or it is larger than 512 KB."""
+    attachments: list[ContentFile] = taken_from("mail.files")
+    size: int = taken_from("mail.size")
+    """Of the whole message, in bytes."""
+    kept: Timestamp = taken_from("until")
+    """Until when it is kept."""
+    eml: ContentLink = taken_from(lambda content: content)
+    """The whole message as a file (RFC 5322)."""

@@ -1,38 +1,156 @@
-"""Write responses: JSON, and the envelope of every error (contract section 7)."""
+"""Write responses: the shapes of their JSON, and the envelope of every error (contract section 7).
+
+The OpenAPI document is made from the shapes, which are views of the service's own objects.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from uuid import UUID
 
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
-from pillarbox.domain.accounts.key import owner_required
-from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
-from pillarbox.domain.messages.message import MEANINGS, EventKind, Status
+from pillarbox.domain.errors import MAX_FAULTS, Json, ServiceError, ValidationFailed, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import Annotated, Literal
 
-    from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
+    from pydantic import Field
+
     from pillarbox.application.ports import StoredResponse
-    from pillarbox.application.sending.rehearsal import Rehearsal
-    from pillarbox.application.templates.starters import RenderedStarter
-    from pillarbox.domain.accounts.quota import QuotaState
-    from pillarbox.domain.messages.message import Event, Message
-    from pillarbox.domain.templates.template import SavedTemplate, StarterTemplate
-    from pillarbox.http.messages import reply_types
+    from pillarbox.domain.messages.message import Message
+    from pillarbox.http.json_types import ErrorBody, IfSet, Timestamp, Uuid
 
 #: What a handler returns.
 type Reply = Response[str]
+#: A member of a view: its name, how to get its value, the view of that, and whether it always is.
+type _Member = tuple[str, Callable[[Any], object], type[View] | None, bool]
 
 _JSON: Final = "application/json"
 #: In bytes. A message may contain a name from the request.
 _MAX_MESSAGE: Final = 512
-#: In characters, of each part of a content: six bytes of JSON each, and Lambda answers 6 MB.
-_MAX_SHOWN: Final = 400_000
+
+
+class View:
+    """The shape of a JSON object in a response: each annotated attribute is a member.
+
+    `created_at: Timestamp` is the member `createdAt`: the attribute of this name of the object that
+    is shown, or what `taken_from` says. If the annotation names a view of the same module, the
+    value, or each item of it, is shown by that. `IfSet` leaves out what is null or false. A
+    text below an attribute describes it in the OpenAPI document; CPython drops it.
+    """
+
+    published_name: ClassVar[str]
+    shown_under: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str = "", under: str = "") -> None:
+        """Declare a shape.
+
+        Args:
+            name: its name in the document and in generated clients, by default the class's.
+            under: the attributes below which the object is whose members it inherits.
+        """
+        cls.published_name, cls.shown_under = name or cls.__name__, under
+
+    @classmethod
+    def of(cls, shown: object = None, **given: object) -> dict[str, Any]:
+        """Return the JSON of an object; what is given stands for its attributes."""
+        members = {}
+        for attribute, (name, read, shape, is_required) in cls.declared().items():
+            value = given[attribute] if attribute in given else read(shown)
+            if is_required or (value is not None and value is not False):
+                members[name] = _json(value, shape)
+        return members
+
+    @classmethod
+    @cache
+    def declared(cls) -> Mapping[str, _Member]:
+        """Return the members by their attributes, those of the views that it extends first."""
+        declared: dict[str, _Member] = {}
+        for base in reversed(cls.__mro__):
+            if not issubclass(base, View) or base is View:
+                continue
+            module = vars(sys.modules[base.__module__])
+            if base.shown_under:
+                declared = {
+                    one: _below(base.shown_under, member) for one, member in declared.items()
+                }
+            for attribute, annotation in vars(base).get("__annotations__", {}).items():
+                words = re.findall(r"\w+", annotation)
+                shapes = [module[word] for word in words if _is_view(module.get(word))]
+                read, shape = vars(base).get(attribute) or taken_from(attribute)
+                declared[attribute] = (
+                    to_camel(attribute.removesuffix("_")),
+                    read,
+                    shape or next(iter(shapes), None),
+                    words[0] != "IfSet",
+                )
+        return declared
+
+
+def taken_from(origin: str | Callable[[Any], object], shape: type[View] | None = None) -> Any:  # noqa: ANN401  of each type
+    """Say where a member's value is, and the view of another module that shows it.
+
+    Args:
+        origin: attributes with dots between them, or a function of the object that is shown. After
+            an attribute that is None, the value is None.
+        shape: the view.
+    """
+    return origin if callable(origin) else _path(origin), shape
+
+
+def _path(attributes: str) -> Callable[[Any], object]:
+    names = attributes.split(".")
+
+    def read(value: Any) -> object:  # noqa: ANN401  of each type
+        for name in names:
+            value = None if value is None else getattr(value, name)
+        return value
+
+    return read
+
+
+def _below(attributes: str, member: _Member) -> _Member:
+    name, read, shape, is_required = member
+    upper = _path(attributes)
+    return name, lambda shown: read(upper(shown)), shape, is_required
+
+
+def _is_view(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, View)
+
+
+def to_camel(name: str) -> str:
+    """Return an attribute's name in camelCase; it may already be so written."""
+    head, *tail = name.split("_")
+    return head + "".join(map(str.capitalize, tail))
+
+
+def _json(value: Any, shape: type[View] | None = None) -> Any:  # noqa: ANN401  of each type
+    """Return a value as JSON has it, shown by a view unless it is JSON already."""
+    match value:
+        case None | str() | int() | float():
+            return value
+        case datetime():
+            return timestamp(value)
+        case UUID():
+            return str(value)
+        case Mapping():
+            return {str(name): _json(item, shape) for name, item in value.items()}
+        case frozenset():
+            return sorted(value)
+        case Iterable():
+            return [_json(item, shape) for item in value]
+        case _:
+            return shape.of(value) if shape else value
 
 
 def common_headers(request_id: str) -> dict[str, list[str]]:
@@ -57,15 +175,11 @@ def reply_nothing(headers: Mapping[str, str] | None = None) -> Reply:
     return Response(204, body="", headers=dict(headers or {}))
 
 
-def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Reply:
+def reply_page(
+    items: Iterable[Mapping[str, object]], total: int, *, skip: int, limit: int
+) -> Reply:
     """Reply with one page of a list (contract 4.3 and 4.8)."""
-    page: reply_types.ItemPage[Item] = {
-        "items": list(items),
-        "total": total,
-        "skip": skip,
-        "limit": limit,
-    }
-    return reply(page)
+    return reply({"items": list(items), "total": total, "skip": skip, "limit": limit})
 
 
 def reply_stored(response: StoredResponse) -> Reply:
@@ -78,9 +192,56 @@ def reply_stored(response: StoredResponse) -> Reply:
     return Response(200, _JSON, response.body, headers=dict(headers))
 
 
+type OnlyForOwner = Annotated[
+    Literal[True],
+    Field(description="Only if the key belongs to an agent whose emails an owner releases."),
+]
+
+
+class SendResult(View):
+    """The email is accepted: it is recorded and will be delivered."""
+
+    message_id: Uuid
+    """Use it to look the message up."""
+    status: Literal["queued"] = taken_from(lambda _: "queued")
+    from_: str = taken_from("sender")
+    """The address that the email is sent from."""
+    scheduled_at: IfSet[Timestamp]
+    """Only with `scheduledAt` in the request."""
+    held: IfSet[Literal[True]]
+    """Only if it waits for its release."""
+    awaits_owner: IfSet[OnlyForOwner] = taken_from("for_owner")
+
+
+class BatchResultItem(View, name="BatchItem"):
+    """The result for one message of a batch."""
+
+    idx: Annotated[int, Field(ge=0)]
+    """The position of the message in the request, from zero."""
+    message_id: Uuid | None
+    """Null if the message was refused."""
+    status: Literal["queued"] | None = taken_from(lambda accepted: accepted and "queued")
+    """Null if the message was refused."""
+    from_: str | None = taken_from("sender")
+    """Null if the message was refused."""
+    error: ErrorBody | None = taken_from(lambda _: None)
+    """Null if the message was accepted."""
+    scheduled_at: IfSet[Timestamp]
+    """Only with `scheduledAt` in the message."""
+    held: IfSet[Literal[True]]
+    """Only if it waits for its release."""
+    awaits_owner: IfSet[OnlyForOwner] = taken_from("for_owner")
+
+
+class BatchResult(View):
+    """A result for each message, in the order of the request. Check `error` of each."""
+
+    results: list[BatchResultItem]
+
+
 def send_result(accepted: AcceptedMessage) -> str:
     """Write the response to a send (contract 2.3)."""
-    return _write(_send_result(accepted))
+    return _write(SendResult.of(accepted))
 
 
 def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
@@ -90,41 +251,13 @@ def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
     """
     lists = sum(isinstance(outcome, ServiceError) for outcome in outcomes)
     faults = max(1, MAX_FAULTS // max(1, lists))
-    result: reply_types.BatchResult = {
-        "results": [
-            _batch_item(position, outcome, faults) for position, outcome in enumerate(outcomes)
-        ]
-    }
-    return _write(result)
-
-
-def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
-    result: reply_types.SendResult = {
-        "messageId": str(accepted.message_id),
-        "status": "queued",
-        "from": accepted.sender,
-    }
-    if accepted.scheduled_at is not None:
-        result["scheduledAt"] = timestamp(accepted.scheduled_at)
-    if accepted.held:
-        result["held"] = True
-    if accepted.for_owner:
-        result["awaitsOwner"] = True
-    return result
-
-
-def _batch_item(
-    position: int, outcome: AcceptedMessage | ServiceError, faults: int
-) -> reply_types.BatchResultItem:
-    if isinstance(outcome, AcceptedMessage):
-        return {"idx": position, **_send_result(outcome), "error": None}
-    return {
-        "idx": position,
-        "messageId": None,
-        "status": None,
-        "from": None,
-        "error": error_body(outcome, faults),
-    }
+    results = [
+        BatchResultItem.of(outcome, idx=position)
+        if isinstance(outcome, AcceptedMessage)
+        else BatchResultItem.of(idx=position, error=error_body(outcome, faults))
+        for position, outcome in enumerate(outcomes)
+    ]
+    return _write({"results": results})
 
 
 def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
@@ -136,7 +269,7 @@ def reply_error(error: ServiceError) -> Reply:
     return reply({"error": error_body(error, MAX_FAULTS)}, error.status, error.headers)
 
 
-def error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
+def error_body(error: ServiceError, faults: int) -> dict[str, Json]:
     """Return the `error` object with at most so many faults: a response has a limited size."""
     if isinstance(error, ValidationFailed):
         error = error.listing(faults)
@@ -146,209 +279,7 @@ def error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
     if isinstance(recipients := details.get("recipients"), list):
         # The message says how many there are.
         body["details"] = {**details, "recipients": recipients[:faults]}
-    return cast("reply_types.ErrorBody", body)
-
-
-def message_list_item(message: Message) -> reply_types.MessageItem:
-    """Return a message as listed (contract 2.5), and after `errorMessage` what is ours."""
-    origin = message.origin
-    return {
-        "messageId": str(message.message_id),
-        "recipientEmail": message.to[0],
-        "subject": message.subject,
-        "status": message.status,
-        "createdAt": timestamp(message.created_at),
-        "updatedAt": timestamp(message.updated_at),
-        "errorMessage": _error_message(message),
-        "tags": dict(origin.tags),
-        "keyId": origin.key_id,
-        "starterTemplate": origin.starter_template,
-        "templateId": origin.template_id,
-        "scheduledAt": scheduled_at(message),
-        "held": message.held,
-        "awaitsOwner": message.awaits_owner,
-        "resendOf": _resend_of(message),
-    }
-
-
-def message_detail(message: Message, region: str) -> reply_types.MessageDetail:
-    """Return a message with its events (contract 2.5).
-
-    The contract has the fields up to `updatedAt`. `region` is the one of SES.
-    """
-    accepted: reply_types.MessageEvent = {
-        "type": EventKind.ACCEPTED,
-        "at": timestamp(message.created_at),
-    }
-    origin = message.origin
-    return {
-        "messageId": str(message.message_id),
-        "status": message.status,
-        "recipientEmail": message.to[0],
-        "subject": message.subject,
-        "fromName": message.from_name,
-        "providerMessageId": message.provider_message_id or "",
-        "errorMessage": _error_message(message),
-        "createdAt": timestamp(message.created_at),
-        "updatedAt": timestamp(message.updated_at),
-        "messageIdHeader": message.message_id_header(region),
-        "from": message.sender,
-        "to": list(message.to),
-        "cc": list(message.cc),
-        "bcc": list(message.bcc),
-        "route": origin.route,
-        "keyId": origin.key_id,
-        "starterTemplate": origin.starter_template,
-        "templateId": origin.template_id,
-        "templateVersion": origin.template_version,
-        "requestId": origin.request_id,
-        "tags": dict(origin.tags),
-        "scheduledAt": scheduled_at(message),
-        "held": message.held,
-        "awaitsOwner": message.awaits_owner,
-        "canceledAt": timestamp(message.canceled_at) if message.canceled_at else None,
-        "kept": _kept_until(message) if message.keep else None,
-        "resendOf": _resend_of(message),
-        "events": [accepted, *map(_message_event, message.events)],
-    }
-
-
-def _resend_of(message: Message) -> str | None:
-    return str(message.origin.resend_of) if message.origin.resend_of else None
-
-
-def _kept_until(message: Message) -> str | None:
-    from pillarbox.domain.messages.kept import kept_until  # noqa: PLC0415  few accounts keep any
-
-    until = kept_until(message)
-    return timestamp(until) if until else None
-
-
-def held_content(rehearsal: Rehearsal) -> reply_types.HeldContent:
-    """Return what an owner reads before releasing a message."""
-    mail, own = rehearsal.mail, rehearsal.own_text
-    return {
-        "from": mail.sender,
-        "fromName": mail.from_name,
-        "to": [*mail.named(mail.to)],
-        "cc": [*mail.named(mail.cc)],
-        "bcc": [*mail.named(mail.bcc)],
-        "subject": mail.subject,
-        "replyTo": mail.replies_to,
-        "headers": dict(mail.headers),
-        "html": rehearsal.html if 0 < len(rehearsal.html) <= _MAX_SHOWN else None,
-        "text": _cut(rehearsal.text),
-        "ownText": _cut(own) if own else None,
-        "attachments": [
-            {"filename": file.filename, "contentType": file.content_type, "bytes": file.size}
-            for file in mail.files
-        ],
-    }
-
-
-def check_shown(rehearsal: Rehearsal) -> None:
-    """Refuse to release a message of which `held_content` shows a part only.
-
-    Raises:
-        ServiceError: `confirmation_required`.
-    """
-    parts = (rehearsal.html, rehearsal.text, rehearsal.mail.text or "")
-    if any(len(part) > _MAX_SHOWN for part in parts):
-        raise owner_required(
-            "The email is too long to be shown, so it cannot be released. Cancel it."
-        )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-
-
-def analytics_result(
-    analytics: Analytics, since: datetime, until: datetime, bucket: Bucket
-) -> reply_types.AnalyticsResult:
-    """Return the figures of a time range (contract 2.8).
-
-    The rows of `volume` start at full hours or days of UTC, so the first may start before `since`.
-    """
-    return {
-        "totalMessages": analytics.total.count,
-        "deliveryRate": analytics.total.rate(Status.DELIVERED),
-        "bounceRate": analytics.total.rate(Status.BOUNCED),
-        "complaintRate": analytics.total.rate(Status.COMPLAINED),
-        "windowStart": timestamp(since),
-        "windowEnd": timestamp(until),
-        "bucket": bucket,
-        "statuses": _status_counts(analytics.total),
-        "secondsToSent": {"p50": _seconds(analytics, 0.5), "p95": _seconds(analytics, 0.95)},
-        "volume": [_analytics_row(start, counts) for start, counts in analytics.volume.items()],
-        "topErrors": [
-            {"code": code, "message": _meaning(code), "count": count}
-            for code, count in analytics.errors
-        ],
-    }
-
-
-def _seconds(analytics: Analytics, part: float) -> float | None:
-    """Return within how long a part of the messages was sent."""
-    milliseconds = analytics.sent_within(part)
-    return None if milliseconds is None else milliseconds / 1000
-
-
-def limit_states(quota: QuotaState) -> list[reply_types.LimitState]:
-    """Return limits, and what is left of them."""
-    return [
-        {
-            "name": usage.window,
-            "limit": usage.limit,
-            "used": usage.used,
-            "remaining": usage.left,
-            "resetsAt": timestamp(usage.ends),
-        }
-        for usage in quota.windows
-    ]
-
-
-def starter_item(starter: StarterTemplate) -> reply_types.StarterItem:
-    """Return a starter template (contract 2.6)."""
-    return {
-        "slug": starter.slug,
-        "name": starter.name,
-        "description": starter.description,
-        "variables": [variable.name for variable in starter.variables],
-    }
-
-
-def rendered_starter_item(rendered: RenderedStarter) -> reply_types.RenderedStarterItem:
-    """Return a rendered starter template (contract 4.7)."""
-    return {
-        "slug": rendered.slug,
-        "subject": rendered.subject,
-        "html": rendered.html,
-        "sampleVariables": dict(rendered.values),
-    }
-
-
-def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
-    """Return a saved template as listed (contract 2.7)."""
-    return {
-        "id": template.template_id,
-        "name": template.name,
-        "subject": template.subject,
-        "category": template.category,
-        "variables": list(template.variables),
-        "createdAt": timestamp(template.created_at),
-        "updatedAt": timestamp(template.updated_at),
-    }
-
-
-def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.TemplateDetail:
-    """Return a saved template with its preview (contract 2.7), and what is ours."""
-    return {
-        **template_item(template),
-        "previewHtml": preview_html,
-        "locales": list(template.locales),
-        "keepDays": template.keep,
-    }
+    return body
 
 
 def timestamp(moment: datetime) -> str:
@@ -360,48 +291,3 @@ def scheduled_at(message: Message) -> str | None:
     """Return when a message is or was due, or None for one that is held or was sent at once."""
     schedule = message.schedule
     return timestamp(schedule.due_at) if schedule and not schedule.held else None
-
-
-def _error_message(message: Message) -> str | None:
-    error = message.error
-    return (error.reason or error.code) if error else None
-
-
-def _message_event(event: Event) -> reply_types.MessageEvent:
-    body: reply_types.MessageEvent = {"type": event.kind, "at": timestamp(event.at)}
-    if event.recipient is not None:
-        body["recipient"] = event.recipient
-    if event.code is not None:
-        body["code"] = event.code
-    if event.reason is not None:
-        body["reason"] = event.reason
-    return body
-
-
-def _analytics_row(start: int, counts: MessageCounts) -> reply_types.AnalyticsRow:
-    return {
-        "timestamp": timestamp(datetime.fromtimestamp(start / 1000, UTC)),
-        "count": counts.count,
-        "sent": counts.reached[Status.SENT],
-        "delivered": counts.reached[Status.DELIVERED],
-        "bounced": counts.reached[Status.BOUNCED],
-        "complained": counts.reached[Status.COMPLAINED],
-        "failed": counts.reached[Status.FAILED],
-        "statuses": _status_counts(counts),
-    }
-
-
-def _status_counts(counts: MessageCounts) -> reply_types.StatusCounts:
-    number = counts.by_status
-    return {
-        "pending": number[Status.PENDING],
-        "sent": number[Status.SENT],
-        "delivered": number[Status.DELIVERED],
-        "bounced": number[Status.BOUNCED],
-        "complained": number[Status.COMPLAINED],
-        "failed": number[Status.FAILED],
-    }
-
-
-def _meaning(code: str) -> str:
-    return MEANINGS.get(code) or code.replace("_", " ").capitalize() + "."

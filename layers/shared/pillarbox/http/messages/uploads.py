@@ -1,15 +1,15 @@
 """`POST /v1/attachments`: the wire model of its request, and its response."""
 
+from __future__ import annotations
+
 import re
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import normal_type
-from pillarbox.domain.messages.upload import SignedUpload, UploadedFile
-from pillarbox.http.messages.replies import timestamp
+from pillarbox.domain.messages.upload import UploadedFile
+from pillarbox.http.messages.replies import View, taken_from
 from pillarbox.http.messages.wire import FILENAME, type_or_extension
 from pillarbox.http.wire import (
     WireModel,
@@ -23,7 +23,11 @@ from pillarbox.http.wire import (
 )
 
 if TYPE_CHECKING:
-    from pillarbox.http.messages.reply_types import UploadDetail
+    from typing import Literal
+
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+    from pillarbox.http.json_types import Timestamp, Uuid
 
 #: A hash in hex.
 SHA256: Final = r"^[0-9A-Fa-f]{64}$"
@@ -64,13 +68,16 @@ def read_upload(event: APIGatewayProxyEvent) -> UploadedFile | ServiceError:
         return failed
 
 
-def upload_detail(upload: SignedUpload) -> "UploadDetail":
-    """Return the response: the id, and the request with which to upload the file."""
-    return {
-        "attachmentId": str(upload.upload_id),
-        "method": "PUT",
-        "url": upload.url,
-        "headers": dict(upload.headers),
-        "expiresAt": timestamp(upload.expires_at),
-        "usableUntil": timestamp(upload.usable_until),
-    }
+class UploadDetail(View):
+    """The request with which to upload a file, and the id that a send names."""
+
+    attachment_id: Uuid = taken_from("upload_id")
+    method: Literal["PUT"] = taken_from(lambda _: "PUT")
+    url: str
+    """Where to send the file. The URL is a secret."""
+    headers: dict[str, str]
+    """Send exactly these. Another type, size, hash or name is refused."""
+    expires_at: Timestamp
+    """Until when the URL takes the file."""
+    usable_until: Timestamp
+    """Until when sends may name the file."""

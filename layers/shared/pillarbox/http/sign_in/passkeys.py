@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.domain.sign_in.passkey import NewPasskeyAnswer, PasskeyAnswer
-from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.messages.replies import View, taken_from
 from pillarbox.http.wire import WireModel, required, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Annotated
 
-    from pillarbox.application.sign_in.passkeys import NewPasskeyChallenge, PasskeyChallenge
+    from pydantic import Field
+
     from pillarbox.domain.sign_in.passkey import Passkey
     from pillarbox.domain.sign_in.session import Session
-    from pillarbox.http.sign_in import reply_types
+    from pillarbox.http.json_types import Timestamp
+
+    type PasskeyId = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 #: In characters. A credential's id has at most 1,023 bytes (WebAuthn section 4).
 _MAX_ID: Final = 1_364
@@ -67,42 +70,58 @@ class NewPasskey(WireModel):
         return NewPasskeyAnswer(self.credential_id, self.client_data, self.attestation)
 
 
-def passkey_challenge(begun: PasskeyChallenge) -> reply_types.PasskeyChallengeItem:
-    """Return what a browser asks an authenticator."""
-    return {
-        "flow": begun.flow,
-        "challenge": _base64url(begun.challenge),
-        "rpId": begun.site.rp_id,
-    }
-
-
-def new_passkey_challenge(begun: NewPasskeyChallenge) -> reply_types.NewPasskeyChallengeItem:
-    """Return the same for a new passkey."""
-    return {
-        **passkey_challenge(begun),
-        "userHandle": _base64url(begun.user.user_id.encode()),
-        "email": begun.user.address,
-        "existing": [{"id": one.credential} for one in begun.existing],
-    }
-
-
-def passkey_list(passkeys: Sequence[Passkey], session: Session) -> reply_types.PasskeyList:
-    """Return a user's passkeys."""
-    return {"items": [passkey_item(passkey, session) for passkey in passkeys]}
-
-
-def passkey_item(passkey: Passkey, session: Session) -> reply_types.PasskeyItem:
-    """Return a passkey, as the session of its user sees it."""
-    return {
-        "id": passkey.passkey_id,
-        "name": passkey.name,
-        "current": session.passkey_id == passkey.passkey_id,
-        "synced": passkey.synced,
-        "createdAt": timestamp(passkey.created_at),
-        "lastUsedAt": timestamp(passkey.used_at) if passkey.used_at else None,
-        "stoppedAt": timestamp(passkey.stopped_at) if passkey.stopped_at else None,
-    }
-
-
 def _base64url(content: bytes) -> str:
     return urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+class PasskeyChallengeItem(View, name="PasskeyChallenge"):
+    """What a browser asks an authenticator to answer within five minutes."""
+
+    flow: str
+    """Send it with the answer. It works once."""
+    challenge: str = taken_from(lambda begun: _base64url(begun.challenge))
+    """In base64url."""
+    rp_id: str = taken_from("site.rp_id")
+    """The name that the passkeys of this service have."""
+
+
+class KnownCredential(View):
+    """A passkey that the user has, so that the same authenticator makes no second one."""
+
+    id: str = taken_from("credential")
+    """In base64url."""
+
+
+class NewPasskeyChallengeItem(PasskeyChallengeItem, name="NewPasskeyChallenge"):
+    """The same for a new passkey."""
+
+    user_handle: str = taken_from(lambda begun: _base64url(begun.user.user_id.encode()))
+    """The user's id for authenticators, in base64url."""
+    email: str = taken_from("user.address")
+    existing: list[KnownCredential]
+
+
+class PasskeyItem(View, name="Passkey"):
+    """A passkey."""
+
+    id: PasskeyId = taken_from("passkey_id")
+    name: str
+    current: bool
+    """Whether this session began with it."""
+    synced: bool
+    """Whether a provider keeps it for several devices."""
+    created_at: Timestamp
+    last_used_at: Timestamp | None = taken_from("used_at")
+    stopped_at: Timestamp | None
+    """When a copy of it seemed to be in use. Since then it does not sign in."""
+
+
+def passkey_item(passkey: Passkey, session: Session) -> dict[str, Any]:
+    """Return a passkey, as the session of its user sees it."""
+    return PasskeyItem.of(passkey, current=session.passkey_id == passkey.passkey_id)
+
+
+class PasskeyList(View):
+    """The user's passkeys, the oldest first."""
+
+    items: list[PasskeyItem]

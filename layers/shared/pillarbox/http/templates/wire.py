@@ -24,7 +24,7 @@ from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.messages.wire import LOCALE, MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import header_values
-from pillarbox.http.templates.replies import draft_item
+from pillarbox.http.templates.replies import DraftItem
 from pillarbox.http.wire import (
     WireModel,
     after,
@@ -257,5 +257,5 @@ def showing_conflicts() -> Iterator[None]:
         raise ServiceError(
             conflict.code,
             conflict.message,
-            details={"revision": conflict.revision, "draft": {**draft_item(conflict.state)}},  # type: ignore[dict-item]
+            details={"revision": conflict.revision, "draft": DraftItem.of(conflict.state)},
         ) from conflict
