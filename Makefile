@@ -21,7 +21,7 @@ CHECKS := $(addprefix tests/,checks integration/templates)
 WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help up dashboard lean-dashboard dashboard-tests fresh test tests quick unit places format faults dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up dashboard lean-dashboard dashboard-tests fresh test tests quick unit places format faults dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build wheel image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -132,7 +132,10 @@ api: setup .venv-sam/made ## serve the functions' routes on port 3000 with Docke
 
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
-	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml $(PARAMETERS)
+	$(RUN)python -m tools.pack_release
+
+wheel: build dashboard ## build the command with all that it deploys and runs, in dist
+	$(RUN)python -m tools.wheel
 
 # With BASE=python:3.13-slim@sha256:… a build repeats an earlier one; the image's label has its BASE.
 image: $(UV) ## build the container's image on today's base image: needs Docker and the network

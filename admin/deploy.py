@@ -3,7 +3,7 @@
 import datetime as dt
 import json as json_text
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -23,10 +23,11 @@ from admin import (
     shared_tenant,
     stack_protection,
 )
-from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts
+from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
+from admin.confirm import agrees
 from admin.connection import StackConnection
 from admin.programs import ROOT, Runner, execute
 from admin.use_cases import parameters, preflight
@@ -37,7 +38,9 @@ from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"
-_SAM: Final = ".venv-sam/bin/sam"
+#: What `make build` makes; an installed command has it already.
+_RELEASE: Final = ROOT / ".aws-sam" / "release"
+_COMPLETE: Final = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 _run: Runner = programs.run
 
 
@@ -50,11 +53,11 @@ class Environment(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A section of samconfig.toml: its name, the stack and its parameters."""
+    """A section of samconfig.toml: the stack, its parameters and its tags."""
 
-    section: str
     stack_name: str
     overrides: parameters.Parameters
+    tags: Mapping[str, str]
 
 
 def deploy(  # noqa: PLR0913  one parameter for each option
@@ -64,8 +67,17 @@ def deploy(  # noqa: PLR0913  one parameter for each option
         Environment, typer.Option(help="The stack of samconfig.toml to deploy.")
     ] = Environment.DEV,
     profile: Annotated[
-        parameters.Profile, typer.Option(help="What the stack is for, which decides its bill.")
-    ] = parameters.Profile.SMALL,
+        parameters.Profile | None,
+        typer.Option(
+            help="What the stack is for, which decides its bill; small, or what the stack has."
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter of the template; can be repeated."
+        ),
+    ] = None,
     account_name: Annotated[
         str, typer.Option(help="The name of the first account, if there is no account yet.")
     ] = "First",
@@ -90,11 +102,10 @@ def deploy(  # noqa: PLR0913  one parameter for each option
 ) -> None:
     """Build the service, deploy it to AWS, and create what a first email needs.
 
-    First it checks the AWS account, and builds nothing if a check fails. It sets every
-    parameter of the template: the default of the profile, or the value of samconfig.toml, or the
-    one on the command line, and shows what changes.
+    First it checks the AWS account, and builds nothing if a check fails. A parameter has its
+    value on the command line, else that in samconfig.toml, else that of the profile, else the one
+    that the stack has, else the template's default. The command shows what changes, and asks.
 
-    Arguments after `--` go to `sam deploy`. The command shows each program that it runs.
     A second run changes nothing: it creates no second account or key, and deploys only
     changes. After a first deployment that failed it removes what is left, if that has no data,
     and begins again.
@@ -119,7 +130,7 @@ def deploy(  # noqa: PLR0913  one parameter for each option
         sender=sender,
         plan=plan,
         yes=yes,
-        sam=[*(["--no-confirm-changeset"] if yes else []), *ctx.args],
+        given=given or (),
     )
     if doctor.count_failures(findings):
         raise typer.Exit(1)
@@ -130,23 +141,23 @@ def roll_out(  # noqa: PLR0913  the same as the command
     environment: Environment,
     *,
     json: bool,
-    profile: parameters.Profile = parameters.Profile.SMALL,
+    profile: parameters.Profile | None = None,
     account_name: str = "First",
     sender: str | None = None,
     plan: SesPlan | None = None,
     yes: bool = False,
-    sam: Sequence[str] = (),
+    given: Sequence[str] = (),
 ) -> list[Finding]:
     """Run all steps of `deploy`, and return the findings of the doctor."""
     config = _read_config(environment)
     stack_name = config.stack_name
     region = _region()
-    arguments = parameters.parse_arguments(sam)
-    defaults = {**_read_defaults(), **profile.parameters}
-    chosen = parameters.choose(defaults, config.overrides, arguments.overrides)
+    own = {**config.overrides, **parameters.parse_overrides(given)}
     account = _read_account()
-    own = {**config.overrides, **arguments.overrides}
-    chosen = preflight.choose_scale(account, chosen, own)
+    present = stacks.describe(stack_name)
+    values = present.parameters if present else {}
+    chosen = parameters.choose(_read_defaults(), values, profile, own)
+    chosen = preflight.choose_scale(account, chosen, {**values, **own})
     _check_account(account, stack_name, chosen)
     connection = StackConnection(stack_name=stack_name, json=json)
     stack = failed_stack.make_way(connection, yes=yes)
@@ -158,9 +169,9 @@ def roll_out(  # noqa: PLR0913  the same as the command
         ses_plan.change(connection, SesAccountPlan(), plan, region, yes=yes)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
-    _build(run, chosen, stack)
-    words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
-    _deploy_with_sam(run, stack_name, [*words, *parameters.to_words(chosen)])
+    _build(run, chosen)
+    key = parameters.digest(chosen, stack.undone_update if stack else "")
+    _change_stack(connection, release.upload(_RELEASE, key), chosen, config.tags, stack, yes=yes)
     connection.connect()
     api_url = connection.wiring.settings.api_url
     # CloudFormation cannot: the address exists only after the functions that need it.
@@ -189,24 +200,46 @@ def _region() -> str:
     return region
 
 
-def _build(run: Runner, values: parameters.Parameters, stack: StackDescription | None) -> None:
+def _build(run: Runner, values: parameters.Parameters) -> None:
     """Build the service, and the dashboard unless there is no edge to serve it."""
+    if not (ROOT / "Makefile").exists():
+        return  # the command was installed with what it deploys
     what = ["dashboard"] if values["EdgeService"] != "none" else []
-    digest = parameters.digest(values, stack.undone_update if stack else "")
-    execute(run, ["make", "build", *what, f"PARAMETERS={digest}"])
+    execute(run, ["make", "build", *what])
 
 
-def _deploy_with_sam(run: Runner, stack_name: str, words: Sequence[str]) -> None:
-    """Let sam create or update the stack, under the stack's policy."""
-    # Before, so that the policy covers this update; after, because a new stack had none before.
-    stack_protection.set_policy(stack_name)
-    try:
-        execute(run, [_SAM, "deploy", *words])
-    except ServiceError:
-        failed_stack.explain(stack_name)
-        raise
-    failed_stack.require_created(stack_name)
-    stack_protection.set_policy(stack_name)
+def _change_stack(  # noqa: PLR0913  what a change set is made of
+    connection: StackConnection,
+    address: str,
+    values: parameters.Parameters,
+    tags: Mapping[str, str],
+    stack: StackDescription | None,
+    *,
+    yes: bool,
+) -> None:
+    """Create or update the stack under its policy, after the operator has seen the changes."""
+    name = connection.stack_name or ""
+    # A new stack can have no policy before it is created.
+    stack_protection.set_policy(name)
+    changes = release.prepare(name, address, values, tags, exists=stack is not None)
+    if changes is None:
+        typer.echo("The stack has this release already.", err=True)
+        return
+    for line in changes.lines if stack else ():
+        typer.echo(line, err=True)
+    question = f"Make these {len(changes.lines)} changes?" if stack else f"Create {name}?"
+    if not agrees(connection, question, yes=yes):
+        release.discard(changes)
+        message = "The changes were not confirmed, so nothing was deployed."
+        raise ServiceError("service_unavailable", message)
+    release.execute(changes)
+    ended = stacks.wait(changes.stack_id, lambda status: typer.echo(status, err=True))
+    if ended.status not in _COMPLETE:
+        failed_stack.explain(name)
+        cause = stacks.first_failure(ended.stack_id) or ended.reason
+        message = f"CloudFormation ended with {ended.status}: {cause}"
+        raise ServiceError("service_unavailable", message)
+    stack_protection.set_policy(name)
 
 
 def _read_account() -> AwsAccount:
@@ -337,11 +370,13 @@ def _repair_queue_policies(stack_name: str) -> None:
 def _read_config(environment: Environment) -> Config:
     """Read the section of samconfig.toml; `default` is dev."""
     config = tomllib.loads((ROOT / "samconfig.toml").read_text())
-    section = environment.value if environment.value in config else "default"
-    name: str = config[section]["global"]["parameters"]["stack_name"]
-    configured = config[section]["deploy"]["parameters"].get("parameter_overrides", [])
+    section = config[environment.value if environment.value in config else "default"]
+    name: str = section["global"]["parameters"]["stack_name"]
+    deployed = section["deploy"]["parameters"]
+    configured = deployed.get("parameter_overrides", [])
     texts = [configured] if isinstance(configured, str) else configured
-    return Config(section, name, parameters.parse_overrides(texts))
+    overrides = parameters.parse_overrides(texts)
+    return Config(name, overrides, parameters.parse_overrides([deployed.get("tags", "")]))
 
 
 @cache  # to read the template takes longer than everything else here

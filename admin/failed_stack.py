@@ -51,13 +51,6 @@ def explain(stack_name: str) -> None:
     typer.echo("Run the command again: it removes what is left, and begins again.", err=True)
 
 
-def require_created(stack_name: str) -> None:
-    """Make sure that the operator confirmed the changes of a first deployment."""
-    if stacks.require(stack_name).status == "REVIEW_IN_PROGRESS":
-        message = "The changes were not confirmed, so nothing was deployed."
-        raise ServiceError("service_unavailable", message)
-
-
 def _show_cause(stack: StackDescription) -> None:
     deleting = stack.status.startswith("DELETE")
     cause = stack.reason if deleting else stacks.first_failure(stack.stack_id)

@@ -29,6 +29,7 @@ from admin import (
     team,
     teardown,
     templates,
+    up,
     webhooks,
 )
 from admin.connection import StackConnection
@@ -100,7 +101,8 @@ app.command("doctor")(doctor.doctor)
 app.command("capacity")(capacity.capacity)
 app.command("ready")(ready.ready)
 app.command("teardown")(teardown.teardown)
-app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
+app.command("deploy")(deploy.deploy)
+app.command("up")(up.up)
 
 
 def _show_version(requested: bool) -> None:  # noqa: FBT001  typer's form of a callback

@@ -35,7 +35,12 @@ _FORMAT: Final = b"6"
 _SITE_PACKAGES: Final = (
     f"python/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 )
-_UV: Final = template.ROOT / ".uv" / "bin" / "uv"
+#: That of a clone, or the one that is installed with the command.
+_UV: Final = next(
+    folder / "uv"
+    for folder in (template.ROOT / ".uv" / "bin", Path(sys.executable).parent)
+    if (folder / "uv").exists() or folder == Path(sys.executable).parent
+)
 
 
 class PackagingFailed(Exception):

@@ -45,9 +45,9 @@ NOT_RUN: Final[Mapping[str, str]] = {
     "aws": "needs AWS",
     "claude": "a program of others, which needs an account there",
     "docker": "needs Docker",
-    "git": "changes the clone",
     "tail": "reads until it is stopped",
     ".venv-sam/bin/sam": "needs Docker",
+    "uv": "installs a program for its user",
 }
 #: The programs that a test runs on the local stack.
 RUN: Final = frozenset({"curl", "python", "node", "go"})

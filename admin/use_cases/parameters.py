@@ -1,17 +1,15 @@
 """The parameters of a deployment: the template's defaults, samconfig.toml and the command line."""
 
 import hashlib
-import re
+import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
-_OPTION: Final = "--parameter-overrides"
-_PLAIN: Final = re.compile(r"[\w./:@?=&%+-]+")
+_OPTION: Final = "--set"
 
 type Parameters = Mapping[str, str]
 
@@ -30,32 +28,6 @@ class Profile(StrEnum):
                 return {}
             case Profile.PRODUCTION:
                 return {"AlarmSet": "all", "Firewall": "basic"}
-
-
-@dataclass(frozen=True, slots=True)
-class SamArguments:
-    """The operator's arguments for sam: its parameters, and the other words."""
-
-    overrides: Parameters
-    words: Sequence[str]
-
-
-def parse_arguments(words: Sequence[str]) -> SamArguments:
-    """Split the parameters from sam's other arguments."""
-    pairs: list[str] = []
-    others: list[str] = []
-    within = False
-    for word in words:
-        if word.startswith("-"):
-            option, equals, value = word.partition("=")
-            within = option == _OPTION and not equals
-            if option != _OPTION:
-                others.append(word)
-            elif equals:
-                pairs.append(value)
-        else:
-            (pairs if within else others).append(word)
-    return SamArguments(parse_overrides(pairs), others)
 
 
 def parse_overrides(texts: Iterable[str]) -> Parameters:
@@ -78,13 +50,26 @@ def _split(text: str) -> list[str]:
         raise ValidationFailed(FieldError(_OPTION, message, "format")) from None
 
 
-def choose(defaults: Parameters, configured: Parameters, overrides: Parameters) -> Parameters:
-    """Return a value for every parameter: the command line wins, then samconfig.toml."""
-    for name in (*configured, *overrides):
+def choose(
+    defaults: Parameters, deployed: Parameters, profile: Profile | None, own: Parameters
+) -> Parameters:
+    """Return a value for each parameter of the template.
+
+    Args:
+        defaults: the template's.
+        deployed: those of the stack; empty if there is none yet.
+        profile: the one that the operator chose now, if any.
+        own: what the operator wrote, which comes before all others.
+    """
+    for name in own:
         if name not in defaults:
             message = f"names {name}, and template.yaml has no such parameter."
             raise ValidationFailed(FieldError(_OPTION, message, "unknown"))
-    return {**defaults, **configured, **overrides}
+    values = {name: deployed.get(name, default) for name, default in defaults.items()}
+    if profile:
+        others = (name for each in Profile for name in each.parameters)
+        values |= {name: defaults[name] for name in others} | dict(profile.parameters)
+    return values | dict(own)
 
 
 def differences(before: Parameters, after: Parameters) -> list[str]:
@@ -105,17 +90,5 @@ def digest(parameters: Parameters, undone_update: str = "") -> str:
             of that update. Lambda publishes the same content no second time, so the same release
             would fail: https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
     """
-    words = [*to_words(parameters), undone_update]
-    return hashlib.sha256(shlex.join(words).encode()).hexdigest()
-
-
-def to_words(parameters: Parameters) -> list[str]:
-    """Return the arguments that pass the parameters to sam."""
-    return [_OPTION, *(f"{name}={_quote(value)}" for name, value in sorted(parameters.items()))]
-
-
-def _quote(value: str) -> str:
-    """Quote a value for sam, which accepts an empty value only in quotes."""
-    if _PLAIN.fullmatch(value):
-        return value
-    return '"' + value.replace('"', '\\"') + '"'
+    text = json.dumps([sorted(parameters.items()), undone_update])
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,8 +1,8 @@
 """A new version of the functions gets traffic in steps, and rolls back when it fails."""
 
 import json
+import os
 import re
-import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,11 @@ import pytest
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
+from admin.aws import release
 from admin.use_cases import parameters
 from local import template
 from tests.loops import for_each
-from tools import stamp_release
-
-_LAYER = template.ROOT / "layers" / "shared"
+from tools import pack_release
 
 
 def _deployed(path: Path, **parameters: str) -> dict[str, Any]:
@@ -47,14 +46,13 @@ def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
 @pytest.mark.slow
 def test_another_release_is_a_new_version_of_every_function_and_the_api(tmp_path: Path) -> None:
     """SAM does not see that a parameter has another value; the release shows it."""
-    shutil.copy(template.ROOT / "api.yaml", tmp_path)
+    written = json.dumps(template.load(), default=str)
     versions: list[set[str]] = []
     deployments: list[set[str]] = []
     for share in ("1", "0.5"):
         values = {"SesRateShare": share}
-        built = tmp_path / f"{share}.yaml"
-        shutil.copy(template.PATH, built)
-        stamp_release.stamp(built, parameters.digest(values))
+        built = tmp_path / f"{share}.json"
+        built.write_text(release.stamp(written, parameters.digest(values)))
         deployed = _deployed(built, **values)
         versions.append(set(_of_type(deployed, "AWS::Lambda::Version")))
         deployments.append(set(_of_type(deployed, "AWS::ApiGateway::Deployment")))
@@ -63,32 +61,42 @@ def test_another_release_is_a_new_version_of_every_function_and_the_api(tmp_path
     assert not deployments[0] & deployments[1]
 
 
-def test_a_release_is_that_of_layer_template_and_parameters(tmp_path: Path) -> None:
+def test_a_release_is_that_of_template_and_parameters() -> None:
+    written = '{"RELEASE": "unbuilt", "version": "unbuilt"}'
     chosen = dict.fromkeys(template.load()["Parameters"], "a")
     changed = [chosen, *(chosen | {name: "b"} for name in chosen)]
-    texts = {stamp_release.release("", parameters.digest(values)) for values in changed}
-    assert len(texts) == len(changed) > 20
-    again = dict(reversed(chosen.items()))
-    assert stamp_release.release("", parameters.digest(again)) in texts
-    assert stamp_release.release("template", parameters.digest(chosen)) not in texts
-    shutil.copytree(_LAYER, tmp_path / "layer")
-    releases = set()
-    for change in ("", "# a change\n"):
-        with (tmp_path / "layer" / "pillarbox" / "settings.py").open("a") as file:
-            file.write(change)
-        releases.add(stamp_release.release("", layer=tmp_path / "layer"))
-    assert len(releases) == 2
+    stamped = {release.stamp(written, parameters.digest(values)) for values in changed}
+    assert len(stamped) == len(changed) > 20
+    again = release.stamp(written, parameters.digest(dict(reversed(chosen.items()))))
+    assert again in stamped
+    assert release.stamp(f"{written} ", parameters.digest(chosen)) != f"{again} "
+    with pytest.raises(ValueError, match="unbuilt"):
+        release.stamp(again, "")
 
 
-def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
-    built = tmp_path / "template.yaml"
-    built.write_text(template.PATH.read_text())
-    shutil.copy(template.ROOT / "api.yaml", tmp_path)
-    stamp_release.stamp(built)
-    settings = template.load(built)["Globals"]["Function"]["Environment"]["Variables"]
-    assert settings["RELEASE"] == f"r-{stamp_release.release(template.PATH.read_text())}"
-    with pytest.raises(ValueError, match="RELEASE"):
-        stamp_release.stamp(built)
+def test_the_same_sources_make_the_same_release(tmp_path: Path) -> None:
+    """Whatever the place and the age of the files; another octet makes another template."""
+    packed: list[dict[str, bytes]] = []
+    for number, code in enumerate(("a = 1\n", "a = 1\n", "a = 2\n")):
+        built, made = tmp_path / f"{number}" / "built", tmp_path / f"{number}" / "release"
+        for folder in ("Send", "Relay"):
+            (built / folder).mkdir(parents=True)
+        (built / "Send" / "app.py").write_text(code)
+        os.utime(built / "Send" / "app.py", (number, 10**9 + number))
+        (built / "Relay" / "template.yaml").write_text("Resources: {}\n")
+        (built / "api.yaml").write_text("/v1/me: {}\n")
+        (built / "template.yaml").write_text(
+            "A: {CodeUri: Send}\nB: [{TemplateURL: Relay/template.yaml}]\n"
+            "C: {Fn::Transform: {Name: AWS::Include, Parameters: {Location: api.yaml}}}\n"
+        )
+        pack_release.pack(built, made)
+        packed.append({path.name: path.read_bytes() for path in made.iterdir()})
+    first, again, other = packed
+    assert first == again
+    kinds = {name.partition("-")[0] for name in first}
+    assert kinds == {"Send", "Relay", "api", "template.json"}
+    assert all(name.encode() in first["template.json"] for name in first.keys() - {"template.json"})
+    assert first["template.json"] != other["template.json"]
 
 
 @pytest.mark.slow

@@ -1,19 +1,20 @@
-"""`pillarbox deploy`, with a script in place of make and sam, and moto in place of AWS."""
+"""`pillarbox deploy`, with a script in place of make, and moto in place of AWS."""
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from moto.backends import get_backend
 
-from admin import deploy, stack_protection
-from admin.aws import deployment, edge_parts, stacks
+from admin import deploy, failed_stack, stack_protection
+from admin.aws import deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.release import ChangeSet
 from admin.connection import StackConnection
 from admin.deploy import Environment, roll_out
 from admin.use_cases.preflight import ClusterRole
@@ -32,7 +33,8 @@ from tests.unit.admin.test_admin_preflight import NEEDS
 
 KEYS = ("AttributeDefinitions", "KeySchema")
 #: What a new account gets.
-SMALL = ("--parameter-overrides", "EmailsPerSecond=40")
+SMALL = ("EmailsPerSecond=40",)
+BUCKET = "pillarbox-releases-123456789012-us-east-1"
 QUEUES = (
     "JobsQueue",
     "UrgentJobsQueue",
@@ -63,13 +65,8 @@ def template(address: str) -> dict[str, Any]:
         "ApiUrl": address,
     }
     return {
-        "Parameters": {
-            "EmailsPerSecond": {"Type": "Number", "Default": 40},
-            "SesRateShare": {"Type": "Number", "Default": 100},
-            "Firewall": {"Type": "String", "Default": "none"},
-            "Webhooks": {"Type": "String", "Default": "on"},
-            "LogRetention": {"Type": "Number", "Default": 7},
-        },
+        "Metadata": {"release": "unbuilt", "version": "unbuilt"},
+        "Parameters": project_template.load()["Parameters"],
         "Resources": {
             **queues,
             "EventsRule": {
@@ -110,10 +107,11 @@ def policy(stack_name: str) -> str | None:
 
 @dataclass
 class Script:
-    """Stands in for make and sam, which creates the stack or sets its parameters."""
+    """Stands in for make, which makes a release of a small template."""
 
     address: str
-    codes: dict[str, int] = field(default_factory=dict)
+    release: Path
+    code: int = 0
     ran: list[str] = field(default_factory=list)
     #: The stack's policy at the time of each deploying, None without one.
     policies: list[str | None] = field(default_factory=list)
@@ -122,33 +120,26 @@ class Script:
 
     def __call__(self, words: Sequence[str]) -> int:
         self.ran.append(" ".join(words))
-        if words[1] != "deploy":
-            return self.codes.get(words[1], 0)
-        name = "pillarbox" if "prod" in words else "pillarbox-dev"
-        exists = stacks.describe(name) is not None
-        self.policies.append(policy(name) if exists else None)
-        body = template(self.address)
-        given = dict(
-            pair.split("=", 1) for pair in words[words.index("--parameter-overrides") + 1 :]
-        )
-        values: list[Any] = [
-            {"ParameterKey": key, "ParameterValue": given[key].strip('"')}
-            for key in body["Parameters"]
-        ]
-        change = "update_stack" if exists else "create_stack"
-        getattr(boto3.client("cloudformation"), change)(
-            StackName=name, TemplateBody=json.dumps(body), Parameters=values
-        )
+        (self.release / "template.json").write_text(json.dumps(template(self.address)))
+        return self.code
+
+    def execute(self, changes: ChangeSet) -> None:
+        """Stand around CloudFormation's execution of a change set."""
+        self.policies.append(policy(changes.stack_id))
+        _execute(changes)
+        made = stack(changes.stack_id)
+        made._parse_template()  # which moto forgets
+        made.output_map = made._create_output_map()
         if self.statuses:
-            leave(name, self.statuses.pop(0))
-            return 1
-        return self.codes.get("deploy", 0)
+            made.status = self.statuses.pop(0)
 
 
-def leave(stack_name: str, status: str) -> None:
-    """Make moto say that a stack has a status."""
-    cloudformation = get_backend("cloudformation")["123456789012"]["us-east-1"]
-    cloudformation.get_stack(stack_name).status = status
+_execute = release.execute
+
+
+def stack(name: str) -> Any:
+    """Moto's own object of a stack."""
+    return get_backend("cloudformation")["123456789012"]["us-east-1"].get_stack(name)
 
 
 @pytest.fixture
@@ -157,15 +148,19 @@ def script(
     ses: tuple[str, MailStore],
     name_server: str,
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> Iterator[Script]:
     assert shared.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     monkeypatch.setenv("PILLARBOX_DNS_SERVERS", name_server)
     ses[1].create_configuration_set("set")
     ses[1].create_identity("shop.example")
+    monkeypatch.setattr(deploy, "_RELEASE", tmp_path)
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        yield Script(f"http://127.0.0.1:{port}")
+        made = Script(f"http://127.0.0.1:{port}", tmp_path)
+        monkeypatch.setattr(release, "execute", made.execute)
+        yield made
 
 
 def deployed_wiring(stack_name: str = "pillarbox-dev") -> OperatorWiring:
@@ -183,7 +178,7 @@ def rolled_out(script: Script, capsys: pytest.CaptureFixture[str]) -> RollOut:
     """The command, which returns its JSON output and its stderr."""
 
     def run(**more: Any) -> Any:
-        roll_out(script, Environment.DEV, json=True, **more)
+        roll_out(script, Environment.DEV, json=True, **{"yes": True, **more})
         output = capsys.readouterr()
         return json.loads(output.out), output.err
 
@@ -191,20 +186,15 @@ def rolled_out(script: Script, capsys: pytest.CaptureFixture[str]) -> RollOut:
 
 
 def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: RollOut) -> None:
-    output, log = rolled_out(sender="hello@shop.example", sam=["--guided"])
-    build, deployed = script.ran
-    assert re.fullmatch(r"make build dashboard PARAMETERS=[0-9a-f]{64}", build)
-    options, _, overrides = deployed.partition(" --parameter-overrides ")
-    assert options == (
-        ".venv-sam/bin/sam deploy --config-env default --no-fail-on-empty-changeset --guided"
-    )
-    names = {pair.partition("=")[0] for pair in shlex.split(overrides)}
-    assert names == project_template.load()["Parameters"].keys()
-    given = {"LogRetention=7", "SesRateShare=100", 'RelayImage=""', "EmailsPerSecond=40"}
-    assert given <= {*overrides.split()}
+    output, log = rolled_out(sender="hello@shop.example")
+    assert script.ran == ["make build dashboard"]
+    deployed = stacks.require("pillarbox-dev").parameters
+    assert deployed.keys() == project_template.load()["Parameters"].keys()
+    chosen = {"LogRetention": "7", "SesRateShare": "100", "RelayImage": "", "EmailsPerSecond": "40"}
+    assert chosen.items() <= deployed.items()
     assert "pass account: AWS account 123456789012 in us-east-1" in log
     assert "parameter LogRetention: 30 -> 7\n" in log
-    assert log.index("pass account") < log.index(f"$ {build}\n$ .venv-sam/bin/sam deploy")
+    assert log.index("pass account") < log.index("$ make build dashboard\nCREATE_COMPLETE")
     assert "pass plan: The SES plan here is essentials (0.16 dollars" in log
     assert "Could not" not in log
     assert output["sender"]["verified"]
@@ -238,9 +228,9 @@ def test_a_relay_waits_for_the_role_of_ecs(
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
     monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
     image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
-    sam = ["--parameter-overrides", f"RelayImage={image}"]
+    given = [f"RelayImage={image}"]
     with pytest.raises(ServiceError, match="not ready: relay"):
-        roll_out(script, Environment.DEV, json=True, sam=sam)
+        roll_out(script, Environment.DEV, json=True, yes=True, given=given)
     assert "create-service-linked-role" in capsys.readouterr().err
     assert script.ran == []
 
@@ -248,9 +238,9 @@ def test_a_relay_waits_for_the_role_of_ecs(
 def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) -> None:
     first, _ = rolled_out()
     deployed_wiring().service_address.store("https://former.example")
-    again, _ = rolled_out()
+    again, log = rolled_out()
     assert deployed_wiring().service_address.read() == script.address
-    assert script.ran[:2] == script.ran[2:]
+    assert "The stack has this release already." in log
     assert again["accountId"] == first["accountId"]
     assert again["key"] is None
     assert "$PILLARBOX_KEY" in again["firstMail"]
@@ -259,23 +249,16 @@ def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) ->
     assert len(list(wiring.api_keys.of_account(first["accountId"]))) == 1
 
 
-def test_a_retry_is_another_release(
-    script: Script, rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_retry_is_another_release(rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch) -> None:
     """CloudFormation kept the versions of each update that failed, and Lambda makes none twice."""
     rolled_out()
-    whole = stacks.describe
+    whole = stacks.require("pillarbox-dev")
     for updated in ("2026-11-27 10:00", "2026-11-27 11:00"):
-        undone = {"status": "UPDATE_ROLLBACK_COMPLETE", "updated": updated}
-
-        def after_failure(name: str, undone: Any = undone) -> stacks.StackDescription | None:
-            stack = whole(name)
-            return stack and replace(stack, **undone)
-
-        monkeypatch.setattr(stacks, "describe", after_failure)
+        undone = replace(whole, status="UPDATE_ROLLBACK_COMPLETE", updated=updated)
+        monkeypatch.setattr(failed_stack, "make_way", lambda *_, of=undone, **__: of)
         rolled_out()
-    builds = [words for words in script.ran if words.startswith("make build")]
-    assert len(builds) == len(set(builds)) == 3
+    templates = boto3.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="template-")
+    assert len(templates["Contents"]) == 3
 
 
 def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: RollOut) -> None:
@@ -285,13 +268,13 @@ def test_every_deploy_is_held_to_the_stack_policy(script: Script, rolled_out: Ro
     boto3.client("cloudformation").set_stack_policy(
         StackName="pillarbox-dev", StackPolicyBody='{"Statement": []}'
     )
-    _, log = rolled_out(sam=["--parameter-overrides", "LogRetention=14"])
+    _, log = rolled_out(given=["LogRetention=14"])
     assert script.policies == [None, written]
     assert policy("pillarbox-dev") == written
     # It shows what it changes.
     assert "parameter LogRetention: 7 -> 14\n" in log
     assert "parameter EmailsPerSecond" not in log
-    assert "LogRetention=14" in script.ran[-1].split()
+    assert stacks.require("pillarbox-dev").parameters["LogRetention"] == "14"
 
 
 @pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"])
@@ -299,18 +282,18 @@ def test_an_account_that_aws_must_verify_deploys_without_an_edge(
     script: Script, rolled_out: RollOut, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
     script.statuses = [status]
-    with pytest.raises(ServiceError, match="deploy ended with 1"):
-        roll_out(script, Environment.DEV, json=True)
+    with pytest.raises(ServiceError, match=f"CloudFormation ended with {status}"):
+        roll_out(script, Environment.DEV, json=True, yes=True)
     assert f"could not be created ({status})" in capsys.readouterr().err
     failed = stacks.require("pillarbox-dev")
     assert failed.status == status
-    output, log = rolled_out(sam=["--parameter-overrides", "EdgeService=none"], yes=True)
+    output, log = rolled_out(given=["EdgeService=none"], yes=True)
     assert f"is in {status}. The first deployment failed" in log
     assert "Removed the stack pillarbox-dev." in log
-    assert log.index("Removed the stack") < log.index("$ make build PARAMETERS=")
-    assert "EdgeService=none" in script.ran[-1].split()
+    assert log.index("Removed the stack") < log.index("$ make build\n")
     assert output["key"]
     stack = stacks.require("pillarbox-dev")
+    assert stack.parameters["EdgeService"] == "none"
     assert (stack.status, stack.stack_id == failed.stack_id) == ("CREATE_COMPLETE", False)
 
 
@@ -323,26 +306,24 @@ def test_a_deployment_that_ended_early_is_finished_by_the_next(
     with monkeypatch.context() as patch:
         patch.setattr(deploy, "_upload_dashboard", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            roll_out(script, Environment.PROD, json=True, sam=SMALL)
+            roll_out(script, Environment.PROD, json=True, yes=True, given=SMALL)
     shown = re.search(r"The first key of the account \w+: (\S+)\n", capsys.readouterr().err)
     assert shown
     assert deployed_wiring("pillarbox").authentication.authenticate(shown[1])
-    roll_out(script, Environment.PROD, json=True, sam=SMALL)
+    roll_out(script, Environment.PROD, json=True, yes=True, given=SMALL)
     output = capsys.readouterr()
     assert json.loads(output.out)["key"] is None
     assert "The first key" not in output.err
 
 
-def test_changes_that_nobody_confirms_end_the_command(script: Script) -> None:
-    """Sam ends with 0 then, and the stack has no resources."""
-    boto3.client("cloudformation").create_change_set(
-        StackName="pillarbox-dev",
-        ChangeSetName="first",
-        ChangeSetType="CREATE",
-        TemplateBody=json.dumps(template(script.address)),
-    )
+def test_changes_that_are_not_confirmed_end_the_command(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deploy, "agrees", lambda *_, **__: False)
     with pytest.raises(ServiceError, match="not confirmed, so nothing was deployed"):
-        roll_out(lambda _: 0, Environment.DEV, json=True)
+        roll_out(script, Environment.DEV, json=False)
+    formation = boto3.client("cloudformation")
+    assert formation.list_change_sets(StackName="pillarbox-dev")["Summaries"] == []
     stack_protection.set_policy("pillarbox-dev")
     assert policy("pillarbox-dev") is None
 
@@ -364,7 +345,7 @@ def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
 
 def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
     given = ["SesRateShare=50", "EmailsPerSecond=40"]
-    output, _ = rolled_out(sam=["--parameter-overrides", *given])
+    output, _ = rolled_out(given=given)
     findings = {item["message"]: item["verdict"] for item in output["items"]}
     assert findings["7 recipients per second (50 % of SES's 14) for 2 workers."] == "pass"
     shares = "The stacks of this account and region use 50 % of SES's rate: pillarbox-dev 50 %."
@@ -395,8 +376,14 @@ def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
-    roll_out(script, Environment.PROD, json=False, sam=SMALL)
-    assert "--config-env prod" in script.ran[1]
+    roll_out(script, Environment.PROD, json=False, yes=True, given=SMALL)
+    tags = boto3.client("cloudformation").describe_stacks(StackName="pillarbox")["Stacks"][0][
+        "Tags"
+    ]
+    assert tags == [
+        {"Key": "service", "Value": "pillarbox"},
+        {"Key": "stage", "Value": "prod"},
+    ]
     output = capsys.readouterr()
     assert "curl" in output.out
     assert "cannot be shown a second time" in output.err
@@ -407,9 +394,9 @@ def test_an_account_that_is_not_ready_builds_nothing(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A new account runs ten functions: ten workers would take them, and the remedy says so."""
-    given = ["--parameter-overrides", "EmailsPerSecond=200"]
+    given = ["EmailsPerSecond=200"]
     with pytest.raises(ServiceError, match="not ready: functions"):
-        roll_out(script, Environment.PROD, json=False, sam=given)
+        roll_out(script, Environment.PROD, json=False, yes=True, given=given)
     assert script.ran == []
     assert "Deploy with EmailsPerSecond=40" in capsys.readouterr().err
 
@@ -422,14 +409,14 @@ def test_a_rotation_of_the_edge_comes_first(
     before = len(script.ran)
     monkeypatch.setattr(edge_parts, "is_rotating", lambda _: True)
     with pytest.raises(ServiceError, match="edge rotate"):
-        roll_out(script, Environment.DEV, json=True)
+        roll_out(script, Environment.DEV, json=True, yes=True)
     assert len(script.ran) == before
 
 
 @pytest.mark.parametrize(
     ("given", "check", "remedy"),
     [
-        ("Firewall=basic", "firewall", "Deploy with Firewall=count first"),
+        ("EdgeService=cloudfront", "firewall", "Deploy with Firewall=count first"),
         ("Rollout=Canary10Percent10Minutes", "rollout", "use Rollout=AllAtOnce"),
     ],
 )
@@ -449,30 +436,29 @@ def test_an_update_that_must_wait_builds_nothing(  # noqa: PLR0917  fixtures and
     monkeypatch.setattr(stacks, "describe", lambda _: replace(stack, parameters=without_edge))
     monkeypatch.setattr(deployment, "rollout_alarm_fires", lambda _: True)
     with pytest.raises(ServiceError, match=f"not ready: {check}"):
-        roll_out(script, Environment.DEV, json=True, sam=["--parameter-overrides", given])
+        roll_out(script, Environment.DEV, json=True, yes=True, given=[given])
     assert remedy in capsys.readouterr().err
     assert len(script.ran) == before
 
 
 def test_an_unknown_parameter_is_refused(script: Script) -> None:
     with pytest.raises(ValidationFailed, match="LogLevell"):
-        roll_out(script, Environment.DEV, json=True, sam=["--parameter-overrides", "LogLevell=x"])
+        roll_out(script, Environment.DEV, json=True, yes=True, given=["LogLevell=x"])
     assert script.ran == []
 
 
-@pytest.mark.parametrize(("program", "ran"), [("build", 1), ("deploy", 2)])
-def test_a_program_that_fails_ends_the_deploy(script: Script, program: str, ran: int) -> None:
-    script.codes[program] = 3
-    with pytest.raises(ServiceError, match=f"{program} ended with 3"):
-        roll_out(script, Environment.DEV, json=True)
-    assert len(script.ran) == ran
+def test_a_build_that_fails_ends_the_deploy(script: Script) -> None:
+    script.code = 3
+    with pytest.raises(ServiceError, match="build ended with 3"):
+        roll_out(script, Environment.DEV, json=True, yes=True)
+    assert stacks.describe("pillarbox-dev") is None
 
 
 def test_without_a_region_nothing_is_run(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     with pytest.raises(ValidationFailed, match="AWS_DEFAULT_REGION: is not set"):
-        roll_out(script, Environment.DEV, json=True)
+        roll_out(script, Environment.DEV, json=True, yes=True)
     assert script.ran == []
 
 
@@ -492,16 +478,16 @@ def test_without_credentials_nothing_is_run(
 
 
 def test_a_failed_check_sets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    sam_arguments: list[Any] = []
+    received: list[str] = []
 
-    def failing(*_: Any, sam: Sequence[str], **__: Any) -> list[Finding]:
-        sam_arguments.extend(sam)
+    def failing(*_: Any, given: Sequence[str], **__: Any) -> list[Finding]:
+        received.extend(given)
         return [Finding("table", Verdict.FAIL, "a", "b")]
 
     monkeypatch.setattr(deploy, "roll_out", failing)
-    result = Operator().plain("deploy", "--yes", "--", "--parameter-overrides", "A=b")
+    result = Operator().plain("deploy", "--yes", "--set", "A=b", "--set", "B=two words")
     assert result.exit_code == 1
-    assert sam_arguments == ["--no-confirm-changeset", "--parameter-overrides", "A=b"]
+    assert received == ["A=b", "B=two words"]
 
 
 def test_the_local_stack_is_not_deployed() -> None:

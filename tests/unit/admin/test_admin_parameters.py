@@ -8,14 +8,17 @@ from local import template
 from pillarbox.domain.errors import ValidationFailed
 
 
-def test_the_command_line_wins_then_samconfig_then_the_template() -> None:
-    """Every parameter gets a value, so that sam never keeps an old one."""
-    chosen = parameters.choose(
-        {"A": "template", "B": "template", "C": "template"},
-        {"B": "samconfig", "C": "samconfig"},
-        {"C": "command line"},
-    )
-    assert chosen == {"A": "template", "B": "samconfig", "C": "command line"}
+def test_what_is_written_wins_then_the_profile_then_what_is_deployed() -> None:
+    """A value stays until somebody changes it; a parameter that the template lost is left out."""
+    defaults = {"A": "template", "B": "template", "C": "template", "Firewall": "none"}
+    defaults["AlarmSet"] = "essential"
+    deployed = {"B": "deployed", "C": "deployed", "Firewall": "block", "Lost": "x"}
+    chosen = parameters.choose(defaults, deployed, None, {"C": "written"})
+    assert chosen == defaults | {"B": "deployed", "C": "written", "Firewall": "block"}
+    small = parameters.choose(defaults, deployed, parameters.Profile.SMALL, {})
+    assert (small["B"], small["Firewall"], small["AlarmSet"]) == ("deployed", "none", "essential")
+    large = parameters.choose(defaults, deployed, parameters.Profile.PRODUCTION, {"AlarmSet": "x"})
+    assert (large["Firewall"], large["AlarmSet"]) == ("basic", "x")
 
 
 def test_every_parameter_has_a_default() -> None:
@@ -27,41 +30,28 @@ def test_every_parameter_has_a_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "overrides", "others"),
+    ("texts", "values"),
     [
-        (["--parameter-overrides", "A=b", "C=d", "--guided"], {"A": "b", "C": "d"}, ["--guided"]),
-        (["--parameter-overrides=A=b", "x"], {"A": "b"}, ["x"]),
-        (["--parameter-overrides", 'A=b C="d e"'], {"A": "b", "C": "d e"}, []),
-        (["--parameter-overrides", "A="], {"A": ""}, []),
-        (["--parameter-overrides", "A=b=c"], {"A": "b=c"}, []),
-        (
-            ["--tags", "A=b", "--parameter-overrides", "A=c"],
-            {"A": "c"},
-            ["--tags", "A=b"],
-        ),
-        (
-            ["--parameter-overrides", "A=b", "--parameter-overrides", "A=c"],
-            {"A": "c"},
-            [],
-        ),
+        (["A=b", "C=d"], {"A": "b", "C": "d"}),
+        (['A=b C="d e"'], {"A": "b", "C": "d e"}),
+        (["A="], {"A": ""}),
+        (["A=b=c"], {"A": "b=c"}),
+        (["A=b", "A=c"], {"A": "c"}),
     ],
 )
-def test_the_parameters_of_the_command_line(
-    words: list[str], overrides: dict[str, str], others: list[str]
-) -> None:
-    parsed = parameters.parse_arguments(words)
-    assert (parsed.overrides, parsed.words) == (overrides, others)
+def test_the_parameters_of_the_command_line(texts: list[str], values: dict[str, str]) -> None:
+    assert parameters.parse_overrides(texts) == values
 
 
 @pytest.mark.parametrize("pair", ["A", "=b", "ParameterKey=A,ParameterValue=b", "file://x"])
 def test_another_form_of_a_parameter_is_refused(pair: str) -> None:
     with pytest.raises(ValidationFailed, match="Name=Value"):
-        parameters.parse_arguments(["--parameter-overrides", pair])
+        parameters.parse_overrides([pair])
 
 
 def test_an_open_quotation_is_refused() -> None:
     with pytest.raises(ValidationFailed, match="not closed: A='x"):
-        parameters.parse_arguments(["--parameter-overrides", "A='x"])
+        parameters.parse_overrides(["A='x"])
 
 
 def test_only_parameters_that_change_are_shown() -> None:
@@ -72,12 +62,6 @@ def test_only_parameters_that_change_are_shown() -> None:
         "New: empty -> y",
         "Old: x -> empty",
     ]
-
-
-def test_values_are_quoted_as_sam_reads_them() -> None:
-    words = parameters.to_words({"B": "two words", "A": "", "C": "https://x.example/?a=b"})
-    assert words == ["--parameter-overrides", 'A=""', 'B="two words"', "C=https://x.example/?a=b"]
-    assert parameters.parse_arguments(words).overrides["B"] == "two words"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,90 @@
+"""Build the wheel of the command in `dist`: `make wheel`.
+
+It has what a clone has, with a build of the service: `pillarbox deploy` and `pillarbox up` need
+nothing else. The same sources give the same octets.
+"""
+
+import json
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from tools.pack_release import RELEASE, ROOT
+
+_STAGE: Final = ROOT / ".aws-sam" / "wheel"
+_UV: Final = ROOT / ".uv" / "bin" / "uv"
+_SOURCES: Final = (
+    *("admin", "front", "functions", "layers", "local", "relay", "stacks", "LICENSE"),
+    *("api.yaml", "template.yaml", "samconfig.toml", "stack-policy.json", ".python-version"),
+    *("docs/openapi.json", "docs/openapi-keys.json"),
+)
+_BUILT: Final = (RELEASE, ROOT / "dashboard" / "dist")
+_EXPORT: Final = (
+    *("export", "--locked", "--quiet", "--no-default-groups", "--group", "local"),
+    *("--no-hashes", "--no-annotate", "--no-header", "--no-emit-project"),
+)
+_OF_ENGINE: Final = ("boto3==", "botocore==", "s3transfer==")
+_PROJECT: Final = """\
+[project]
+name = "pillarbox"
+version = {version}
+description = {description}
+readme = "README.md"
+license = {license}
+requires-python = {python}
+dependencies = {dependencies}
+
+[project.scripts]
+pillarbox = "pillarbox_stack.admin.installed:main"
+
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[tool.hatch.build]
+ignore-vcs = true
+packages = ["pillarbox_stack"]
+"""
+
+
+def build() -> None:
+    """Stage the files, and let hatchling make the wheel of them."""
+    shutil.rmtree(_STAGE, ignore_errors=True)
+    stage(_STAGE)
+    command = (_UV, "build", "--quiet", "--wheel", "--out-dir", ROOT / "dist", _STAGE)
+    subprocess.run(command, check=True)  # noqa: S603
+
+
+def stage(folder: Path, built: Iterable[Path] = _BUILT) -> None:
+    """Write the wheel's project into a folder: the sources, and the folders that were built."""
+    package = folder / "pillarbox_stack"
+    listed = subprocess.check_output(("git", "ls-files", *_SOURCES), cwd=ROOT, text=True)  # noqa: S603, S607
+    for name in listed.splitlines():
+        target = package / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, target)
+    for source in built:
+        shutil.copytree(source, package / source.relative_to(ROOT))
+    shutil.copyfile(ROOT / "README.md", folder / "README.md")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    exported = subprocess.check_output((_UV, *_EXPORT), cwd=ROOT, text=True)  # noqa: S603
+    # The engine pins botocore. uv.lock overrides that, which a wheel cannot.
+    dependencies = [line for line in exported.splitlines() if not line.startswith(_OF_ENGINE)]
+    # The local stack installs the layer's dependencies with it.
+    installer = (ROOT / ".uv.txt").read_text().split()[0]
+    words = {
+        "version": project["version"],
+        "description": project["description"],
+        "license": project["license"],
+        "python": project["requires-python"],
+        "dependencies": [*dependencies, "boto3", installer],
+    }
+    text = _PROJECT.format(**{name: json.dumps(value) for name, value in words.items()})
+    (folder / "pyproject.toml").write_text(text)
+
+
+if __name__ == "__main__":
+    build()
