@@ -4,14 +4,16 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 
 import { search } from "./api";
+import { useGo } from "./windows";
 
 export type Filters = Record<string, string>;
 
 /** Return the filters, and a function that changes some of them; an empty value removes one. */
 export function useFilters(): [Filters, (changes: Filters, replace?: boolean) => void] {
-  const { query, url, route } = useLocation();
+  const { query, url } = useLocation();
+  const go = useGo();
   const change = (changes: Filters, replace = false) =>
-    route((url.split("?")[0] ?? "") + search({ ...query, ...changes }), replace);
+    go((url.split("?")[0] ?? "") + search({ ...query, ...changes }), replace);
   return [query, change];
 }
 

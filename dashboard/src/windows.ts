@@ -32,7 +32,7 @@ export function opened(window: Window): () => void {
 export function useGo(): (href: string, replace?: boolean) => void {
   const { route } = useLocation();
   return (href, replace) => {
-    if (!isEntry()) return route(href, replace);
+    if (!isEntry() && !returning) return route(href, replace);
     next = () => route(href, replace);
     leave();
   };
@@ -55,8 +55,8 @@ function settle(): void {
 addEventListener("popstate", (event) => {
   if (isEntry()) {
     returning = false;
-    if (windows.length === 0) leave(); // its window is closed: Forward led here, or Back from where a link in it led
-  } else if (leaving) {
+    if (windows.length === 0 || next) leave(); // its window is closed: Forward led here, or Back from where a link in it led
+  } else if (leaving || windows.length === 0) {
     leaving = false;
     if (next) next();
     else if (windows.length > 0) push();
@@ -69,5 +69,21 @@ addEventListener("popstate", (event) => {
   }
 });
 
-addEventListener("beforeunload", (event) => windows.some(({ holds }) => holds()) && event.preventDefault());
+// A link waits until the page is below its windows: of two ways at once, browsers drop one, or undo the later one.
+addEventListener(
+  "click",
+  (event) => {
+    const link = event.target instanceof Element && event.target.closest("a");
+    if (!link || next || windows.length > 0 || !(leaving || returning)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    next = () => link.dispatchEvent(new MouseEvent("click", event));
+  },
+  true,
+);
+
+addEventListener("beforeunload", (event) => {
+  if (windows.some(({ holds }) => holds())) event.preventDefault();
+  if (returning) setTimeout(settle); // if the user stays, the way forward was dropped
+});
 leave(); // the window that was open before a reload is gone

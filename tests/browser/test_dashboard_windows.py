@@ -205,6 +205,7 @@ def test_back_belongs_to_the_window(user: User, dashboard: dict[str, Any]) -> No
 @pytest.mark.both_browsers
 def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any]) -> None:
     page = user.go("/app/account")
+    user.follow("/app/domains", "Domains")  # three steps back stay in the dashboard
     for name, text, field, button, said in (
         ("API keys", "back", "Name", "Create key", "I have stored it"),
         (
@@ -242,6 +243,31 @@ def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any
     expect(page).to_have_url(f"{user.base}/app/webhooks")
     page.go_back()
     expect(page).to_have_url(f"{user.base}/app/webhooks")  # the endpoint has no page any more
+
+
+@pytest.mark.both_browsers
+def test_a_link_just_after_a_window_closes(user: User) -> None:
+    """Back from where it leads is the page of the window."""
+    page = user.go("/app/templates")
+    opener(page, "Templates").click()
+    page.evaluate("""() => {
+        const back = history.back.bind(history);
+        history.back = () => {
+            back();
+            document.querySelector("nav a[href='/app/domains']").click();
+            delete history.back;
+        };
+    }""")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+    opener(page, "Domains").click()
+    expect(first_field(page)).to_be_focused()
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Templates")).to_be_visible()
+    assert page.evaluate("history.state") is None
 
 
 def test_a_link_in_a_window(user: User) -> None:

@@ -155,7 +155,7 @@ function breakable(address: string) {
 }
 
 function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes: Filters) => void }) {
-  const { route } = useLocation();
+  const go = useGo();
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useTyped(filters["recipient"]);
   const [tag, setTag] = useTyped(filters["tag"]);
@@ -165,7 +165,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
     const wanted = text.trim();
     if (isMessageId(wanted)) {
       opened = true;
-      route(`${LIST}/${wanted}${search(filters)}`);
+      go(`${LIST}/${wanted}${search(filters)}`);
     } else onChange({ recipient: wanted });
   }
   function type(next: string) {

@@ -1,9 +1,9 @@
 // Stacked bars, drawn as SVG, with the same figures as a table.
 
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 
 import { count, roundUp } from "../format";
+import { useGo } from "../windows";
 
 export interface Bar {
   /** The name of the bar in the table and in the box next to the pointer. */
@@ -31,7 +31,7 @@ const GAP = 0.22; // of the width of a bar
 
 export function Bars({ summary, series, bars }: Properties) {
   const [shown, setShown] = useState<number>();
-  const { route } = useLocation();
+  const go = useGo();
   const totals = bars.map((bar) => bar.parts.reduce((sum, part) => sum + part, 0));
   const most = roundUp(Math.max(1, ...totals));
   const unit = (HEIGHT - TOP - FOOT) / most;
@@ -46,7 +46,7 @@ export function Bars({ summary, series, bars }: Properties) {
       const height = (parts[which] ?? 0) * unit;
       const kind = series[which]?.kind;
       y -= height;
-      return height > 0 ? <rect key={kind} class={`fill-${kind}`} x={`${left}%`} y={y} width={`${width * (1 - GAP)}%`} height={height} onClick={() => route(hrefs[which] ?? "")} /> : null;
+      return height > 0 ? <rect key={kind} class={`fill-${kind}`} x={`${left}%`} y={y} width={`${width * (1 - GAP)}%`} height={height} onClick={() => go(hrefs[which] ?? "")} /> : null;
     });
   };
   return (
@@ -87,7 +87,7 @@ export function Bars({ summary, series, bars }: Properties) {
                   y="0"
                   width={`${width}%`}
                   height={worst > 0 ? HEIGHT + STRIP : HEIGHT - FOOT}
-                  onClick={() => route(bar.href)}
+                  onClick={() => go(bar.href)}
                 />
                 {worst > 0 && stack(bar, bad, left, HEIGHT + STRIP, STRIP / worst)}
               </g>
