@@ -1,5 +1,6 @@
 """`pillarbox restore rows`, with moto in place of AWS."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -12,12 +13,13 @@ from admin.aws.table_copy import TableCopy
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.records import is_tombstone
+from pillarbox.adapters.dynamodb.records import is_tombstone, key_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from tests.aws import create_table
+from tests.fakes import builders
 from tests.integration.admin.conftest import CREDENTIALS
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator, failure
@@ -123,6 +125,19 @@ def test_an_erased_suppression_stays_erased(live: Table) -> None:
     live.put(keys.suppression(SHOP, hashed))
     assert restore("--account", SHOP, "--yes").exit_code == 0
     assert {row for row in rows(live) if row[0] == "SUP"} == {("SUP", hashed)}
+
+
+def test_a_lost_account_comes_back_with_its_keys_that_end(live: Table) -> None:
+    """A key's end is a text of the name that elsewhere is a time to live; an ended one is kept."""
+    copied(live)
+    for digest, end in (("d2", NOW + timedelta(days=1)), ("d3", NOW - timedelta(days=1))):
+        key = replace(builders.api_key(digest, OTHER), digest=digest, expires_at=end)
+        Table(f"{CREDENTIALS}-at-20261122T080000Z").put(key_item(key))
+    assert restore("--account", OTHER, "--yes").exit_code == 0
+    assert live.get(keys.account(OTHER)) is not None
+    for digest, end in (("d2", "2026-11-23"), ("d3", "2026-11-21")):
+        key = Table(CREDENTIALS).get(keys.api_key(digest)) or {}
+        assert str(key["expires_at"]).startswith(end)
 
 
 def test_a_key_that_was_revoked_since_then_stays_revoked(live: Table) -> None:
