@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from random import Random
@@ -10,6 +11,7 @@ from typing import Final
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Status
@@ -24,6 +26,12 @@ from verification.faults.wire import FAULTS, Fault, Kind, Site, faults_of
 _BOUNCING: Final = "bounce@simulator.amazonses.com"
 _GONE: Final = f"bounce@{GONE}"
 _LISTED: Final = f"bounce@{LISTED}"
+#: More than a worker waits for at one recipient a second.
+_TEN: Final = tuple(f"ann{number}@example.com" for number in range(10))
+#: Seconds from when until when mail is held, and after which a worker gets a job: it looks at the
+#: account if the job is ten seconds old, and again every ten minutes.
+_HELD: Final = (5.0, 700.0)
+_LOOKED_AT: Final = 11.0
 #: Bytes. Base64 makes this larger than the size from which a mail goes through the spool.
 _LARGE: Final = 180_000
 #: Seconds after the hand-over. Events arrive after the worker's next try, and in reverse order.
@@ -49,6 +57,12 @@ class Path:
     smtp: bool = False
     #: After how many seconds SES lists an address that bounced.
     listed_after: float = 0.0
+    #: Whether the account is suspended, and its mail held, before a worker gets the job.
+    held: bool = False
+    #: The recipients a second that SES grants.
+    rate: float = 14.0
+    #: For how many days the account keeps the content.
+    keep: int = 0
 
     def send(self) -> Send:
         mails = tuple(self._mail(large=self.large and n == 0) for n in range(self.mails))
@@ -94,6 +108,10 @@ PATHS: Final = (
     # SES lists the address after the first receipt of the bounce, or had it listed before.
     Path("keyed, bounced, listed late", keyed=True, to=(_GONE,), listed_after=140.0),
     Path("keyed, unsent by SES", keyed=True, to=(_LISTED,)),
+    Path("unkeyed, held", keyed=False, held=True),
+    Path("batch, unkeyed, spooled, held", keyed=False, mails=2, large=True, held=True),
+    Path("batch, unkeyed, beyond the rate", keyed=False, mails=2, to=_TEN, rate=1.0),
+    Path("unkeyed, kept", keyed=False, keep=7),
 )
 
 
@@ -230,18 +248,24 @@ def run(
         pause: seconds that it pauses.
         again_after: seconds after which another client sends the same with the same key.
     """
+    system.rate, system.keep = path.rate, path.keep
     system.reset()
     struck = system.wire.plant(plan)
     if pause_at is not None:
         _pause_at(system, pause_at, pause)
     system.arrivals = lambda record: (events_wait + arrivals[record["eventType"]],)
-    system.copies = lambda: (0.0,)
+    system.copies = lambda: (_LOOKED_AT if path.held else 0.0,)
+    handed_over, ready_at = list[datetime](), system.now
+    if path.held:
+        _hold(system)
+        ready_at += timedelta(seconds=_HELD[1])
     system.listed_after = path.listed_after
     send = path.send()
     system.client(send)
     if again_after is not None:
         system.after(again_after, lambda: system.client(send))
-    at_rest = system.run_until_idle()
+    with system.disturbed(on_hand_over=lambda _: handed_over.append(system.now)):
+        at_rest = system.run_until_idle()
     killed = any(fault.kind is Kind.KILL for _, fault in struck.values())
     names = [site.name for site, _ in struck.values()]
     verdict = judge(
@@ -251,11 +275,20 @@ def run(
         exact=len(struck) < 2 and not killed and not any("UpdateItem" in name for name in names),
         spool=not killed and not any(name.startswith(("s3.", "sqs.")) for name in names),
     )
-    verdict.wrong += len(system.listed())
+    verdict.wrong += len(system.listed()) + system.missing_contents()
+    verdict.wrong += sum(at < ready_at for at in handed_over)
     # After two faults the service may be unable to know whether a mail was accepted.
     if len(struck) > 1:
         verdict.phantom = 0
     return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
+
+
+def _hold(system: System) -> None:
+    """Let the account be suspended for a while, and its queued mail be held."""
+    accounts, (since, until) = wiring.services().account_store, _HELD
+    suspension = Suspension(system.now + timedelta(seconds=since), queued=QueuedMail.HOLD)
+    system.after(since, lambda: accounts.suspend(system.account_id, suspension))
+    system.after(until, lambda: accounts.resume(system.account_id))
 
 
 def _pause_at(system: System, position: int, seconds: float) -> None:

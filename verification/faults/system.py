@@ -36,6 +36,7 @@ from pillarbox.adapters.sqs.event_queue import Metric
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.accounts.quota import WINDOWS, Window
 from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import Message
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
@@ -87,6 +88,10 @@ class System:
 
     #: After how many seconds SES lists an address that bounced.
     listed_after = 0.0
+    #: The recipients a second that SES grants.
+    rate = 14.0
+    #: For how many days the account keeps the content of its emails.
+    keep = 0
 
     def __init__(self, queue_url: str, dead_url: str, stream: TableStream) -> None:
         self.stream = stream
@@ -158,7 +163,8 @@ class System:
         self._first_receipts: dict[str, datetime] = {}
         #: The number of unfinished copies of each received message.
         self._waiting: Counter[str] = Counter()
-        self._has_new_jobs = False
+        #: And for how many seconds a job stays hidden that a worker queued again, by its text.
+        self._has_new_jobs, self._delays = False, dict[str, int]()
         #: The number of events in their queue, and those in its dead-letter queue.
         self._queued_events, self._dead_events = 0, list[str]()
         #: From when until when SQS counts each event in the age of the oldest one.
@@ -209,7 +215,7 @@ class System:
         self._started_at = self.now
         self.account_id = new_token(12)
         self.key = builders.key_text(self.account_id)
-        account = builders.account(self.account_id)
+        account = builders.account(self.account_id, keep=self.keep)
         table = wiring.services().table
         table.put(records.account_item(account))
         key = builders.api_key(self.key, self.account_id)
@@ -232,6 +238,7 @@ class System:
         self._first_receipts.clear()
         self._waiting.clear()
         self._shown.clear()
+        self._delays.clear()
         self.alive = 0
         self._queued_events = 0
         self._dead_events[:] = [json.dumps(self._event_of_other())] * self.letters_of_others
@@ -357,9 +364,10 @@ class System:
             for message in answer.get("Messages", ()):
                 body = self.receive_as(message["Body"])
                 received = Received(body, message["ReceiptHandle"], self.now)
+                delay = self._delays.get(message["Body"], 0)
                 for seconds in self.copies():
                     self._waiting[received.receipt] += 1
-                    self.after(seconds, partial(self._show, received))
+                    self.after(delay + seconds, partial(self._show, received))
 
     def _show(self, received: Received) -> None:
         """Let a worker receive a message, with others that it waits for."""
@@ -430,6 +438,12 @@ class System:
             # The engine would show a job again by its own clock.
             headers = {"content-type": "application/x-amz-json-1.0"}
             return response(request.url, 200, b"{}", headers)
+        if b'"DelaySeconds"' in body_of(request):
+            # The engine would hide it by its own clock too.
+            message = json.loads(body_of(request))
+            self._delays[message["MessageBody"]] = message.pop("DelaySeconds")
+            request.body = json.dumps(message).encode()
+            request.headers["Content-Length"] = str(len(request.body))
         if request.method == "PUT" and path_of(request).startswith(f"/{BUCKET}/"):
             self.spool_times[path_of(request).removeprefix(f"/{BUCKET}/")] = self.now
         return None
@@ -451,7 +465,7 @@ class System:
     def _answer_as_ses(self, request: AWSPreparedRequest) -> AWSResponse:
         headers = {"content-type": "application/json"}
         if path_of(request) == "/v2/email/account":
-            quota = {"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 0.0}
+            quota = {"Max24HourSend": 50_000.0, "MaxSendRate": self.rate, "SentLast24Hours": 0.0}
             return response(request.url, 200, json.dumps({"SendQuota": quota}).encode(), headers)
         if path_of(request).startswith(_SUPPRESSED):
             address = unquote(path_of(request).removeprefix(_SUPPRESSED))
@@ -596,6 +610,12 @@ class System:
     def listed(self) -> set[str]:
         """Return the addresses on SES's own list."""
         return {*self.mailbox.suppressions}
+
+    def missing_contents(self) -> int:
+        """Return how many emails have no kept content, though their records say so."""
+        contents = wiring.services().kept_contents
+        kept = (one for one in self.messages() if one.keep and one.attempt and not one.unkept)
+        return sum(contents.get(KeptContent.of(message)) is None for message in kept)
 
     def spool_keys(self) -> list[str]:
         """Return the keys of the account's spool objects."""
