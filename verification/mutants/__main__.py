@@ -45,6 +45,8 @@ _FIRST: Final = 5
 _CPU_LIMIT: Final = 120
 #: Seconds of real time, since a change may also cause an endless wait.
 _TIME_LIMIT: Final = 600
+#: A change, and the files of tests that it is tried with.
+type _Tried = tuple[Change, Sequence[str]]
 _PYTEST_OPTIONS: Final = (
     *("-x", "-q", "-p", "no:xdist", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
@@ -64,23 +66,30 @@ def main() -> int:
         for file in (ROOT / path, *sorted((ROOT / path).rglob("*")))
     )
     modules = dict.fromkeys(str(path.relative_to(ROOT)) for path in paths if path.suffix == ".py")
-    with copied_tree() as copy, _test_server(copy) as server:
-        survived = [_survivors(copy, each, server, arguments) for each in modules]
+    with copied_tree() as copy:
+        tried = {module: [*_tried(copy, module, arguments)] for module in modules}
+        every = [test for found in tried.values() for _, tests in found for test in tests]
+        with _test_server(copy, dict.fromkeys(every)) as server:
+            survived = [_survivors(copy, module, server, tried[module]) for module in modules]
     return 1 if any(survived) else 0
 
 
-def _survivors(copy: Path, module: str, server: socket.socket, arguments: Any) -> int:
-    path = copy / module
-    source = path.read_text()
-    found = [*changes(source, conditions=arguments.conditions)]
+def _tried(copy: Path, module: str, arguments: Any) -> Iterator[_Tried]:
+    found = [*changes((copy / module).read_text(), conditions=arguments.conditions)]
     if arguments.sample is not None and arguments.sample < len(found):
         found = random.Random(module).sample(found, arguments.sample)  # noqa: S311  no secret
-    tests_of = [(change, _tests(module, change)) for change in found]
-    every = [*dict.fromkeys(test for _, tests in tests_of for test in tests)]
+    for change in found:
+        yield change, _tests(module, change)
+
+
+def _survivors(copy: Path, module: str, server: socket.socket, tried: Sequence[_Tried]) -> int:
+    path = copy / module
+    source = path.read_text()
+    every = [*dict.fromkeys(test for _, tests in tried for test in tests)]
     if every and _fail(server, every):
         sys.exit(f"{module}: its tests fail without a change")
     survived = 0
-    for change, tests in tests_of:
+    for change, tests in tried:
         path.write_text(change.source)
         # Most changes fail in the first files, and to collect all of them takes seconds.
         parts = (tests[:_FIRST], tests[_FIRST:])
@@ -90,7 +99,7 @@ def _survivors(copy: Path, module: str, server: socket.socket, arguments: Any) -
             lines = unified_diff(before, after, n=0, lineterm="")
             print(f"-- {module}: {len(tests)} files of tests", *lines, sep="\n", flush=True)
     path.write_text(source)
-    print(f"== {module}: of {len(found)} changes {survived} survived", flush=True)
+    print(f"== {module}: of {len(tried)} changes {survived} survived", flush=True)
     return survived
 
 
@@ -169,12 +178,12 @@ def _fail(server: socket.socket, tests: Sequence[str]) -> bool:
 
 
 @contextmanager
-def _test_server(copy: Path) -> Iterator[socket.socket]:
+def _test_server(copy: Path, tests: Iterable[str]) -> Iterator[socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = os.fork()
     if not server:
         ours.close()
-        _serve(copy, theirs)
+        _serve(copy, tests, theirs)
     theirs.close()
     try:
         yield ours
@@ -183,27 +192,27 @@ def _test_server(copy: Path) -> Iterator[socket.socket]:
         os.waitpid(server, 0)
 
 
-def _serve(copy: Path, requests: socket.socket) -> Never:
+def _serve(copy: Path, tests: Iterable[str], requests: socket.socket) -> Never:
     os.chdir(copy)
     sys.path[:0] = [str(copy), str(copy / "layers" / "shared")]
     for stream in (sys.stdout, sys.stderr):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     # Collect the tests once: the libraries stay loaded and our modules get compiled.
     sys.dont_write_bytecode = False
-    pytest.main([*_PYTEST_OPTIONS, "--collect-only", *_touched()])
+    pytest.main([*_PYTEST_OPTIONS, "--collect-only", *tests])
     for name, module in [*sys.modules.items()]:
         if str(getattr(module, "__file__", "")).startswith(str(copy)):
             del sys.modules[name]
     gc.freeze()
     sys.dont_write_bytecode = True  # byte code cannot tell two changes within a second apart
     order = _FailedFirst(copy)
-    while tests := requests.recv(1 << 20):
+    while chosen := requests.recv(1 << 20):
         order.read()
         child = os.fork()
         if not child:
             resource.setrlimit(resource.RLIMIT_CPU, (_CPU_LIMIT, _CPU_LIMIT))
             signal.alarm(_TIME_LIMIT)
-            os._exit(int(pytest.main([*_PYTEST_OPTIONS, *json.loads(tests)], [order])))
+            os._exit(int(pytest.main([*_PYTEST_OPTIONS, *json.loads(chosen)], [order])))
         requests.send(bytes([os.waitpid(child, 0)[1] != 0]))
     os._exit(0)
 

@@ -103,7 +103,7 @@ def _numbers(node: ast.AST) -> Iterator[ast.expr]:
     """Yield what a node has as a duration or as the number of a `Final`."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "timedelta":
         amounts = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if all(map(_value, amounts)):
+        if amounts and all(map(_value, amounts)):
             yield node
     if isinstance(node, ast.AnnAssign) and "Final" in ast.unparse(node.annotation) and node.value:
         yield from _largest_numbers(node.value)

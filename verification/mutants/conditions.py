@@ -6,7 +6,7 @@ from typing import Final
 
 #: One term of a condition; it compares with a placeholder or an interpolated value.
 _TERM: Final = re.compile(
-    r"attribute_(?:not_)?exists\([^()]*\)|(?<!, )(?<![\w#])[#{}.\w]+ (?:=|<>|<|<=) (?::\w+|\{\w+\})"
+    r"attribute_(?:not_)?exists\([^()]*\)|(?<!, )(?<![\w#])[#{}.\w]+ (?:=|<>|<|<=) [:{][\w{}]+"
 )
 _UPDATE: Final = re.compile(r"\b(SET|ADD|REMOVE) ")
 #: Both use every name and value, since DynamoDB refuses an expression that leaves one out.
