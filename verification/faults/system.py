@@ -156,7 +156,7 @@ class System:
         self._shown: list[Received] = []
         self._queue_url, self._dead_url = queue_url, dead_url
         self._sqs, self._s3 = boto3.client("sqs"), boto3.client("s3")
-        self._due: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._due: list[tuple[datetime, int, Callable[[], object]]] = []
         self._order = count()
         self._visible: dict[str, datetime] = {}
         self._receives: dict[str, int] = {}
@@ -196,7 +196,7 @@ class System:
         if self.process:
             self.process.turns.switch()
 
-    def after(self, seconds: float, action: Callable[[], None]) -> None:
+    def after(self, seconds: float, action: Callable[[], object]) -> None:
         """Schedule an action in `seconds` seconds."""
         due = self.now + timedelta(seconds=seconds)
         heapq.heappush(self._due, (due, next(self._order), action))

@@ -135,9 +135,9 @@ def test_a_lost_account_comes_back_with_its_keys_that_end(live: Table) -> None:
         Table(f"{CREDENTIALS}-at-20261122T080000Z").put(key_item(key))
     assert restore("--account", OTHER, "--yes").exit_code == 0
     assert live.get(keys.account(OTHER)) is not None
-    for digest, end in (("d2", "2026-11-23"), ("d3", "2026-11-21")):
-        key = Table(CREDENTIALS).get(keys.api_key(digest)) or {}
-        assert str(key["expires_at"]).startswith(end)
+    for digest, day in (("d2", "2026-11-23"), ("d3", "2026-11-21")):
+        stored = Table(CREDENTIALS).get(keys.api_key(digest)) or {}
+        assert str(stored["expires_at"]).startswith(day)
 
 
 def test_a_key_that_was_revoked_since_then_stays_revoked(live: Table) -> None:
