@@ -97,9 +97,8 @@ _HEADERS: Final = {
 
 def all_schemas() -> Schemas:
     """Return the schemas of all requests and responses."""
-    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope, *PAYLOADS}
-    types |= {operation.body for operation in OPERATIONS if operation.rpc}
-    return Schemas(types - {None})
+    used = {kind for one in OPERATIONS for kind in (one.response, one.body, one.query)}
+    return Schemas((used | {ErrorEnvelope, *PAYLOADS}) - {None})
 
 
 def document() -> dict[str, Any]:

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from openapi import views  # noqa: F401  pydantic knows views by it
-from openapi.requests import FIELDS, NAMED, enriched
+from openapi.requests import NAMED, enriched
+from pillarbox.http.wire import WireModel
 
 _REFERENCE: Final = "#/components/schemas/"
 _MODE: Final = "validation"
@@ -44,7 +44,7 @@ class Schemas:
 
     def __init__(self, types: Iterable[Any]) -> None:
         references, generated = TypeAdapter.json_schemas(
-            ((kind, _MODE, TypeAdapter(kind)) for kind in {*types, *FIELDS}),
+            ((kind, _MODE, TypeAdapter(kind)) for kind in types),
             ref_template=_REFERENCE + "{model}",
         )
         definitions = generated["$defs"]
@@ -61,9 +61,10 @@ class Schemas:
         }
         for name, text in _ENUMS.items():
             named[name]["description"] = text
-        for model in FIELDS:
+        for model in WireModel.__subclasses__():
             name = _PUBLISHED_NAMES.get(model.__name__, model.__name__)
-            named[name] = enriched(model, named[name])
+            if name in named:
+                named[name] = enriched(model, named[name])
         self.named: Final = dict(sorted({**named, **NAMED}.items()))
         self._references = {
             kind: without_titles(value, {}) for (kind, _), value in references.items()

@@ -2,9 +2,9 @@
 
 import ast
 import inspect
-import itertools
 import sys
 from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, NotRequired, TypedDict, get_args, get_origin
 
 from pydantic import Field
@@ -14,25 +14,22 @@ from pillarbox.http.messages.replies import View
 
 
 def texts_of(shape: type) -> dict[str, str]:
-    """Return the texts below the attributes of a class, by attribute, also of those above it."""
+    """Return the texts below the attributes of a class, by attribute."""
     texts: dict[str, str] = {}
-    for base in reversed(shape.__mro__):
-        body = _classes_in(base.__module__).get(base.__qualname__, [])
-        for field, text in itertools.pairwise(body):
-            match field, text:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=name))
-                    | ast.Assign(targets=[ast.Name(id=name)]),
-                    ast.Expr(value=ast.Constant(value=str(words))),
-                ):
-                    texts[name] = " ".join(words.split())
+    for field, text in pairwise(_classes_in(shape.__module__).get(shape.__qualname__, [])):
+        match field, text:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
+                ast.Expr(value=ast.Constant(value=str(words))),
+            ):
+                texts[name] = " ".join(words.split())
     return texts
 
 
 @cache
 def _classes_in(module: str) -> dict[str, list[ast.stmt]]:
     """Return the statements of each class of a module, and run what is for type checkers only."""
-    if not module.startswith("pillarbox."):
+    if module == "builtins":
         return {}
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     for statement in tree.body:
@@ -49,14 +46,15 @@ def _schema_of(view: Any, _: object, handler: Any) -> Any:  # noqa: ANN401  pyda
 
 @cache
 def _object_of(view: Any) -> Any:  # noqa: ANN401  a type
-    texts, members = texts_of(view), {}
+    members = {}
     for attribute, (name, *_) in view.declared().items():
+        texts = [texts_of(base).get(attribute) for base in view.__mro__]
         owner = next(base for base in view.__mro__ if attribute in base.__annotations__)
         kind = eval(owner.__annotations__[attribute], vars(sys.modules[owner.__module__]))  # noqa: S307
         may_lack = get_origin(kind) is IfSet
         kind = get_args(kind)[0] if may_lack else kind
-        if attribute in texts:
-            kind = Annotated[kind, Field(description=texts[attribute])]
+        if text := next(filter(None, texts), None):
+            kind = Annotated[kind, Field(description=text)]
         members[name] = NotRequired[kind] if may_lack else kind
     shape: Any = TypedDict(view.published_name, members)  # type: ignore[misc]
     shape.__doc__ = view.__doc__

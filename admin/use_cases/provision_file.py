@@ -57,7 +57,9 @@ class LocaleEntry(LocaleModel):
     source = dropped()
     own_text = dropped()
     file = required(_PATH)
+    """The path of the source, relative to this file."""
     text_file = optional(_PATH)
+    """The path of the text part; without it, it is made of the HTML."""
 
 
 class TemplateEntry(SaveDraftRequest):
@@ -68,29 +70,39 @@ class TemplateEntry(SaveDraftRequest):
     kind = dropped()
     samples = dropped()
     file = required(_PATH)
+    """The path of the source, relative to this file."""
     text_file = optional(_PATH)
+    """The path of the text part; without it, it is made of the HTML."""
     was = optional(text(least=1))
+    """The former name, for a rename."""
     locales: Any = optional(models_by_name(LOCALE_NAME, LocaleEntry, most=MAX_LOCALES))
+    """All locales, such as `de-CH`; without the field they stay."""
 
 
 class WebhookEntry(CreateWebhookRequest):
     """A webhook endpoint, with a secret, or a bus or a bucket in AWS, with a role."""
 
-    secret_to = optional(_DESTINATION)
+    secret_to = optional(_DESTINATION, pattern=DESTINATIONS)
+    """Where the secret value goes: `file:PATH` (mode 0600), `secretsmanager:NAME` or `ssm:NAME`.
+    Not with `roleArn`."""
 
 
 class KeyEntry(KeyFields):
     """An API key. One that differs from this entry, or whose value is lost, is replaced."""
 
     was = optional(text(least=1))
+    """The former name: that key is replaced."""
     rotated = optional(after(TIMESTAMP_UTC, _check_rotated))
-    value_to = required(_DESTINATION)
+    """A key that was made before this time is replaced."""
+    value_to = required(_DESTINATION, pattern=DESTINATIONS)
+    """Where the secret value goes: `file:PATH` (mode 0600), `secretsmanager:NAME` or `ssm:NAME`."""
 
 
 class SuppressionsEntry(WireModel):
     """Addresses that the account must not send to. None is ever removed."""
 
     file = required(_PATH)
+    """A CSV file: its first column, or the one named `address`."""
 
 
 def _check_template(entry: TemplateEntry) -> TemplateEntry:
@@ -110,6 +122,7 @@ class AccountEntry(AccountFields):
     """An account. Another plan or a new account needs an operator's key."""
 
     was = optional(text(least=1))
+    """The former name, for a rename."""
     domains = optional_or(list_of(model(DomainFields)), [])
     senders = optional_or(list_of(model(SenderFields)), [])
     templates = optional_or(list_of(after(model(TemplateEntry), _check_template)), [])

@@ -19,16 +19,15 @@ from openapi.errors import ERRORS
 from openapi.generate import GENERATED, ROOT
 from openapi.operation import KEY, Operation
 from openapi.operations import OPERATIONS
-from openapi.requests import BASE64, CONTENT_ID, HEADER_TEXT
 from openapi.responses import error_codes
 from openapi.shared import inlined, share
 from pillarbox.application.webhooks.endpoints import check_types
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import FILENAME_PATTERN, is_canonical_base64
 from pillarbox.domain.messages.header_text import is_header_safe
-from pillarbox.http.messages.wire import AttachmentModel
+from pillarbox.http.messages.wire import BASE64, CONTENT_ID, AttachmentModel
 from pillarbox.http.routes import ROUTES
-from pillarbox.http.wire import validate
+from pillarbox.http.wire import HEADER_TEXT, validate
 from tests.loops import for_each
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -66,9 +66,11 @@ class AccountFields(OperateAccountRequest, ChangeAccountRequest):
 
     name = required(text(least=1))
     contact = CreateAccountRequest.contact
+    """The address of its owner; an account that has another one is refused."""
     accent = optional(as_stored(str.lower))
     alerts = optional(model(ChangeAlertsRequest))
     members = optional(list_of(model(InviteMemberRequest)))
+    """Who signs in to the dashboard. None is ever removed, and owners are made in the dashboard."""
 
 
 class DomainFields(AddDomainRequest):
@@ -82,6 +84,7 @@ class SenderFields(AddSenderRequest):
 
     address = required(as_stored(lambda value: normalize_sender(value).lower()))
     default = optional(boolean())
+    """Whether emails without `from` have it."""
 
 
 class KeyFields(CreateKeyRequest):

@@ -93,7 +93,9 @@ class TemplatesQuery(WireModel):
 
     in_query = True
     skip = with_default(SKIP, 0)
+    """How many items to skip."""
     limit = with_default(LIMIT, 20)
+    """The maximum number of items."""
 
 
 class DeliveriesQuery(WireModel):
@@ -101,7 +103,9 @@ class DeliveriesQuery(WireModel):
 
     in_query = True
     limit = with_default(LIMIT, 50)
+    """The maximum number of items."""
     cursor = optional(text(least=1, most=_MAX_CURSOR))
+    """The `nextCursor` of the page before."""
 
 
 def _check_version(value: str) -> str:
@@ -115,7 +119,9 @@ class VersionsQuery(WireModel):
 
     in_query = True
     limit = with_default(LIMIT, 20)
+    """The maximum number of items."""
     cursor = optional(after(text(), _check_version))
+    """The `nextCursor` of the page before."""
 
 
 def read_query[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:

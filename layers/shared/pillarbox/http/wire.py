@@ -28,40 +28,50 @@ if TYPE_CHECKING:
 _MAX_FIELDS: Final = 100
 _UNKNOWN_FIELDS: Final = "forbid"
 
+# Rules of fields in the document.
+#: `pillarbox.domain.messages.header_text` as a regular expression of ECMA-262.
+HEADER_TEXT: Final = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$"
+EMAIL: Final = {"type": "string", "format": "email"}
+
 
 class Schema[T](dict[str, Any]):
     """A schema of pydantic-core; T is the type of the values that it returns."""
 
 
 class WireField:
-    """A field of a wire model: its schema, and its name in JSON."""
+    """A field of a wire model: its schema, its name in JSON, and rules of the document alone."""
 
-    def __init__(self, schema: Schema[Any], name: str) -> None:
-        """Store both; without a name, the attribute's in camelCase is the name."""
+    def __init__(self, schema: Schema[Any], name: str, rules: Mapping[str, Any]) -> None:
+        """Store them; without a name, the attribute's in camelCase is the name."""
         self.schema = schema
         self.name = name
+        self.rules = rules
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or to_camel(name)
 
 
-def required[T](schema: Schema[T], *, name: str = "") -> T:
-    """Declare a field that must be given."""
-    return cast("T", WireField(schema, name))
+def required[T](schema: Schema[T], *, name: str = "", **rules: Any) -> T:  # noqa: ANN401  JSON
+    """Declare a field that must be given.
+
+    A text below a field describes it in the OpenAPI document. `rules` are there what functions of
+    the schema check, in the words of JSON Schema; `named` is a schema of openapi/requests.py.
+    """
+    return cast("T", WireField(schema, name, rules))
 
 
-def with_default[T](schema: Schema[T], default: T) -> T:
+def with_default[T](schema: Schema[T], default: T, **rules: Any) -> T:  # noqa: ANN401  JSON
     """Declare a parameter of a query that may be left out."""
-    return cast("T", WireField(Schema(type="default", schema=schema, default=default), ""))
+    return cast("T", WireField(Schema(type="default", schema=schema, default=default), "", rules))
 
 
-def optional_or[T](schema: Schema[T], default: T) -> T:
+def optional_or[T](schema: Schema[T], default: T, **rules: Any) -> T:  # noqa: ANN401  JSON
     """Declare a field of a body that may be left out or null, which mean a default."""
     value = after(
         Schema[Any](type="nullable", schema=schema),
         lambda given: default if given is None else given,
     )
-    return cast("T", WireField(Schema(type="default", schema=value, default=default), ""))
+    return cast("T", WireField(Schema(type="default", schema=value, default=default), "", rules))
 
 
 def optional[T](
@@ -69,6 +79,7 @@ def optional[T](
     *,
     name: str = "",
     check: "Callable[[T | None, ValidationInfo], T | None] | None" = None,
+    **rules: Any,  # noqa: ANN401  JSON
 ) -> T | None:
     """Declare a field that may be left out or null, which mean the same.
 
@@ -76,12 +87,13 @@ def optional[T](
         schema: of a value that is not null.
         name: if it is not the attribute's.
         check: called with the value or None, even if the field is left out.
+        rules: as of `required`.
     """
     value: Schema[Any] = Schema(type="nullable", schema=schema)
     if check:
         value = after_fields(value, check)
     schema = Schema(type="default", schema=value, default=None, validate_default=bool(check))
-    return cast("T | None", WireField(schema, name))
+    return cast("T | None", WireField(schema, name, rules))
 
 
 def dropped() -> Any:  # noqa: ANN401  it stands in place of a field of any type

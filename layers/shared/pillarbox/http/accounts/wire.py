@@ -19,13 +19,14 @@ from pillarbox.domain.accounts.account import (
 from pillarbox.domain.accounts.account_domain import MAIL_FROM_LABEL
 from pillarbox.domain.accounts.account_log import LogPart
 from pillarbox.domain.accounts.alert import AlertChanges, AlertKind
-from pillarbox.domain.accounts.key import Preset
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset
 from pillarbox.domain.accounts.key_terms import MAX_SOURCES
 from pillarbox.domain.accounts.pause import PauseKey, PauseScope
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import LONG_LIMIT, TIMESTAMP_UTC, one_of
 from pillarbox.http.wire import (
+    HEADER_TEXT,
     MAX_NAME,
     WireModel,
     after,
@@ -85,19 +86,30 @@ _ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(), least=1))
 class CreateKeyRequest(WireModel):
     """A new API key."""
 
-    name = required(text(least=1))
+    name = required(text(least=1), pattern=HEADER_TEXT, maxLength=128)
+    """A name for people."""
     preset = required(one_of(Preset))
-    scopes = optional(_SCOPES)
+    """A set of permissions."""
+    scopes = optional(
+        _SCOPES,
+        items={"type": "string", "enum": sorted(SCOPES | OPERATOR_SCOPES)},
+    )
+    """The permissions of the key, with the preset `custom` alone."""
     expires_at = optional(TIMESTAMP_UTC)
-    sources = optional(_SOURCES)
+    """From when on it does not work; without it, it stays."""
+    sources = optional(_SOURCES, maxItems=MAX_SOURCES, examples=[["192.0.2.0/24"]])
+    """The blocks of addresses (CIDR) that it works from; without it, all."""
 
 
 class ResumeRequest(WireModel):
     """The pause that an owner ends, and what caused it."""
 
     scope = required(one_of(PauseScope))
+    """What is paused."""
     about = optional(text(least=1, most=MAX_NAME), name="id")
-    cause = required(text(least=1, most=MAX_CAUSE))
+    """The `id` of the pause, as `GET /api/v1/account` shows it; not for the account."""
+    cause = required(text(least=1, most=MAX_CAUSE), pattern=HEADER_TEXT)
+    """What was wrong and is corrected. The account's log shows it."""
 
     @property
     def key(self) -> PauseKey:
@@ -110,8 +122,11 @@ class SuppressionsQuery(WireModel):
 
     in_query = True
     start = optional(text(least=1, most=MAX_START), name="search")
+    """How each address begins, in any letter case."""
     limit = with_default(LONG_LIMIT, 50)
+    """The number of suppressions."""
     cursor = optional(text(least=1, most=_MAX_CURSOR))
+    """The `nextCursor` of the page before."""
 
 
 class LogQuery(WireModel):
@@ -119,29 +134,38 @@ class LogQuery(WireModel):
 
     in_query = True
     part = with_default(one_of(LogPart), LogPart.CHANGES)
+    """Changes, or calls, which are noted also if they are refused."""
     key = optional(text(least=1, most=_MAX_CURSOR))
+    """The id of a key: only what came from it."""
     limit = with_default(LONG_LIMIT, 50)
+    """The number of entries."""
     cursor = optional(text(least=1, most=_MAX_CURSOR))
+    """The `nextCursor` of the page before."""
 
 
 class AddSuppressionsRequest(WireModel):
     """Give either `address` or `addresses`."""
 
-    address = optional(text(least=1, most=_MAX_ADDRESS))
-    addresses = optional(_ADDRESSES, check=_either)
+    address = optional(text(least=1, most=_MAX_ADDRESS), format="email")
+    """An address."""
+    addresses = optional(_ADDRESSES, check=_either, maxItems=MAX_ADDRESSES)
+    """Addresses, each alone or as `Name <address>`."""
 
 
 class InviteMemberRequest(WireModel):
     """A new member."""
 
-    email = required(text(least=1, most=_MAX_ADDRESS))
+    email = required(text(least=1, most=_MAX_ADDRESS), format="email")
+    """The user's address."""
     role = required(one_of(Role))
+    """The role in the account."""
 
 
 class ChangeMemberRequest(WireModel):
     """Another role."""
 
     role = required(one_of(Role))
+    """The new role in the account."""
 
 
 def _check_record_days(days: int) -> int:
@@ -153,24 +177,41 @@ def _check_record_days(days: int) -> int:
 class ChangeAccountRequest(WireModel):
     """Changes to the account. Null changes nothing, and an empty text removes it."""
 
-    name = optional(text(least=1))
-    brand_name = optional(text(most=MAX_BRAND_NAME))
-    logo_url = optional(text(most=MAX_LOGO_URL))
-    accent = optional(text(most=MAX_NAME))
-    from_name = optional(text(most=MAX_FROM_NAME))
-    support_email = optional(text(most=MAX_LOGO_URL))
-    company_address = optional(text(most=MAX_COMPANY_ADDRESS))
-    action_url = optional(text(most=MAX_LOGO_URL))
+    name = optional(text(least=1), pattern=HEADER_TEXT, maxLength=128)
+    """The account's name."""
+    brand_name = optional(text(most=MAX_BRAND_NAME), pattern=HEADER_TEXT)
+    """Shown at the top of templates."""
+    logo_url = optional(text(most=MAX_LOGO_URL), pattern=r"^(https://.*)?$")
+    """An https: URL of an image."""
+    accent = optional(text(most=MAX_NAME), pattern=r"^(#[0-9a-fA-F]{6})?$", examples=["#0a7d5a"])
+    """A colour that is visible on light and dark backgrounds."""
+    from_name = optional(text(most=MAX_FROM_NAME), pattern=HEADER_TEXT)
+    """The sender's display name."""
+    support_email = optional(text(most=MAX_LOGO_URL), examples=["support@shop.example"])
+    """Where recipients of starters get help: an address, or a web or `mailto:` URL."""
+    company_address = optional(text(most=MAX_COMPANY_ADDRESS), pattern=HEADER_TEXT)
+    """The postal address that starters show."""
+    action_url = optional(text(most=MAX_LOGO_URL), pattern=r"^(https?://.*)?$")
+    """The link of the button of `welcome`."""
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
+    """For how many days to keep the content of emails from now on, for owners, developers and keys
+    with `emails:content`; 0: not at all. A lower number is in force for older emails too."""
     record_days = optional(after(whole_number(least=0, most=MAX_RECORD_DAYS), _check_record_days))
+    """After how many days to delete the records of emails for good, with addresses, subjects and
+    tags: 90 or more; 0: never. Figures stay."""
 
 
 class ChangeAlertsRequest(WireModel):
     """What the owners hear of. Null changes nothing, and an empty `chatUrl` removes it."""
 
     mail = optional(boolean())
-    chat_url = optional(text(most=MAX_URL))
-    off = optional(before(_at_most(len(AlertKind)), list_of(one_of(AlertKind))))
+    """Whether the owners and the contact get emails."""
+    chat_url = optional(text(most=MAX_URL), pattern=r"^(https://.*)?$")
+    """The incoming webhook of a room in Slack or Teams; not shown again."""
+    off = optional(
+        before(_at_most(len(AlertKind)), list_of(one_of(AlertKind))), maxItems=len(AlertKind)
+    )
+    """What they do not want to hear of."""
 
     @property
     def changes(self) -> AlertChanges:
@@ -182,19 +223,24 @@ class AddDomainRequest(WireModel):
     """A domain to send from."""
 
     domain = required(text(least=1, most=_MAX_ADDRESS))
+    """Such as `shop.example`."""
     mail_from = optional_or(text(least=1, most=_MAX_LABEL), MAIL_FROM_LABEL)
+    """The label of its MAIL FROM domain, if the domain is new to SES: `bounce` for
+    `bounce.shop.example`, and `mail` by default."""
 
 
 class DomainLinkRequest(WireModel):
     """A link to the DNS records of a domain."""
 
     token = required(text(least=1, most=_MAX_TOKEN))
+    """What follows `#` in the link."""
 
 
 class AddSenderRequest(WireModel):
     """An address to send from."""
 
     address = required(text(least=1, most=_MAX_ADDRESS))
+    """An address of a verified domain or of a subdomain of it."""
 
 
 def read_address(text: str) -> str:

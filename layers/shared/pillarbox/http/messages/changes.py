@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pillarbox.http.messages.replies import View, taken_from
-from pillarbox.http.messages.wire import MOMENT, to_moment
+from pillarbox.http.messages.wire import MOMENT, OF_MOMENT, to_moment
 from pillarbox.http.requests import idempotency_digest, raw_body
 from pillarbox.http.wire import WireModel, optional, read_body, required, text
 
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 class RescheduleRequest(WireModel):
     """A new time for a message that waits for one."""
 
-    scheduled_at = required(MOMENT)
+    scheduled_at = required(MOMENT, **OF_MOMENT)
+    """ISO 8601 with an offset, at least a minute and at most 30 days ahead."""
 
 
 class ResendRequest(WireModel):
     """To whom to send a message again. Without an address: to the same recipients."""
 
-    to = optional(text(least=1))
+    to = optional(text(least=1), format="email")
+    """Another address. Without it, the recipients are the same."""
 
 
 @dataclass(frozen=True, slots=True)

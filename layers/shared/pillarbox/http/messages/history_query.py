@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket, search_recipient
@@ -37,6 +37,14 @@ _MAX_RANGE: Final[Mapping[Bucket, timedelta]] = {
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: The form of a starter template's slug.
 SLUG: Final = "[a-z][a-z0-9_]{0,63}"
+#: The rules of a template's id or slug in the document.
+_OF_TEMPLATE: Final[Mapping[str, Any]] = {
+    "anyOf": [
+        {"type": "string", "format": "uuid"},
+        {"type": "string", "pattern": f"^{SLUG}$"},
+    ],
+    "examples": ["password_reset"],
+}
 
 
 def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
@@ -105,17 +113,40 @@ class MessagesQuery(WireModel):
     """Contract 4.3."""
 
     in_query = True
-    since = optional(TIMESTAMP_UTC, name="from")
-    until = optional(END_OF_RANGE, name="to")
+    since = optional(TIMESTAMP_UTC, name="from", format="date-time")
+    """Only messages created at or after this time. A time without an offset is UTC."""
+    until = optional(END_OF_RANGE, name="to", format="date-time")
+    """Only messages created before this time, which is after `from`."""
     status = optional(one_of(Status))
+    """Only messages with this status."""
     skip = with_default(SKIP, 0)
+    """How many items to skip."""
     limit = with_default(LIMIT, 50)
+    """The maximum number of items."""
     sort_by = with_default(one_of(SortBy), SortBy.CREATED_AT)
-    recipient = optional(after(text(), _check_recipient))
-    tag = optional(after(text(), _check_tag))
-    key_id = optional(after(text(), _check_key_id))
-    template = optional(after(text(), _check_template))
-    error = optional(after_fields(text(least=1, most=MAX_CODE), _check_error))
+    """The field to sort by, in descending order."""
+    recipient = optional(after(text(), _check_recipient), examples=["ann@example.com", "ann*"])
+    """Only messages with this address in to, cc or bcc, or with a final `*` those with an address
+    that begins so. Case does not matter; write a + as %2B. Of messages to one address the newest
+    1,000 are found, and `total` is at most 1,000. A start that finds more is refused."""
+    tag = optional(after(text(), _check_tag), examples=["order:10442"])
+    """Only messages with this tag: its name, a colon and its whole value. The newest 1,000 are
+    found. With `status`, `recipient` or another order than `created_at`, a search by recipient or
+    tag may find at most 200 messages in the time range; more are refused with `too_many_matches`.
+    """
+    key_id = optional(after(text(), _check_key_id), pattern=f"^{KEY_ID}$")
+    """Only messages that the API key with this id sent: the `keyId` of a message, not the key
+    itself. An id that the account does not have has no messages. A search by recipient or tag with
+    `keyId` or `template` may find at most 200 messages."""
+    template = optional(after(text(), _check_template), **_OF_TEMPLATE)
+    """Only messages from the saved template with this id, or from the starter template with this
+    slug. One that the account does not have has no messages. Together with `keyId`, one of them may
+    have at most 200 messages in the time range; more are refused with `too_many_matches`."""
+    error = optional(
+        after_fields(text(least=1, most=MAX_CODE), _check_error), examples=["mailbox_full"]
+    )
+    """Only messages whose current failure has this code, such as a `code` of `topErrors`. Not
+    together with `status`, nor with another order than `created_at`."""
 
     def to_request(self) -> PageRequest:
         """Return the query as an application object."""
@@ -138,12 +169,21 @@ class AnalyticsQuery(WireModel):
     """Contract 4.5."""
 
     in_query = True
-    since = required(TIMESTAMP_UTC, name="from")
+    since = required(TIMESTAMP_UTC, name="from", examples=["2026-01-01T00:00:00Z"])
+    """The start of the time range, inclusive. A time without an offset is UTC."""
     bucket = with_default(one_of(Bucket), Bucket.DAY)
-    key_id = optional(after(text(), _check_key_id))
-    template = optional(after(text(), _check_template), check=_check_without_key)
+    """The length of time that one row of `volume` covers."""
+    key_id = optional(after(text(), _check_key_id), pattern=f"^{KEY_ID}$")
+    """Only messages that the API key with this id sent: the `keyId` of a message, not the key
+    itself. An id that the account does not have has no messages."""
+    template = optional(after(text(), _check_template), check=_check_without_key, **_OF_TEMPLATE)
+    """Only messages from the saved template with this id, or from the starter template with this
+    slug. One that the account does not have has no messages. Not together with `keyId`."""
     # Last, because its checks need the fields above.
-    until = required(after_fields(END_OF_RANGE, _check_range), name="to")
+    until = required(
+        after_fields(END_OF_RANGE, _check_range), name="to", examples=["2026-02-01T00:00:00Z"]
+    )
+    """The end of the time range, exclusive and after `from`."""
 
     @property
     def window(self) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.messages.attachment import normal_type
+from pillarbox.domain.messages.attachment import FILENAME_PATTERN, normal_type
 from pillarbox.domain.messages.upload import UploadedFile
 from pillarbox.http.messages.replies import View, taken_from
 from pillarbox.http.messages.wire import FILENAME, type_or_extension
@@ -44,10 +44,14 @@ def _check_sha256(value: str) -> str:
 class UploadRequest(WireModel):
     """A file in words, without its bytes."""
 
-    filename = required(FILENAME)
-    content_type = optional(text(), check=type_or_extension)
+    filename = required(FILENAME, pattern=FILENAME_PATTERN)
+    """As in a send."""
+    content_type = optional(text(), check=type_or_extension, named="AttachmentType")
+    """As in a send; without it, the file's extension decides."""
     size = required(whole_number(least=1, most=_MAX_SIZE))
-    sha256 = required(after(text(), _check_sha256))
+    """The number of the file's bytes, at most 5 MB."""
+    sha256 = required(after(text(), _check_sha256), pattern=SHA256)
+    """The SHA-256 of the file's bytes, in hex."""
 
     def to_domain(self) -> UploadedFile:
         """Return the file; its id is made later."""

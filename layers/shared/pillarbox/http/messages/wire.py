@@ -5,6 +5,7 @@ and the email would go out without it. `null` means the same as leaving a field 
 """
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -15,6 +16,8 @@ from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import Json
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.attachment import (
+    FILENAME_PATTERN,
+    MAX_ATTACHMENTS,
     MAX_FILENAME,
     TYPES_BY_EXTENSION,
     UNSAFE_NAME,
@@ -32,6 +35,7 @@ from pillarbox.domain.messages.header_text import (
 )
 from pillarbox.domain.messages.mail import (
     MAX_HTML,
+    MAX_RECIPIENTS,
     MAX_TEXT,
     UNSUBSCRIBE,
     UNSUBSCRIBE_POST,
@@ -45,6 +49,8 @@ from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.wire import (
+    EMAIL,
+    HEADER_TEXT,
     Schema,
     WireModel,
     after,
@@ -71,6 +77,18 @@ if TYPE_CHECKING:
     from pydantic_core.core_schema import ValidationInfo
 
     from pillarbox.domain.messages.upload import UploadReference
+
+# Rules of fields in the document.
+#: RFC 4648 section 4 with zero trailing bits, as `is_canonical_base64` of domain/messages checks.
+BASE64: Final = (
+    "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"
+)
+CONTENT_ID: Final = "^[!-;=?-~]+$"
+OF_MOMENT: Final[Mapping[str, Any]] = {
+    "format": "date-time",
+    "examples": ["2026-01-02T09:00:00+00:00"],
+}
+_AT_MOST: Final[Mapping[str, Any]] = {"maxItems": MAX_RECIPIENTS}
 
 #: In characters, of a URL that a header field names.
 _MAX_URL: Final = 900
@@ -159,14 +177,32 @@ FILENAME: Final = after(after(text(least=1, most=MAX_FILENAME), header_safe), _c
 class AttachmentModel(WireModel):
     """Contract 2.2; or a file that was uploaded before, by its id."""
 
-    attachment_id = optional(after(text(), _check_upload_id))
-    filename = optional(FILENAME, check=_needs_no_upload)
-    content_type = optional(text(), check=_type_of_file)
-    content = optional(after(text(), _check_base64), check=_needs_no_upload)
-    inline = optional_or(boolean(), default=False)
-    content_id = optional(
-        after(text(most=255), _check_content_id), check=_check_content_id_when_inline
+    attachment_id = optional(after(text(), _check_upload_id), format="uuid")
+    """The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`,
+    `contentType` and `content`."""
+    filename = optional(FILENAME, check=_needs_no_upload, pattern=FILENAME_PATTERN)
+    """A plain name: no path, no colon, no invisible character, no dot or blank at the end, no
+    device of Windows such as CON, and no extension that SES refuses (.exe, .js, .bat, .lnk, .hta,
+    …)."""
+    content_type = optional(text(), check=_type_of_file, named="AttachmentType")
+    """The type of the file (RFC 6838), without parameters. Without it, the file's extension
+    decides."""
+    content = optional(
+        after(text(), _check_base64),
+        check=_needs_no_upload,
+        contentEncoding="base64",
+        pattern=BASE64,
     )
+    """The file's bytes in base64 (RFC 4648 section 4), padded."""
+    inline = optional_or(boolean(), default=False)
+    """Whether the HTML shows the file, as cid:<contentId>. False by default."""
+    content_id = optional(
+        after(text(most=255), _check_content_id),
+        check=_check_content_id_when_inline,
+        minLength=1,
+        pattern=CONTENT_ID,
+    )
+    """Required if `inline` is true, else not allowed. Unique in an email."""
 
     def to_domain(self) -> Attachment:
         """Return the attachment as a domain object, if it is no upload."""
@@ -214,8 +250,15 @@ def _check_one_click(value: bool, info: "ValidationInfo") -> bool:  # noqa: FBT0
 class UnsubscribeModel(WireModel):
     """The header fields by which mail programs show a button to unsubscribe."""
 
-    url = required(after(text(most=_MAX_URL), _check_url))
+    url = required(
+        after(text(most=_MAX_URL), _check_url),
+        pattern=UNSUBSCRIBE_URL,
+        examples=["https://shop.example/unsubscribe?id=1"],
+    )
+    """An https: URL, or a mailto: URL."""
     one_click = optional_or(after_fields(boolean(), _check_one_click), default=False)
+    """Whether the URL unsubscribes by a POST that mail programs send for their user (RFC 8058). It
+    needs an https: URL."""
 
     @property
     def fields(self) -> dict[str, str]:
@@ -414,30 +457,82 @@ def to_moment(text: str) -> datetime:
 class SendEmailRequest(WireModel):
     """Contract 2.1. The domain checks counts and modes, see `SendRequest`."""
 
-    to = required(before(_to_list, list_of(_ADDRESS_TEXT, least=1)))
-    starter_template = optional(text())
-    template_id = optional(after(text(), check_uuid))
-    locale = optional(LOCALE, check=_check_locale_of_template)
-    html = optional(after(text(least=1), _check_html))
-    own_text = optional(after(text(least=1), _check_text), name="text")
-    variables = optional(VARIABLES)
-    subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_of_own_body)
-    from_name = optional(_header_text(most=MAX_SENDER_NAME))
-    sender = optional(_MAILBOX, name="from", check=_check_one_name)
-    cc = optional(_ADDRESSES)
-    bcc = optional(_ADDRESSES)
-    reply_to = optional(_MAILBOX)
-    brand_name = optional(_header_text(most=128))
-    logo_url = optional(text(most=2048))
-    attachments = optional(
-        after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ)
+    to = required(
+        before(_to_list, list_of(_ADDRESS_TEXT, least=1)),
+        anyOf=[EMAIL, {"type": "array", "items": EMAIL, **_AT_MOST, "minItems": 1}],
+        examples=["ada@customer.example"],
     )
-    tags = optional(_TAGS)
-    headers = optional(HEADERS)
+    """One address or several. `to`, `cc` and `bcc` have at most 50 recipients together."""
+    starter_template = optional(text(), named="StarterSlug")
+    """A built-in template."""
+    template_id = optional(after(text(), check_uuid), format="uuid")
+    """A saved template. Not for preview keys."""
+    locale = optional(
+        LOCALE, check=_check_locale_of_template, pattern=LOCALE_PATTERN, examples=["de-CH"]
+    )
+    """Only with `templateId`: a language tag (RFC 5646). `de-CH` takes the template's `de-CH`, else
+    its `de`, else its default."""
+    html = optional(after(text(least=1), _check_html), maxLength=MAX_HTML)
+    """The HTML body, at most 2 MB in UTF-8. Requires `subject`. Not for preview keys."""
+    own_text = optional(after(text(least=1), _check_text), name="text", maxLength=MAX_TEXT)
+    """The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It goes with all
+    three modes, or alone with `subject`. Not for keys that send tests."""
+    variables = optional(VARIABLES, named="Variables")
+    """The values for the template: at most 256 KB and 8 levels. `GET /api/v1/starter-templates`
+    says which ones a starter needs and may have. In `html`, `text` and `subject` of your own each
+    `{{ name }}` of a given value is replaced."""
+    subject = optional(
+        _header_text(least=1, most=MAX_SUBJECT),
+        check=_check_subject_of_own_body,
+        pattern=HEADER_TEXT,
+    )
+    """Required with `html` and with `text` alone. It replaces the subject of a template."""
+    from_name = optional(_header_text(most=MAX_SENDER_NAME), pattern=HEADER_TEXT)
+    """The sender's display name. It does not only consist of blanks and invisible characters."""
+    sender = optional(
+        _MAILBOX,
+        name="from",
+        check=_check_one_name,
+        pattern=HEADER_TEXT,
+        examples=["hello@acme.example", "Acme <hello@acme.example>"],
+    )
+    """A verified sender of the account, alone or as `Name <address>`. Free plans ignore the
+    address."""
+    cc = optional(_ADDRESSES, items=EMAIL, **_AT_MOST)
+    """Carbon copies."""
+    bcc = optional(_ADDRESSES, items=EMAIL, **_AT_MOST)
+    """Blind copies."""
+    reply_to = optional(
+        _MAILBOX, pattern=HEADER_TEXT, examples=["help@acme.example", "Support <help@acme.example>"]
+    )
+    """The address for replies, alone or as `Name <address>`."""
+    brand_name = optional(_header_text(most=128), pattern=HEADER_TEXT)
+    """Shown at the top of templates."""
+    logo_url = optional(text(most=2048), format="uri", pattern=r"^https://")
+    """An https: URL. The service never fetches it."""
+    attachments = optional(
+        after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ),
+        maxItems=MAX_ATTACHMENTS,
+    )
+    """Each file has at most 5 MB and all together at most 10 MB, decoded."""
+    tags = optional(_TAGS, named="Tags")
+    """Names and values by which you find the email again."""
+    headers = optional(HEADERS, named="Headers")
+    """Header fields of your own, by name. Over SMTP these and most others are delivered as they
+    are."""
     unsubscribe = optional(model(UnsubscribeModel), check=_check_unsubscribe_once)
-    scheduled_at = optional(MOMENT)
+    """Writes List-Unsubscribe, and with `oneClick` List-Unsubscribe-Post, in place of these names
+    in `headers`."""
+    scheduled_at = optional(MOMENT, **OF_MOMENT)
+    """When to send it: ISO 8601 with an offset, at least a minute and at most 30 days ahead. Then
+    key, account, sender and suppressions are checked again. Not for preview keys, and not with
+    uploaded files."""
     hold = optional(boolean(), check=_check_no_time)
+    """Whether it waits until somebody releases it, for at most 7 days. Not with `scheduledAt`, for
+    preview keys or with uploaded files."""
     keep = optional(whole_number(least=0, most=MAX_KEEP))
+    """For how many days to keep the content after the hand-over: at most `keepDays` of the account,
+    which is 0 unless an owner has changed it. With 0 nothing is kept."""
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -479,12 +574,20 @@ class SendEmailRequest(WireModel):
 class SendBatchRequest(WireModel):
     """Contract 4.2. Each message is validated separately, as a `SendEmailRequest`."""
 
-    messages = required(list_of(anything(), least=1))
+    messages = required(
+        list_of(anything(), least=1),
+        items={"$ref": "#/components/schemas/SendEmailRequest"},
+        maxItems=100,
+    )
+    """At most 1,000 recipients together. Each message is accepted or refused separately."""
 
 
 class RenderStarterRequest(WireModel):
     """Contract 4.7, and the brand as in a send."""
 
-    variables = optional(VARIABLES)
-    brand_name = optional(_header_text(most=128))
-    logo_url = optional(text(most=2048))
+    variables = optional(VARIABLES, named="Variables")
+    """They replace samples of the template."""
+    brand_name = optional(_header_text(most=128), pattern=HEADER_TEXT)
+    """Shown instead of the account's brand."""
+    logo_url = optional(text(most=2048), format="uri", pattern=r"^https://")
+    """An https: URL. Shown instead of the account's logo."""

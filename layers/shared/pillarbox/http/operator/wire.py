@@ -13,6 +13,7 @@ from pillarbox.domain.ids import is_token
 from pillarbox.http.query import LIMIT, number_in_query, one_of
 from pillarbox.http.wire import (
     FLAG,
+    HEADER_TEXT,
     WireModel,
     after,
     invalid,
@@ -45,8 +46,11 @@ class AccountsQuery(WireModel):
 
     in_query = True
     search = optional(text(least=1, most=MAX_NAME))
+    """A part of the name, or the start of the id."""
     limit = with_default(LIMIT, 25)
-    cursor = optional(after(text(), _check_cursor))
+    """The number of accounts."""
+    cursor = optional(after(text(), _check_cursor), pattern=r"^[0-9a-hjkmnp-tv-z]{12}$")
+    """The `nextCursor` of the page before."""
 
 
 class DeletionQuery(WireModel):
@@ -54,28 +58,36 @@ class DeletionQuery(WireModel):
 
     in_query = True
     drop_pending = with_default(FLAG, default=False)
+    """Whether emails that wait are never sent."""
 
 
 class OwnLimits(WireModel):
     """The limits of an account; null is the plan's limit."""
 
     per_minute = optional(_LIMIT_OR_NONE)
+    """Emails per minute."""
     per_day = optional(_LIMIT_OR_NONE)
+    """Emails per day of UTC."""
     per_month = optional(_LIMIT_OR_NONE)
+    """Emails per month of UTC."""
     recipients_per_day = optional(_LIMIT_OR_NONE)
+    """Recipients per day of UTC."""
 
 
 class OperateAccountRequest(WireModel):
     """Changes to an account. Null changes nothing."""
 
     plan = optional(one_of(Plan))
+    """The account's plan."""
     own_limits = optional(model(OwnLimits))
+    """All limits of its own, in place of those that it has."""
 
 
 class SuspendRequest(WireModel):
     """Why the account is suspended."""
 
-    reason = required(text(least=1, most=MAX_NAME))
+    reason = required(text(least=1, most=MAX_NAME), pattern=HEADER_TEXT)
+    """A note that only operators see."""
 
 
 class RatesQuery(WireModel):
@@ -83,7 +95,9 @@ class RatesQuery(WireModel):
 
     in_query = True
     days = with_default(number_in_query(least=1, most=31), 1)
+    """The time that is counted, up to now."""
     by = with_default(one_of(RankBy), RankBy.VOLUME)
+    """What the accounts are ranked by."""
 
     def since(self, now: datetime) -> datetime:
         """Return the full hour with which the time begins: it needs fewer reads than a part."""
@@ -94,6 +108,7 @@ class RedriveRequest(WireModel):
     """How much to move."""
 
     limit = optional_or(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
+    """The most dead letters to move; 300 by default."""
 
 
 def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.domain.sign_in.passkey import NewPasskeyAnswer, PasskeyAnswer
 from pillarbox.http.messages.replies import View, taken_from
-from pillarbox.http.wire import WireModel, required, text
+from pillarbox.http.wire import HEADER_TEXT, WireModel, required, text
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -39,11 +39,17 @@ class PasskeySignIn(WireModel):
     """The answer of an authenticator to a challenge to sign in."""
 
     flow = required(text(least=1, most=_MAX_FLOW))
+    """That of the challenge."""
     credential_id = required(text(least=1, most=_MAX_ID))
+    """The `id` of the credential, in base64url."""
     client_data = required(text(least=1, most=_MAX_CLIENT_DATA))
+    """`response.clientDataJSON`, in base64url."""
     authenticator_data = required(text(least=1, most=_MAX_AUTHENTICATOR_DATA))
+    """`response.authenticatorData`, in base64url."""
     signature = required(text(least=1, most=_MAX_SIGNATURE))
+    """`response.signature`, in base64url."""
     user_handle = required(text(least=1, most=_MAX_HANDLE))
+    """`response.userHandle`, in base64url."""
 
     def answer(self) -> PasskeyAnswer:
         """Return the answer."""
@@ -60,10 +66,15 @@ class NewPasskey(WireModel):
     """A passkey that an authenticator has made, with the name that its user gives it."""
 
     flow = required(text(least=1, most=_MAX_FLOW))
-    name = required(text(least=1, most=_MAX_NAME))
+    """That of the challenge."""
+    name = required(text(least=1, most=_MAX_NAME), pattern=HEADER_TEXT, maxLength=64)
+    """A name for the user."""
     credential_id = required(text(least=1, most=_MAX_ID))
+    """The `id` of the credential, in base64url."""
     client_data = required(text(least=1, most=_MAX_CLIENT_DATA))
+    """`response.clientDataJSON`, in base64url."""
     attestation = required(text(least=1, most=_MAX_ATTESTATION))
+    """`response.attestationObject`, in base64url."""
 
     def answer(self) -> NewPasskeyAnswer:
         """Return the answer."""

@@ -18,26 +18,32 @@ class ChallengeRequest(WireModel):
     """A request for the work that a code needs."""
 
     email = required(text(least=1, most=_MAX_TEXT))
+    """Where the code is to go."""
 
 
 class PreviewCodeRequest(WireModel):
     """A request for the code for a preview key."""
 
     email = required(text(least=1, most=_MAX_TEXT))
+    """Where the code is to go."""
     proof = required(model(ProofBody))
+    """The challenge for this address, solved."""
 
 
 class PreviewKeyRequest(WireModel):
     """A code and its flow."""
 
     flow = required(text(least=1, most=_MAX_TEXT))
+    """As the response to the request for a code has it."""
     code = required(text(least=1, most=_MAX_TEXT))
+    """The six digits of the email."""
 
 
 class PreviewReport(WireModel):
     """A report of a test mail."""
 
     token = required(text(least=1, most=_MAX_TEXT))
+    """What follows `#` in the link of the test mail."""
 
 
 def read_code_request(event: "APIGatewayProxyEvent") -> "tuple[str, Proof]":

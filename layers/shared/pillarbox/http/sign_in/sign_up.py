@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Final
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
 from pillarbox.http.query import one_of
-from pillarbox.http.wire import WireModel, model, optional, read_body, required, text, whole_number
+from pillarbox.http.wire import (
+    HEADER_TEXT,
+    WireModel,
+    model,
+    optional,
+    read_body,
+    required,
+    text,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -18,23 +27,31 @@ class ProofBody(WireModel):
     """A proof of work, in version 1 of the protocol of ALTCHA."""
 
     algorithm = required(text(most=_MAX_TEXT))
+    """`SHA-256`."""
     challenge = required(text(most=_MAX_TEXT))
+    """As received."""
     number = required(whole_number(least=0, most=MAX_NUMBER))
+    """The number that was found."""
     salt = required(text(most=_MAX_TEXT))
+    """As received."""
     signature = required(text(most=_MAX_TEXT))
+    """As received."""
 
 
 class SignUpBody(WireModel):
     """A new account."""
 
-    name = required(text(least=1))
+    name = required(text(least=1), pattern=HEADER_TEXT, maxLength=128)
+    """The account's name."""
     proof = required(model(ProofBody))
+    """The challenge that was solved."""
 
 
 class ApprovalBody(WireModel):
     """An approval. Without a plan, that of all new accounts counts."""
 
     plan = optional(one_of(Plan))
+    """The plan of the account."""
 
 
 def read_sign_up(event: "APIGatewayProxyEvent") -> tuple[str, Proof]:

@@ -41,21 +41,26 @@ def _is_complete(link: str | None, info: "ValidationInfo") -> str | None:
 class CodeRequestBody(WireModel):
     """A request for a one-time code."""
 
-    email = required(text(least=1, most=1_016))
+    email = required(text(least=1, most=1_016), type="string", format="email")
+    """Where the code is to go."""
 
 
 class SignInRequest(WireModel):
     """Give either `flow` and `code`, or `link`."""
 
     flow = optional(text(least=1, most=_MAX_TEXT))
+    """The `flow` of the request for the code."""
     code = optional(text(least=CODE_LENGTH, most=LONG_CODE_LENGTH))
+    """The digits of the email: six, or ten after many requests."""
     link = optional(text(least=1, most=_MAX_TEXT), check=_is_complete)
+    """The text of a one-time link, in place of flow and code."""
 
 
 class LinkRequest(WireModel):
     """A one-time link that is not used yet."""
 
     link = required(text(least=1, most=_MAX_TEXT))
+    """The text after the `#` of the link."""
 
 
 class EndSessionsQuery(WireModel):
@@ -64,12 +69,14 @@ class EndSessionsQuery(WireModel):
     in_query = True
 
     every = optional(FLAG, name="all")
+    """Whether all sessions of the user end."""
 
 
 class TokenRequest(WireModel):
     """The account that an access token is for."""
 
     account_id = optional(text(least=1, most=_MAX_TEXT))
+    """The id of one of the user's accounts. By default the one whose member the user is longest."""
 
 
 def read_session(event: "APIGatewayProxyEvent") -> SessionToken:

@@ -21,7 +21,7 @@ from pillarbox.domain.templates.draft import (
     TemplateContent,
 )
 from pillarbox.http.json_body import canonical, depth_of
-from pillarbox.http.messages.wire import LOCALE, MAX_VARIABLES_DEPTH, VARIABLES
+from pillarbox.http.messages.wire import LOCALE, LOCALE_PATTERN, MAX_VARIABLES_DEPTH, VARIABLES
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import header_values
 from pillarbox.http.templates.replies import DraftItem
@@ -94,8 +94,11 @@ class LocaleModel(WireModel):
     """What a template has for one locale."""
 
     subject = required(text(most=MAX_SUBJECT))
-    source = required(_SOURCE)
-    own_text = optional(_SOURCE, name="text")
+    """Text with plain references."""
+    source = required(_SOURCE, maxLength=MAX_SOURCE)
+    """The body, in the language of `kind`."""
+    own_text = optional(_SOURCE, name="text", maxLength=MAX_SOURCE)
+    """The text part, with plain references."""
 
     def to_domain(self) -> LocaleContent:
         """Return it as a domain object; an empty text part is none."""
@@ -106,41 +109,67 @@ class CreateTemplateRequest(WireModel):
     """A new template, with a starter, some HTML or a few words as its draft."""
 
     name = required(_NAME)
+    """For people."""
     category = required(_NAME)
-    starter_template = optional(text(least=1, most=MAX_NAME))
-    html = optional(_SOURCE, check=_check_one_source)
+    """A label for sorting."""
+    starter_template = optional(text(least=1, most=MAX_NAME), named="StarterSlug")
+    """The starter to begin with."""
+    html = optional(_SOURCE, check=_check_one_source, maxLength=MAX_SOURCE)
+    """HTML to begin with."""
 
 
 class SaveDraftRequest(WireModel):
     """A whole draft."""
 
     name = required(_NAME)
+    """For people."""
     subject = required(text(most=MAX_SUBJECT))
+    """Text with plain references such as `{{ name }}`."""
     category = required(_NAME)
+    """A label for sorting."""
     kind = required(_KIND)
-    source = required(_SOURCE)
-    own_text = optional(_SOURCE, name="text")
+    """The language of `source`."""
+    source = required(_SOURCE, maxLength=MAX_SOURCE)
+    """The body. It may have faults until it is published."""
+    own_text = optional(_SOURCE, name="text", maxLength=MAX_SOURCE)
+    """The text part, with plain references as in the subject. An empty one removes it; without the
+    field it stays."""
     keep_days = optional(whole_number(least=0, most=MAX_KEEP))
-    locales = optional(models_by_name(LOCALE_NAME, LocaleModel, most=MAX_LOCALES))
-    samples = optional_or(after(json_object(), _check_samples), {})
+    """For at most how many days to keep the content of its emails: never more than `keepDays` of
+    the account. 90 is no limit of its own. Without the field they stay."""
+    locales = optional(
+        models_by_name(LOCALE_NAME, LocaleModel, most=MAX_LOCALES), named="TemplateLocales"
+    )
+    """Without the field they stay. A send with the locale `de-CH` takes `de-CH`, else `de`, else
+    the fields above."""
+    samples = optional_or(after(json_object(), _check_samples), {}, named="Samples")
 
 
 class RestoreVersionRequest(WireModel):
     """The version that becomes the draft."""
 
     version = required(whole_number(least=1, most=MAX_VERSION))
+    """The number of the version."""
 
 
 class RenderTemplateRequest(WireModel):
     """A source and values."""
 
     kind = required(_KIND)
+    """The language of `source`."""
     subject = required(text(most=MAX_SUBJECT))
-    source = required(_SOURCE)
-    own_text = optional(_SOURCE, name="text")
+    """Text with plain references."""
+    source = required(_SOURCE, maxLength=MAX_SOURCE)
+    """The body."""
+    own_text = optional(_SOURCE, name="text", maxLength=MAX_SOURCE)
+    """The text part, with plain references."""
     default = optional(model(LocaleModel))
-    variables = optional(VARIABLES)
-    template_id = optional(after(text(), _check_uuid))
+    """If this is for a locale, the template without one: variables that only one of the two has are
+    problems."""
+    variables = optional(VARIABLES, named="Variables")
+    """The values to show: at most 256 KB and 8 levels."""
+    template_id = optional(after(text(), _check_uuid), format="uuid")
+    """The template whose recent sends to compare with what the source needs."""
 
 
 class TestTemplateRequest(WireModel):
@@ -149,9 +178,12 @@ class TestTemplateRequest(WireModel):
     #: pytest would collect a class of this name.
     __test__ = False
 
-    to = required(text(least=1, most=1_016))
-    locale = optional(LOCALE)
-    variables = optional(VARIABLES)
+    to = required(text(least=1, most=1_016), format="email")
+    """The address of a member of the account."""
+    locale = optional(LOCALE, pattern=LOCALE_PATTERN)
+    """The locale of the draft to send, as in a send."""
+    variables = optional(VARIABLES, named="Variables")
+    """The values to send: at most 256 KB and 8 levels."""
 
 
 def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
