@@ -1,47 +1,11 @@
-"""In-memory implementations of the ports of alerts."""
+"""A timer of alerts that a run of simulated days can afford."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from pillarbox.domain.accounts.alert import Alert, AlertSettings, ChatState, StoredAlert
-
 _MINUTE = timedelta(minutes=1)
-
-
-@dataclass
-class FakeAlerts:
-    """Implements `alerts.ports.AlertRecords`."""
-
-    stored: dict[tuple[str, str], StoredAlert] = field(default_factory=dict)
-    choices: dict[str, AlertSettings] = field(default_factory=dict)
-    chats: dict[str, ChatState] = field(default_factory=dict)
-
-    def add(self, account_id: str, alert: Alert, at: datetime) -> bool:
-        one = self.stored.setdefault((account_id, alert.alert_id), StoredAlert(alert, at))
-        return one.told_at is None
-
-    def of_account(self, account_id: str) -> Sequence[StoredAlert]:
-        found = [one for (owner, _), one in self.stored.items() if owner == account_id]
-        return sorted(found, key=lambda one: (one.raised_at, one.alert.alert_id))
-
-    def mark_told(self, account_id: str, alert_ids: Iterable[str], at: datetime) -> None:
-        for alert_id in alert_ids:
-            key = account_id, alert_id
-            self.stored[key] = replace(self.stored[key], told_at=at)
-
-    def settings(self, account_id: str) -> AlertSettings:
-        return self.choices.get(account_id, AlertSettings())
-
-    def set_settings(self, account_id: str, settings: AlertSettings) -> None:
-        self.choices[account_id] = settings
-
-    def chat_state(self, account_id: str) -> ChatState | None:
-        return self.chats.get(account_id)
-
-    def set_chat_state(self, account_id: str, state: ChatState) -> None:
-        self.chats[account_id] = state
 
 
 @dataclass

@@ -16,6 +16,7 @@ from typing import Any
 from unittest import mock
 from uuid import UUID
 
+from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
@@ -114,7 +115,7 @@ class WebhookWorld:
         self.waiting = DynamoWaitingEvents(self.table, lambda: self.now)
         self.queue = webhooks.FakeWebhookQueue()
         self.due = webhooks.FakeDueTimes()
-        self.alerts = alerts.FakeAlerts()
+        self.alerts = DynamoAlerts(self.table)
         self.alert_times = alerts.FakeAlertTimes()
         self.poster = webhooks.FakeWebhookPoster()
         self.poster.answer = lambda post: self.answer(post.url, post.event_id)

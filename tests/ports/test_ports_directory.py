@@ -1,6 +1,5 @@
 """Keys, accounts, suppressions and templates: `ports.Directory`, `ports.Suppressions`."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from uuid import UUID
 
@@ -11,9 +10,6 @@ from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
-from pillarbox.domain.accounts.account import Account, Brand, Plan
-from pillarbox.domain.accounts.key import ApiKey
-from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from tests.fakes import builders
@@ -46,14 +42,6 @@ def test_one_look_up_returns_everything(ports: Ports) -> None:
     )
 
 
-def test_unknown_records_are_absent(ports: Ports) -> None:
-    """A look-up for an account without records returns nothing."""
-    result = ports.directory.look_up(
-        ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_ids=[TEMPLATE]
-    )
-    assert result == DirectoryResult()
-
-
 def test_only_preview_mail_is_stopped_by_a_report(ports: Ports) -> None:
     """Who stopped preview mail is suppressed for preview keys of all accounts, and for no other."""
     stopped, tagged, bounced = "ann@example.com", "ann+x@example.com", "bob@example.com"
@@ -77,70 +65,12 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
     assert result == DirectoryResult()
 
 
-@pytest.mark.parametrize(
-    "account",
-    [
-        builders.account(plan=Plan.FREE, senders={}, default_sender=None),
-        builders.account(
-            plan=Plan.ENTERPRISE,
-            overrides=Limits(per_minute=0, per_day=None, per_month=7),
-            senders={"a@x.example": True, "b@x.example": False},
-            hold_uncertain=True,
-            name="Ü 😀",
-            brand=Brand(
-                name="Ü",
-                logo_url="https://x.example/l.png",
-                accent="#0a7d5a",
-                from_name="😀",
-                support_email="a@x.example",
-                company_address="Ü",
-                action_url="https://x.example",
-            ),
-        ),
-    ],
-)
-def test_an_account_reads_back(ports: Ports, account: Account) -> None:
-    """Limits of zero and none, senders, `hold_uncertain` and the brand are stored."""
-    ports.put(account)
-    assert ports.directory.look_up(ACCOUNT).account == account
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        replace(builders.preview_key(builders.key_text()), self_service=True),
-        builders.api_key(builders.key_text(), revoked_at=at(5)),
-    ],
-)
-def test_a_key_reads_back(ports: Ports, key: ApiKey) -> None:
-    """A preview key without a preset and a revoked key with its time are stored."""
-    ports.put(key)
-    assert ports.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
-
-
-def test_a_template_reads_back(ports: Ports) -> None:
-    """The mark of an internal template is stored."""
-    template = builders.template(TEMPLATE, internal=True)
-    ports.put(template)
-    result = ports.directory.look_up(ACCOUNT, template_ids=[TEMPLATE])
-    assert result.templates == {TEMPLATE: template}
-
-
 def test_the_first_suppression_stays(ports: Ports) -> None:
     """A suppressed address keeps its first reason."""
     for reason in ("complained", "bounced"):
         ports.suppressions.put(ACCOUNT, "ann@example.com", reason, NOW, None)
     result = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
     assert result.suppressed == {"ann@example.com": "complained"}
-
-
-def test_the_suppressed_among_some_addresses(ports: Ports) -> None:
-    """`find_suppressed` returns the addresses that this account suppressed."""
-    for account, address in ((ACCOUNT, "ann@example.com"), (OTHER, "bob@example.com")):
-        ports.suppressions.put(account, address, "bounced", NOW, None)
-    addresses = ["bob@example.com", "ann@example.com", "ann@example.com"]
-    assert ports.suppressions.find_suppressed(ACCOUNT, addresses) == {"ann@example.com"}
-    assert ports.suppressions.find_suppressed(ACCOUNT, ["cleo@example.com"]) == frozenset()
 
 
 def test_more_keys_than_one_call_takes_are_read(ports: Ports) -> None:

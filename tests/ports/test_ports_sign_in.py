@@ -13,24 +13,18 @@ from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.sign_in.ports import SessionResult
-from pillarbox.domain.sign_in.codes import FlowToken, Link, new_flow
+from pillarbox.domain.sign_in.codes import new_flow
 from pillarbox.domain.sign_in.passkey import Passkey
 from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.session import (
     Member,
     Role,
-    SignInMethod,
     User,
-    new_access,
     new_session,
-    parse_access_token,
 )
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
-
-CODE_TIME = timedelta(minutes=10)
 
 USER = User(user_id="u00000000001", address="Ada@shop.example")
 MEMBER = Member(
@@ -154,40 +148,6 @@ def test_an_invited_owner_is_not_the_last_one(stores: Stores) -> None:
     assert stores.members.change(leaving, None, replace(invited, pending=False)) is None
 
 
-def test_a_member_is_found_by_account_and_by_user(stores: Stores) -> None:
-    """The oldest comes first; a second role replaces the first; a removal removes both sides."""
-    later = replace(MEMBER, account_id="acct00000002", added_at=at(5))
-    for member in (later, MEMBER, replace(MEMBER, role=Role.OWNER)):
-        stores.members.put(member)
-    owner = replace(MEMBER, role=Role.OWNER)
-    assert stores.members.of_user(USER.user_id) == [owner, later]
-    assert stores.members.of_account(ACCOUNT) == [owner]
-    assert stores.members.remove(ACCOUNT, USER.user_id)
-    assert not stores.members.remove(ACCOUNT, USER.user_id)
-    assert stores.members.of_user(USER.user_id) == [later]
-    assert stores.members.of_account(ACCOUNT) == []
-
-
-def test_one_read_has_all_that_a_token_needs(stores: Stores) -> None:
-    """Session, token, member and account are found; each that is missing is None."""
-    session, _ = new_session(USER, "Firefox", NOW)
-    access, text = new_access(session, ACCOUNT, NOW, operator=True)
-    token = parse_access_token(text)
-    nothing = SessionResult(session=None, access=None, member=None, account=account())
-    assert stores.sessions.look_up(token) == nothing
-    stores.sessions.add(session)
-    stores.sessions.add_access(access)
-    stores.members.put(MEMBER)
-    found = stores.sessions.look_up(token)
-    assert (found.session, found.access, found.member) == (session, access, MEMBER)
-    assert found.account == account()
-    assert stores.sessions.look_up(replace(token, digest="0" * 64)).access is None
-    other = stores.sessions.look_up(replace(token, session_id="0" * 12))
-    assert (other.session, other.access) == (None, None)
-    assert stores.sessions.remove(USER.user_id, session.session_id)
-    assert stores.sessions.look_up(token).session is None
-
-
 def test_an_ended_session_is_not_used_again(stores: Stores) -> None:
     """A use is stored while the session exists, and does not bring it back."""
     session, _ = new_session(USER, "Firefox", NOW)
@@ -199,17 +159,6 @@ def test_an_ended_session_is_not_used_again(stores: Stores) -> None:
     assert not stores.sessions.remove(USER.user_id, session.session_id)
     assert not stores.sessions.touch(used)
     assert stores.sessions.get(USER.user_id, session.session_id) is None
-
-
-def test_a_session_keeps_what_it_began_with(stores: Stores) -> None:
-    """The way and the passkey are read back; those of a session without are the code's."""
-    for made in (
-        new_session(USER, "Firefox", NOW)[0],
-        new_session(USER, "Firefox", NOW, SignInMethod.LINK)[0],
-        new_session(USER, "Firefox", NOW, SignInMethod.PASSKEY, PASSKEY.passkey_id)[0],
-    ):
-        stores.sessions.add(made)
-        assert stores.sessions.get(USER.user_id, made.session_id) == made
 
 
 def test_a_passkey_is_added_once_and_removed_once(stores: Stores) -> None:
@@ -246,30 +195,6 @@ def test_a_passkey_is_used_as_it_was_read(stores: Stores) -> None:
     assert stores.passkeys.get(USER.user_id, PASSKEY.passkey_id) is None
 
 
-def test_the_sessions_of_a_user_are_listed_and_removed(stores: Stores) -> None:
-    """The newest comes first; access tokens and other users' sessions are no part of it."""
-    sessions = [new_session(USER, "Firefox", at(n))[0] for n in range(3)]
-    other, _ = new_session(replace(USER, user_id="u00000000009"), "Firefox", NOW)
-    for session in (*sessions, other):
-        stores.sessions.add(session)
-        stores.sessions.add_access(new_access(session, ACCOUNT, NOW, operator=False)[0])
-    assert stores.sessions.of_user(USER.user_id) == sessions[::-1]
-    stores.sessions.remove_all(USER.user_id)
-    assert stores.sessions.of_user(USER.user_id) == []
-    assert stores.sessions.of_user(other.user_id) == [other]
-
-
-def test_a_flow_has_so_many_attempts(stores: Stores) -> None:
-    """An attempt with another secret, after the end or beyond the limit finds nothing."""
-    token, flow, _ = new_flow(USER.address, NOW)
-    stores.flows.put(flow)
-    wrong = FlowToken(token.flow_id, token.user_digest, "0" * 32)
-    assert stores.flows.attempt(wrong, 2, NOW) is None
-    assert stores.flows.attempt(token, 2, NOW + CODE_TIME) is None
-    tries = [stores.flows.attempt(token, 2, NOW) for _ in range(3)]
-    assert tries == [flow, flow, None]
-
-
 def test_a_flow_is_finished_once_beside_others(stores: Stores) -> None:
     """After a right code nothing is checked; the other flow of the address goes on."""
     first, old, _ = new_flow(USER.address, NOW)
@@ -284,23 +209,6 @@ def test_a_flow_is_finished_once_beside_others(stores: Stores) -> None:
     assert stores.flows.finish(old)
     _, absent, _ = new_flow(USER.address, NOW)
     assert not stores.flows.finish(absent)
-
-
-def test_a_link_is_redeemed_once(stores: Stores) -> None:
-    """An absent, used or expired link is none."""
-    link = Link(address=USER.address, at=NOW, expires_at=at(60), account_id=ACCOUNT)
-    for digest in ("a", "b"):
-        stores.flows.put_link(digest, link)
-    assert stores.flows.get_link("a", NOW) == link
-    assert stores.flows.redeem_link("a", NOW) == link
-    assert stores.flows.redeem_link("a", NOW) is None
-    assert [stores.flows.get_link(*given) for given in (("a", NOW), ("b", at(60)), ("c", NOW))] == [
-        None,
-        None,
-        None,
-    ]
-    assert stores.flows.redeem_link("b", at(60)) is None
-    assert stores.flows.redeem_link("c", NOW) is None
 
 
 def test_a_window_counts_up_to_its_limit(stores: Stores) -> None:

@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts, DynamoAlertTimes
 from pillarbox.application.alerts.choices import AlertChoices
 from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
 from pillarbox.application.alerts.raising import Alerts
@@ -27,8 +28,8 @@ from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits, QuotaState
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
-from tests.fakes.alerts import FakeAlerts, FakeAlertTimes
 from tests.fakes.builders import ACCOUNT, NOW
+from tests.fakes.engine_tables import EngineTable
 from tests.refusals import fault
 
 MAX_TEXT = 4_000
@@ -57,8 +58,6 @@ class Desk:
     """An account with two owners, one of whom is its contact too, and a chat that answers."""
 
     now: Any = NOW
-    records: FakeAlerts = field(default_factory=FakeAlerts)
-    times: FakeAlertTimes = field(default_factory=FakeAlertTimes)
     account: Account | None = field(
         default_factory=lambda: builders.account(contact="ada@shop.example")
     )
@@ -69,6 +68,8 @@ class Desk:
     refused: str | None = None
 
     def __post_init__(self) -> None:
+        table = EngineTable("table")
+        self.records, self.times = DynamoAlerts(table), DynamoAlertTimes(table)
         accepted = dict[object, str]()
         self.messages = mock.Mock()
         self.messages.get.side_effect = lambda _, message_id: accepted.get(message_id)
@@ -133,7 +134,7 @@ class Desk:
         return [call.args[1] for call in calls if call.args[0].lower().startswith("ada")]
 
     def choose(self, **choices: Any) -> None:
-        self.records.choices[ACCOUNT] = AlertSettings(**choices)
+        self.records.set_settings(ACCOUNT, AlertSettings(**choices))
 
 
 def test_each_owner_and_the_contact_get_one_email() -> None:
@@ -147,7 +148,7 @@ def test_each_owner_and_the_contact_get_one_email() -> None:
     ]
     desk.raise_all(alert())
     assert desk.run(DAY / 12) == []
-    assert not any(desk.times.minutes.values())
+    assert not [*desk.times.due(desk.now)]
 
 
 def test_a_flood_becomes_one_digest_an_hour() -> None:
@@ -206,7 +207,7 @@ def test_an_account_that_is_gone_hears_nothing() -> None:
     desk.raise_all(alert())
     desk.account = None
     assert desk.run(HOUR) == []
-    assert not any(desk.times.minutes.values())
+    assert not [*desk.times.due(desk.now)]
 
 
 @pytest.mark.parametrize("fails", ["send_mail", "mark_told"])
@@ -274,10 +275,10 @@ def test_a_post_that_fails_is_tried_three_times() -> None:
             assert delay == RETRY_AFTER
             tasks.append(task)
     assert outcomes == ["alert_retry", "alert_retry", "alert_failed"]
-    assert desk.records.chats[ACCOUNT] == ChatState(NOW, "404 no_service")
+    assert desk.records.chat_state(ACCOUNT) == ChatState(NOW, "404 no_service")
     desk.answer = PostResult(status_code=204)
     assert desk.chat.post(tasks[0]) == "alert_posted"
-    assert desk.records.chats[ACCOUNT] == ChatState(NOW)
+    assert desk.records.chat_state(ACCOUNT) == ChatState(NOW)
     assert desk.poster.post.call_args.args[0] == URL
     desk.choose()
     assert desk.chat.post(tasks[0]) == "alert_unwanted"
@@ -327,7 +328,7 @@ def test_a_url_is_checked_like_that_of_an_endpoint(*, webhooks: bool) -> None:
     changes = AlertChanges(chat_url="https://10.0.0.1/", mail=False)
     error = fault(desk.choices.change, ACCOUNT, changes, by="ada")
     assert (error.field, error.code) == ("chatUrl", "invalid_url")
-    assert desk.records.choices == {}
+    assert desk.records.settings(ACCOUNT) == AlertSettings()
     assert desk.slow.take.call_count == webhooks
 
 

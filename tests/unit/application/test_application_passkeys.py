@@ -36,7 +36,6 @@ from pillarbox.domain.sign_in.session import (
     User,
     new_session,
     new_user,
-    parse_cookie,
     user_digest,
 )
 from pillarbox.http.sign_in.passkeys import NewPasskeyChallengeItem, PasskeyChallengeItem
@@ -157,27 +156,6 @@ def refused[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -
     except ServiceError as error:
         return error.code
     return ""
-
-
-def test_a_passkey_signs_its_user_in() -> None:
-    """The session has the user's account; the email, the log and the list tell of the passkey."""
-    world = World()
-    user, device = world.user(), world.authenticator()
-    added = world.add(world.caller(user), device)
-    world.now += MINUTE
-    issued = world.sign_in(device)
-    assert issued.access.chosen is not None
-    assert issued.access.user == user
-    cookie = parse_cookie(issued.cookie)
-    session = world.sessions.get(user.user_id, cookie.session_id)
-    assert session is not None
-    assert (session.method, session.passkey_id) == (SignInMethod.PASSKEY, added.passkey_id)
-    (stored,) = world.cases.of_user(world.caller(user))
-    assert stored == replace(added, used_at=world.now)
-    (notice,) = world.notices
-    assert (notice.address, notice.change, notice.name) == (ADA, "added", "Phone")
-    (entry,) = world.log.entries
-    assert (entry.action, entry.subject, entry.by) == ("passkey.added", "Phone", ADA)
 
 
 def test_an_answer_signs_in_once_and_soon() -> None:
@@ -373,37 +351,6 @@ def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
     world.sign_in(device)
 
 
-def test_only_a_young_session_adds_a_passkey() -> None:
-    """A passkey outlives its session, so a session that somebody found open adds none."""
-    world = World()
-    caller = world.caller(world.user())
-    world.now += rules.FRESH_TIME
-    assert refused(world.cases.challenge_new, caller) == "sign_in_required"
-    world.now -= MINUTE
-    for _ in range(rules.MAX_PASSKEYS):
-        world.add(caller, world.authenticator())
-    assert refused(world.cases.challenge_new, caller) == "passkey_limit_exceeded"
-
-
-def test_a_required_passkey_is_bound_by_the_operators_command() -> None:
-    """A code gives an operator no right, not even to add one; a link of the command adds one."""
-    world = World(required=True)
-    user, device = world.user(operator=True), world.authenticator()
-    by_code, by_link = (world.caller(user, way) for way in (SignInMethod.CODE, SignInMethod.LINK))
-    for caller in (by_code, by_link):
-        access = world.cases.start.issue(caller.session, user, None)
-        assert (access.passkey_needed, access.chosen, access.accounts) == (True, None, [])
-    assert refused(world.cases.challenge_new, by_code) == "sign_in_required"
-    added = world.add(by_link, device)
-    assert refused(world.cases.remove, by_code, added.passkey_id) == "sign_in_required"
-    access = world.sign_in(device).access
-    assert not access.passkey_needed
-    assert access.chosen is not None
-    other = world.authenticator()
-    world.add(world.caller(user, SignInMethod.PASSKEY, added.passkey_id), other)  # no link needed
-    world.sign_in(other)
-
-
 def test_members_need_no_passkey_where_operators_do() -> None:
     """A code signs a member in as before, and adds a passkey."""
     world = World(required=True)
@@ -445,12 +392,3 @@ def test_the_site_follows_the_services_own_address(base: str, site: tuple[str, s
     assert site_of(base) == site
     world = World(base=base)
     assert world.cases.challenge().site == site
-
-
-def test_the_handle_of_another_user_finds_no_passkey() -> None:
-    """A passkey is found under its user's id only."""
-    world = World()
-    device = world.authenticator()
-    world.add(world.caller(world.user()), device)
-    device.user_handle = "AAAA"
-    assert refused(world.sign_in, device) == "invalid_passkey"

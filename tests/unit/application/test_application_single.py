@@ -24,7 +24,6 @@ from tests.fakes.builders import (
     OTHER_HASH,
     PREVIEW_SENDER,
     SENDER,
-    UPGRADE_URL,
     attachment,
     request,
     starter_request,
@@ -119,14 +118,6 @@ def test_a_job_that_cannot_be_queued_needs_no_tombstone(world: World) -> None:
     world.gate.watch = fail
     assert error_of(world, digest=DIGEST).code == "service_unavailable"
     assert (world.store.claims, world.store.tombstones, world.used()) == ({}, set(), {0})
-
-
-def test_another_body_is_a_mismatch(world: World) -> None:
-    """The same key with another body gets 409, and the first answer stays."""
-    world.send(digest=DIGEST)
-    error = error_of(world, request(body_hash=OTHER_HASH), digest=DIGEST)
-    assert (error.status, error.code) == (409, "idempotency_key_mismatch")
-    assert world.send(digest=DIGEST).replayed
 
 
 def test_a_running_request_is_in_flight(world: World) -> None:
@@ -243,33 +234,6 @@ def test_the_first_of_several_faults_is_reported(
     assert left_behind(world) == ({}, {}, [], {}, set())
 
 
-@pytest.mark.parametrize("key", ["bx_live_x", "ü", "x" * 8192, None])
-def test_invalid_keys_get_the_same_error(world: World, key: str | None) -> None:
-    """An unknown, broken or foreign key gets the same 401 with any body."""
-    errors = [
-        error.envelope()
-        for send_request in (request(), ValidationFailed(FieldError("", "no", "no")))
-        for error in [error_of(world, send_request, key or builders.key_text())]
-    ]
-    assert [error["code"] for error in errors] == ["invalid_api_key"] * 2
-    assert errors[0] == errors[1]
-
-
-def test_exactly_one_mode_is_required(world: World) -> None:
-    """No mode gets 400 missing_field; two get 400 multiple_modes with their names."""
-    assert error_of(world, request(html=None)).code == "missing_field"
-    error = error_of(world, request(starter_template="otp", template_id=TEMPLATE))
-    assert error.details == {"given": ["starterTemplate", "templateId", "html"]}
-
-
-@pytest.mark.parametrize("send_request", [request(), request(html=None, template_id=TEMPLATE)])
-def test_preview_keys_send_starters_only(world: World, send_request: object) -> None:
-    """A preview key with html or a saved template gets 403 with the upgrade URL."""
-    error = error_of(world, send_request, world.preview)
-    assert (error.status, error.code) == (403, "upgrade_required")
-    assert error.upgrade_url == UPGRADE_URL
-
-
 def test_preview_limits_are_checked_between_modes_and_sizes(world: World) -> None:
     """A preview key's request fails first for two modes and last for too many recipients."""
     too_many = tuple(f"b{n}@example.com" for n in range(51))
@@ -278,14 +242,6 @@ def test_preview_limits_are_checked_between_modes_and_sizes(world: World) -> Non
     assert error_of(world, request(to=too_many), world.preview).code == "upgrade_required"
     starter = starter_request(to=too_many)
     assert error_of(world, starter, world.preview).code == "recipient_limit_exceeded"
-
-
-def test_preview_keys_send_from_the_fixed_sender(world: World) -> None:
-    """A preview key needs no sender of its own and cannot choose one."""
-    world.set_account(builders.account(plan=Plan.FREE, senders={}, default_sender=None))
-    answer = world.send(starter_request(sender=SENDER), world.preview)
-    assert f'"from":"{PREVIEW_SENDER}"' in answer.body
-    assert world.message().sender == PREVIEW_SENDER
 
 
 def test_an_account_without_a_sender_writes_to_its_contact(world: World) -> None:
@@ -377,20 +333,6 @@ def test_codes_and_links_are_urgent(
     assert not html.urgent
 
 
-def test_a_starter_without_its_required_variable_is_refused(world: World) -> None:
-    """A passcode mail without its code gets a 422 that names it, and nothing is queued."""
-    error = error_of(world, starter_request(variables={"app_name": "x"}), digest=DIGEST)
-    assert isinstance(error, ValidationFailed)
-    assert [error.field for error in error.errors] == ["variables.otp_code"]
-    assert left_behind(world) == ({}, {}, [], {}, set())
-
-
-@pytest.mark.parametrize("slug", ["../x", "__class__", "OTP", ""])
-def test_unknown_starters_are_not_found(world: World, slug: str) -> None:
-    """A slug that is none of the ten, for example a path, gets 404 template_not_found."""
-    assert error_of(world, starter_request(starter_template=slug)).code == "template_not_found"
-
-
 def test_a_saved_template_is_stored_with_the_job(world: World) -> None:
     """A saved template's subject is rendered at once; its source goes with the job."""
     world.store.templates[ACCOUNT, TEMPLATE] = builders.template(TEMPLATE)
@@ -438,22 +380,6 @@ def listed_recipients(error: ServiceError) -> list[object]:
     return [entry["address"] for entry in listed if isinstance(entry, dict)]
 
 
-def test_every_bad_recipient_is_listed(world: World) -> None:
-    """Domains that accept no mail are reported together, with the addresses as they were sent."""
-    world.domains.verdicts = {
-        "gone.example": DomainVerdict.NO_DOMAIN,
-        "null.example": DomainVerdict.NULL_MX,
-        "slow.example": DomainVerdict.UNKNOWN,
-    }
-    recipients = {
-        "to": ("a@GONE.example", "fine@example.com"),
-        "cc": ("b@null.example",),
-        "bcc": ("c@slow.example",),
-    }
-    error = error_of(world, request(**recipients))
-    assert listed_recipients(error) == ["a@GONE.example", "b@null.example"]
-
-
 def test_a_syntax_error_asks_no_name_server(world: World) -> None:
     """All syntax errors are reported together; then neither DNS nor suppressions are asked."""
     world.domains.verdicts["gone.example"] = DomainVerdict.NO_DOMAIN
@@ -462,14 +388,6 @@ def test_a_syntax_error_asks_no_name_server(world: World) -> None:
     assert listed_recipients(error) == ["Ann <ann@example.com>", "nobody"]
     assert world.gate.calls == [LOOK_UP]
     assert world.store.max_addresses == 0
-
-
-def test_suppressed_addresses_ignore_case(world: World) -> None:
-    """If ann@ is suppressed, so is Ann@; the email is refused and the address is listed."""
-    _suppressed(world, {})
-    error = error_of(world, request(to=("bob@example.com",), cc=("ANN@Example.com",)))
-    assert (error.status, error.code) == (400, "recipient_suppressed")
-    assert error.details == {"recipients": [{"address": "ANN@Example.com", "reason": "bounced"}]}
 
 
 def test_repeated_recipients_count_each_time(world: World) -> None:
