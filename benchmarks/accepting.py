@@ -24,7 +24,7 @@ from botocore.client import BaseClient
 
 from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
 from pillarbox import consumer
-from pillarbox.adapters.ses.mailer import SesAccountRate
+from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.domain.accounts.key import AgentSettings, Confirmation
 from pillarbox.domain.errors import ServiceError
 from pillarbox.wiring import services
@@ -207,7 +207,7 @@ def main() -> None:
     """Print the figures as a table."""
     with (
         redirect_stdout(LOG),
-        patch.object(SesAccountRate, "read", lambda _: 14.0),
+        patch.object(SesMailer, "read_rate", lambda _: 14.0),
         running_name_server() as dns,
         running_service(dns) as service,
     ):

@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.ses.mailer import SesAccountRate
+from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.application.delivery.ports import SendingRate
 from tests.aws import Aws
 from tests.contract.ses_domains import aws_response
@@ -80,7 +80,7 @@ def test_the_rate_that_ses_reports(
 ) -> None:
     """The rate is the share of what GetAccount reports; None if SES reports none or is silent."""
     del aws
-    account = SesAccountRate(share)
+    account = SesMailer("set", share)
     events: Any = account._ses.meta.events
     events.register("before-call.sesv2.GetAccount", lambda **_: aws_response(status, body))
-    assert account.read() == rate
+    assert account.read_rate() == rate

@@ -28,7 +28,7 @@ class DeliveryWiring(HistoryWiring):
     @cached_property
     def delivery(self) -> "Delivery":
         from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
-        from pillarbox.adapters.ses.mailer import SesAccountRate, SesMailer
+        from pillarbox.adapters.ses.mailer import SesMailer
         from pillarbox.adapters.sqs.event_queue import SqsEventQueue
         from pillarbox.application.delivery.build_message import build_raw, keeping
         from pillarbox.application.delivery.deliver import Delivery
@@ -41,16 +41,17 @@ class DeliveryWiring(HistoryWiring):
             self.kept_contents.put(KeptContent.of(message), raw)
 
         directory = DynamoDirectory(self.table)
+        mailer = SesMailer(self.settings.configuration_set, self.settings.ses_rate_share)
         return Delivery(
             messages=self.message_store,
             directory=directory,
             holds=Holds(directory, utc_now),
             suppressions=self.suppression_store,
             jobs=self.jobs,
-            mailer=SesMailer(self.settings.configuration_set),
+            mailer=mailer,
             rate=DynamoSendingRate(
                 Table(self.settings.table, retries=False),
-                SesAccountRate(self.settings.ses_rate_share).read,
+                mailer.read_rate,
                 utc_now,
                 sleep,
             ),

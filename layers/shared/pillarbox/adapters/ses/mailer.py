@@ -23,7 +23,7 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as NotConnected
 from botocore.parsers import ResponseParserError
 
-from pillarbox.adapters.aws import client_of, code_of
+from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import snake_case
 from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.messages.message import Message
@@ -88,12 +88,23 @@ class _OfTenant(TypedDict, total=False):
 
 
 class SesMailer:
-    """Implements `delivery.ports.Mailer`."""
+    """Implements `delivery.ports.Mailer`, and reads the account's rate with the same connections.
 
-    _ses: "SESV2Client" = client_of("sesv2", _WITHOUT_RETRIES)
+    Args:
+        configuration_set: that of the emails.
+        rate_share: the percentage of the account's rate that this stack uses; others use the rest.
+        clock: returns the time in seconds.
+    """
 
-    def __init__(self, configuration_set: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        configuration_set: str,
+        rate_share: int = 100,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._ses: SESV2Client = make_client("sesv2", _WITHOUT_RETRIES)
         self._configuration_set = configuration_set
+        self._rate_share = rate_share
         self._clock = clock
         self._lock = Lock()
         #: The emails under way; the most since there are connections, and when that was last so.
@@ -117,6 +128,19 @@ class SesMailer:
         tags = {"account": message.account_id, "message": str(uuid4())}
         with suppress(SendRejected, SendThrottled, SendUncertain):
             self._send(message.sender, (SIMULATOR,), raw, tags)
+
+    def read_rate(self) -> float | None:
+        """Return the stack's share of the recipients per second that GetAccount reports.
+
+        None if it reports none. SES counts recipients.
+        """
+        try:
+            with self._connected() as ses:
+                quota = ses.get_account().get("SendQuota", {})
+        except (ClientError, BotoCoreError):
+            return None
+        rate = quota.get("MaxSendRate", 0.0)
+        return rate * self._rate_share / 100 if rate > 0 else None
 
     def _send(
         self,
@@ -195,28 +219,3 @@ def _failure(error: ClientError, tenant: str | None) -> Exception:
     if tenant and not _ABOUT_THE_MAIL.match(reason):
         return SendThrottled(code)
     return SendRejected(snake_case(code), reason)
-
-
-class SesAccountRate:
-    """Reads the account's rate. SES counts recipients.
-
-    Args:
-        share: the percentage of it that this stack uses; other stacks use the rest.
-    """
-
-    _ses: "SESV2Client" = client_of("sesv2")
-
-    def __init__(self, share: int = 100) -> None:
-        self._share = share
-
-    def read(self) -> float | None:
-        """Return the stack's share of the recipients per second that GetAccount reports.
-
-        None if it reports none.
-        """
-        try:
-            quota = self._ses.get_account().get("SendQuota", {})
-        except (ClientError, BotoCoreError):
-            return None
-        rate = quota.get("MaxSendRate", 0.0)
-        return rate * self._share / 100 if rate > 0 else None
