@@ -207,6 +207,8 @@ def _simplified(template: Template) -> Template:
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         for properties in (unaliased["Globals"]["Function"], *functions):
             properties.pop(name, None)
+    # The engine speaks no TLS, and the layer has no file of authorities here.
+    del unaliased["Globals"]["Function"]["Environment"]["Variables"]["AWS_CA_BUNDLE"]
     url = unaliased["Resources"]["SendEmailUrl"]
     del url["DependsOn"], url["Properties"]["Qualifier"]
     body = unaliased["Resources"]["Api"]["Properties"]["DefinitionBody"]

@@ -1,10 +1,11 @@
-"""Remove the data from botocore that the layer's clients do not read.
+"""Remove the data from botocore that the layer's clients do not read, and name its authorities.
 
     python3.13 trim_sdk.py FOLDER [SERVICE…]    (the folder that contains botocore)
 
 When botocore makes its first client, it reads the endpoints of all services, and when it makes the
 first one of a service, the model of each of its operations: a fifth of a delivery's cold start.
-botocore's code stays unchanged.
+Each connection of botocore reads all of its 126 authorities: 25 ms of a processor. AWS's own
+endpoints need those of Amazon, which `amazon.pem` has. botocore's code stays unchanged.
 
 This program belongs to the layer's folder: SAM builds the layer from a copy of this folder, and
 rebuilds it only after a change in it.
@@ -12,6 +13,7 @@ rebuilds it only after a change in it.
 
 import gzip
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -67,9 +69,20 @@ def trim(site: Path, *more: str) -> None:
         if folder.is_dir() and folder.name not in services:
             shutil.rmtree(folder)
     _trim_endpoints(data / "endpoints.json", services)
+    (site / "amazon.pem").write_text(amazon_authorities(site / "botocore" / "cacert.pem"))
     for service, operations in OPERATIONS.items():
         newest = max((data / service).iterdir())
         _trim_model(next(newest.glob("service-2.json*")), operations.split())
+
+
+def amazon_authorities(bundle: Path) -> str:
+    """Return the certificates of Amazon Trust Services and of Starfield, which signs its roots.
+
+    AWS's endpoints in the partition `aws` have certificates of Amazon Trust Services
+    (https://aws.amazon.com/blogs/security/how-to-prepare-for-aws-move-to-its-own-certificate-authority/).
+    """
+    parts = re.split(r"(?=^# Issuer: )", bundle.read_text(), flags=re.MULTILINE)
+    return "".join(part for part in parts if re.match(r".*\bO=(Amazon|Starfield)", part))
 
 
 def _trim_endpoints(path: Path, services: dict[str, str]) -> None:

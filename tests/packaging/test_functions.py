@@ -121,6 +121,7 @@ def running(
     ports = free_port(), free_port()
     settings = settings_of(function, stack) | {
         "AWS_LAMBDA_FUNCTION_NAME": resource_of(function),
+        "AWS_CA_BUNDLE": str(layer / "python" / "amazon.pem"),
         # Compiled once a run, and not into the folders, since for root none is read-only.
         "PYTHONPYCACHEPREFIX": str(layer.with_name("bytecode")),
     }

@@ -2,8 +2,10 @@
 
 import re
 import shutil
+import ssl
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,14 @@ def test_the_trimmed_sdk_is_the_complete_one_for_what_remains(tmp_path: Path) ->
             assert ours == theirs
         for part in complete[service].keys() - {"operations", "shapes"}:
             assert trimmed[part] == complete[service][part]
+    authorities = ssl.create_default_context(cafile=tmp_path / "amazon.pem").get_ca_certs()
+    owners = Counter(
+        name
+        for each in authorities
+        for ((kind, name),) in each["subject"]
+        if kind == "organizationName"
+    )
+    assert owners == {"Amazon": 4, "Starfield Technologies, Inc.": 3}
     assert not (tmp_path / "botocore" / "data" / "sns").exists()
     assert endpoints_file.stat().st_size < cached.stat().st_size, "the cached copy stays complete"
 
