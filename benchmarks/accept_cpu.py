@@ -19,15 +19,16 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 import boto3
 
 from benchmarks.accepting import MAIL
-from benchmarks.cold_start import LAYER, PYTHON, first_requests, instructions, post, prepare
+from benchmarks.cold_start import LAYER, PYTHON, instructions, prepare
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import records
 from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import ANYONE, AgentSettings, Confirmation
 from pillarbox.settings import Settings
 from tests.aws import create_table
 from tests.fakes import builders
@@ -159,10 +160,50 @@ async def engine_with_key(folder: Path) -> AsyncIterator[str]:
         await engine.stop()
 
 
+def post(key: str, body: object) -> dict[str, Any]:
+    """Return the event of a POST request, as API Gateway sends it."""
+    headers = {"User-Agent": "shop/1.0", "X-API-Key": key}
+    return {
+        "resource": "/v1/emails",
+        "path": "/v1/emails",
+        "httpMethod": "POST",
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "pathParameters": None,
+        "queryStringParameters": None,
+        "multiValueQueryStringParameters": None,
+        "requestContext": {"requestId": "benchmark", "stage": "api"},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+    }
+
+
+def agent_variables() -> dict[str, str]:
+    """Return the variables of a function, with an event of an agent's key and AWS's answers."""
+    text = builders.key_text()
+    agent = AgentSettings(recipients=(ANYONE,), confirmation=Confirmation.OFF)
+    items = [
+        records.account_item(builders.account()),
+        records.key_item(builders.api_key(text, agent=agent)),
+    ]
+    answers = {
+        "BatchGetItem": {"Responses": {Settings(builders.environment()).table: items}},
+        "UpdateItem": {"Attributes": {"used": {"N": "1"}}},
+    }
+    return builders.environment() | {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "POWERTOOLS_SERVICE_NAME": "benchmark",
+        "EVENT": json.dumps(post(text, MAIL)),
+        "ANSWERS": json.dumps(answers),
+    }
+
+
 def print_instructions() -> None:
     """Print the instructions of one email of an agent: the difference between 30 and 10."""
     prepare()
-    variables = first_requests()["send_email"][1]
+    variables = agent_variables()
     path = (ROOT / "functions" / "send_email", ROOT / "layers" / "shared", LAYER)
     server = subprocess.Popen([PYTHON, "-c", _SERVER, variables["ANSWERS"]], stdout=subprocess.PIPE)
     with server:

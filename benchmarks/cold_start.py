@@ -1,29 +1,42 @@
 """The cost of a cold start in instructions, which do not depend on the load of the machine.
 
-    .venv/bin/python -m benchmarks.cold_start [FUNCTION…]    (valgrind must be installed)
+    .venv/bin/python -m benchmarks.cold_start [FUNCTION…]
 
-Without a name it measures all of `functions/`, which takes half an hour. Each function is imported
-and creates its first client, as its first request does. The environment has only what the layer
-and the runtime have, compiled beforehand. The floor is an interpreter with the runtime's boto3 and
-the same clients.
+It needs valgrind and a running local stack (`make up`). Without a name it measures all of
+`functions/`, which takes half an hour. Each function has the variables that it has in the stack,
+handles its sample of `events/`, and calls AWS over TLS. The environment has only what the layer
+and the runtime have, compiled beforehand.
 
-The last column also has the first request, so that no work hides behind the first client. AWS
-responds inside the client and no name server responds, so it has no connection.
+There are two figures, because Lambda loads the handler's module with a whole processor, and gives
+a request the share that belongs to the function's memory (docs/decisions/aws.md, "Loading").
 """
 
+import http.client
 import json
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
+from time import time
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from benchmarks.accepting import MAIL
-from pillarbox.adapters.dynamodb import records
-from pillarbox.domain.accounts.key import ANYONE, AgentSettings, Confirmation, KeyType, new_key_text
+import boto3
+
+from admin.connection import sdk_pointed_at
+from admin.local_stack import read_local_stack
+from local import relay
+from local.samples import camel_case, sample_event, values_of
+from pillarbox.settings import Settings
+from pillarbox.wiring import Wiring
 from tests.fakes import builders
 
 ROOT: Final = Path(__file__).parent.parent
@@ -31,165 +44,25 @@ ENVIRONMENT: Final = ROOT / ".local" / "cold-start"
 PYTHON: Final = ENVIRONMENT / "bin" / "python"
 LAYER: Final = ENVIRONMENT / "layer"
 
-_FLOOR_TWO: Final = "import boto3; boto3.client('dynamodb'); boto3.client('sqs')"
-_FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
-
-_TABLE: Final = "services().table.client"
-_CALLER: Final = f"services().caller_authentication; {_TABLE}"
-_SESSION: Final = f"services().session_authentication; {_TABLE}"
-_QUEUE: Final = "services().jobs._sqs"
-#: One reads the rate, and one sends.
-_SES: Final = "d = services().delivery; d.mailer._ses; d.rate._read_rate.__self__._ses"
-
-#: The first clients of each function and its floor: those that have a queue have two. A function of
-#: the dashboard also creates the use case of the page that calls it.
-PROGRAMS: Final = {
-    "aggregate_stats": (f"services().aggregation; {_TABLE}", _FLOOR_ONE),
-    "announce_events": (f"services().announcement; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
-    "change_message": (f"services().changes; {_CALLER}; {_QUEUE}", _FLOOR_TWO),
-    "create_account": (f"services().sign_up; {_SESSION}", _FLOOR_ONE),
-    "delete_account": (
-        f"services().account_deletion; services().operator_authentication; {_TABLE}",
-        _FLOOR_ONE,
-    ),
-    "delete_template": (f"services().template_library; {_CALLER}", _FLOOR_ONE),
-    "deliver_message": (f"{_SES}; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
-    "edit_templates": (f"services().template_editing; {_SESSION}", _FLOOR_ONE),
-    "enqueue_due": (f"services().due_mail; services().due_tasks; {_TABLE}", _FLOOR_ONE),
-    "get_analytics": (f"services().history_queries; {_CALLER}", _FLOOR_ONE),
-    "get_me": (f"services().caller_lookup; {_TABLE}", _FLOOR_ONE),
-    "get_message": (f"services().message_lookup; services().authentication; {_TABLE}", _FLOOR_ONE),
-    "get_template": (f"services().template_library; {_CALLER}", _FLOOR_ONE),
-    "issue_preview_key": (f"services().preview_keys; {_TABLE}", _FLOOR_ONE),
-    "list_messages": (f"services().history_queries; {_CALLER}", _FLOOR_ONE),
-    "list_starter_templates": (f"services().authentication; {_TABLE}", _FLOOR_ONE),
-    "list_templates": (f"services().template_library; {_CALLER}", _FLOOR_ONE),
-    "mail_code": (
-        "services().code_mail.send_mail.jobs._sqs; services().credentials.client",
-        _FLOOR_TWO,
-    ),
-    "manage_account": (f"services().accounts; services().account_usage; {_SESSION}", _FLOOR_ONE),
-    "manage_domains": (f"services().account_domains; {_SESSION}", _FLOOR_ONE),
-    "manage_keys": (f"services().api_keys; services().key_uses; {_SESSION}", _FLOOR_ONE),
-    "manage_members": (f"services().account_members; {_SESSION}", _FLOOR_ONE),
-    "mcp": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
-    "operate": (
-        f"services().account_list; services().operator_authentication; {_TABLE}",
-        _FLOOR_ONE,
-    ),
-    "passkeys": (f"services().passkeys; {_SESSION}", _FLOOR_ONE),
-    "post_webhooks": (f"services().webhook_worker; {_TABLE}", _FLOOR_ONE),
-    "preview_starter_template": (f"services().authentication; {_TABLE}", _FLOOR_ONE),
-    "provide_resources": (
-        f"services().management_api; services().provisioned_secrets; {_TABLE}",
-        _FLOOR_ONE,
-    ),
-    "read_webhooks": (f"services().webhook_queries; {_CALLER}", _FLOOR_ONE),
-    "record_feedback": (f"services().feedback; {_TABLE}", _FLOOR_ONE),
-    "resend": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
-    "send_batch": (f"services().batch_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
-    "send_email": (f"services().single_send; {_TABLE}; {_QUEUE}", _FLOOR_TWO),
-    "sign_in": ("services().sign_in; services().credentials.client", _FLOOR_ONE),
-    "sweep_account": (f"services().sweep; services().sweep_tasks._sqs; {_TABLE}", _FLOOR_TWO),
-    "sweep_messages": (f"services().sweep_plan; services().sweep_tasks._sqs; {_TABLE}", _FLOOR_TWO),
-    "write_webhooks": (f"services().webhooks; {_CALLER}", _FLOOR_ONE),
-}
-#: The goals that differ from that of all others.
-_GOAL: Final = 1.10
-_GOALS: Final = {"send_email": 0.85, "deliver_message": 1.00}
-
-#: What every function finds in its environment, and the switches that the functions above read.
-SETTINGS: Final = builders.environment() | {
-    "AWS_ACCESS_KEY_ID": "testing",
-    "AWS_SECRET_ACCESS_KEY": "testing",
-    "AWS_DEFAULT_REGION": "eu-west-1",
-    "POWERTOOLS_SERVICE_NAME": "benchmark",
-    "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
-    "PILLARBOX_WEBHOOKS": "on",
-    "PILLARBOX_SIGN_UP": "open",
-}
-
-
-#: Handles one request. AWS responds with what the variable ANSWERS has for an operation.
-_REQUEST: Final = """
+#: Million instructions of the first request, at most.
+_GOAL: Final = 20
+_GOALS: Final = {"deliver_message": 60}
+_LOAD: Final = "import app"
+_FIRST: Final = """
 import json, os
 from types import SimpleNamespace
 import app
-from pillarbox.adapters.direct import client
-from pillarbox.adapters.direct import Response
 
-answers = json.loads(os.environ["ANSWERS"])
-
-class Connection:
-    reusable = True
-
-    def __init__(self, *_):
-        pass
-
-    def exchange(self, request):
-        operation = request.split(b"x-amz-target: ")[1].split(b"\\r")[0].decode().split(".")[1]
-        return Response(200, {}, json.dumps(answers.get(operation, {})).encode())
-
-client.AwsConnection = Connection
 context = SimpleNamespace(
-    aws_request_id="1", function_name="f", memory_limit_in_mb=1024, invoked_function_arn="arn"
+    aws_request_id="1", function_name="f", memory_limit_in_mb=1024, invoked_function_arn="arn",
+    get_remaining_time_in_millis=lambda: 300_000,
 )
 answer = app.lambda_handler(json.loads(os.environ["EVENT"]), context)
-assert answer["statusCode"] == 200, answer
+with open(os.environ["ANSWER"], "w") as file:
+    json.dump(answer, file)
 """
-#: So that a look-up is made and ends at once.
-_NO_NAME_SERVER: Final = """
-import dns.exception, dns.resolver
-
-def resolve(*_, **__):
-    raise dns.exception.Timeout
-
-dns.resolver.Resolver.resolve = resolve
-"""
-
-
-def post(key: str, body: object, path: str = "/v1/emails") -> dict[str, Any]:
-    """Return the event of a POST request, as API Gateway sends it."""
-    headers = {"User-Agent": "shop/1.0", "X-API-Key": key}
-    return {
-        "resource": path,
-        "path": path,
-        "httpMethod": "POST",
-        "headers": headers,
-        "multiValueHeaders": {name: [value] for name, value in headers.items()},
-        "pathParameters": None,
-        "queryStringParameters": None,
-        "multiValueQueryStringParameters": None,
-        "requestContext": {"requestId": "benchmark", "stage": "api"},
-        "body": json.dumps(body),
-        "isBase64Encoded": False,
-    }
-
-
-def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
-    """Return a program and its variables for each function that parses a body."""
-    text = new_key_text(builders.ACCOUNT, KeyType.LIVE)
-    # Without a confirmation, which would need a second request to the MCP server.
-    agent = AgentSettings(recipients=(ANYONE,), confirmation=Confirmation.OFF)
-    key = builders.api_key(text, agent=agent)
-    items = [records.account_item(builders.account()), records.key_item(key)]
-    answers = {
-        "BatchGetItem": {"Responses": {SETTINGS["PILLARBOX_TABLE"]: items}},
-        "UpdateItem": {"Attributes": {"used": {"N": "1"}}},
-    }
-    preview = post(text, {"variables": MAIL["variables"]}, "/v1/starter-templates/{slug}/preview")
-    preview |= {"pathParameters": {"slug": "password_reset"}}
-    rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-    call = rpc | {"params": {"name": "send_email", "arguments": MAIL}}
-    return {
-        "mcp": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, call, "/v1/mcp"), answers)),
-        "send_email": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, MAIL), answers)),
-        "preview_starter_template": (_REQUEST, _variables(preview, answers)),
-    }
-
-
-def _variables(event: dict[str, Any], answers: dict[str, Any]) -> dict[str, str]:
-    return {"EVENT": json.dumps(event), "ANSWERS": json.dumps(answers)}
+#: The email whose job `deliver_message` gets.
+_CODE: Final = {"app_name": "Shop", "otp_code": "123456", "expiry_minutes": "10"}
 
 
 def prepare() -> None:
@@ -216,7 +89,7 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
             *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
             *(PYTHON, "-c", program),
         ],
-        env=os.environ | SETTINGS | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
         check=True,
         capture_output=True,
         text=True,
@@ -227,33 +100,111 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
     return int(collected[1]) // 1_000_000
 
 
+class _Tls(BaseHTTPRequestHandler):
+    """Takes requests over TLS and passes them on to a server of the stack."""
+
+    protocol_version = "HTTP/1.1"
+    target = ""
+
+    def _pass_on(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        # The server takes requests to itself only.
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+        server = http.client.HTTPConnection(self.target)
+        server.request(self.command, self.path, body, headers)
+        response = server.getresponse()
+        answer = response.read()
+        self.send_response_only(response.status)
+        for name, value in response.getheaders():
+            if name.lower() not in {"content-length", "connection", "transfer-encoding"}:
+                self.send_header(name, value)
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _pass_on  # noqa: N815  http.server
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def over_tls(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Let the endpoints of AWS speak TLS; return the variables that name them and whom to trust."""
+    certificate = relay.self_signed()
+    pair, trusted = folder / "pair.pem", folder / "trusted.pem"
+    pair.write_bytes(certificate.chain + certificate.key)
+    trusted.write_bytes((LAYER / "amazon.pem").read_bytes() + certificate.chain)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pair)
+    variables = {name: text for name, text in environment.items() if name.startswith("AWS_")}
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SESV2"):
+        handler = type("Handler", (_Tls,), {"target": urlsplit(variables[name]).netloc})
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        Thread(target=server.serve_forever, daemon=True).start()
+        variables[name] = f"https://localhost:{server.server_port}"
+    return variables | {"AWS_CA_BUNDLE": str(trusted)}
+
+
+def deployed_variables() -> dict[str, dict[str, str]]:
+    """Return the variables of each function that the stack has, by its name in the template."""
+    functions = boto3.client("lambda").list_functions(MaxItems=1000)["Functions"]
+    return {
+        each["FunctionName"].split("-")[1]: each["Environment"]["Variables"] for each in functions
+    }
+
+
+def event_of(function: str, stack: Mapping[str, Any]) -> str:
+    """Return the sample event of a function; `deliver_message` gets the job of a new email."""
+    if function != "deliver_message":
+        return sample_event(camel_case(function), values_of(stack))
+    sqs = boto3.client("sqs")
+    queue = sqs.create_queue(QueueName=f"cold-start-{os.getpid()}")["QueueUrl"]
+    queues = (Settings.jobs_queue_url.variable, Settings.urgent_jobs_queue_url.variable)
+    wiring = Wiring(Settings(stack["environment"] | dict.fromkeys(queues, queue)))
+    mail = builders.request(starter_template="otp", variables=_CODE, html=None, subject=None)
+    wiring.single_send.submit(
+        stack["keys"]["live"], mail, None, str, origin=None, request_id="benchmark"
+    )
+    (job,) = sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=5)["Messages"]
+    sqs.delete_message(QueueUrl=queue, ReceiptHandle=job["ReceiptHandle"])
+    times = ("SentTimestamp", "ApproximateFirstReceiveTimestamp")
+    record = {
+        "messageId": "1",
+        "receiptHandle": job["ReceiptHandle"],
+        "body": job["Body"],
+        "attributes": dict.fromkeys(times, str(int(time() * 1000)))
+        | {"ApproximateReceiveCount": "1", "SenderId": "benchmark"},
+        "messageAttributes": {},
+        "md5OfBody": job["MD5OfBody"],
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:cold-start",
+        "awsRegion": "us-east-1",
+    }
+    return json.dumps({"Records": [record]})
+
+
 def main() -> None:
     """Print the figures as a table."""
-    functions = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
-    if missing := set(functions) ^ PROGRAMS.keys():
-        raise SystemExit(f"PROGRAMS and functions/ differ: {', '.join(sorted(missing))}")
+    functions = sys.argv[1:] or sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
     prepare()
-    empty = instructions("pass")
-    floors = {floor: instructions(floor) for floor in (_FLOOR_ONE, _FLOOR_TWO)}
-    print(f"an empty interpreter: {empty} M; the floors: {sorted(floors.values())} M\n")
-    print("| function | M instructions | floor | ratio | goal | with the first request |")
-    print("|---|---|---|---|---|---|")
-    requests = first_requests()
-    for name in sys.argv[1:] or functions:
-        first_client, floor = PROGRAMS[name]
-        path = (ROOT / "functions" / name, ROOT / "layers" / "shared", LAYER)
-        program = f"import app; from pillarbox.wiring import services; {first_client}"
-        count = instructions(program, *path)
-        ratio = (count - empty) / (floors[floor] - empty)
-        more = ""
-        if name in requests:
-            program, variables = requests[name]
-            more = f"{instructions(program, *path, **variables)}"
-        goal = _GOALS.get(name, _GOAL)
-        print(
-            f"| {name} | {count} | {floors[floor]} | {ratio:.2f} | {goal:.2f} | {more} |",
-            flush=True,
-        )
+    stack = read_local_stack()
+    print("| function | loading | first request | goal | answer |\n|---|---|---|---|---|")
+    with sdk_pointed_at(stack["environment"]), tempfile.TemporaryDirectory() as folder:
+        tls, deployed = over_tls(stack["environment"], Path(folder)), deployed_variables()
+        answer = Path(folder) / "answer"
+        for name in functions:
+            path = (ROOT / "functions" / name, ROOT / "layers" / "shared", LAYER)
+            # The stack does not have the function that only CloudFormation invokes.
+            own = deployed.get(camel_case(name)) or builders.environment()
+            more = {"AWS_LAMBDA_FUNCTION_NAME": name, "ANSWER": str(answer)}
+            variables = own | tls | more | {"EVENT": event_of(name, stack)}
+            loading = instructions(_LOAD, *path, **variables)
+            first = instructions(_FIRST, *path, **variables) - loading
+            given = json.loads(answer.read_text())
+            status = given.get("statusCode", given) if given else given
+            goal = _GOALS.get(name, _GOAL)
+            print(f"| {name} | {loading} | {first} | {goal} | {status} |", flush=True)
 
 
 if __name__ == "__main__":

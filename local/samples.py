@@ -30,7 +30,7 @@ def sample_event(function: str, values: Values) -> str:
         function: the name that it has in the template.
         values: what gives the value of each placeholder; called only if the sample needs it.
     """
-    functions = {_camel_case(path.stem): path for path in sorted(_EVENTS.glob("*.json"))}
+    functions = {camel_case(path.stem): path for path in sorted(_EVENTS.glob("*.json"))}
     if function not in functions:
         raise NoSuchFunction(f"FUNCTION is one of: {', '.join(functions)}.")
     text = functions[function].read_text()
@@ -79,6 +79,6 @@ def values_of(stack: Mapping[str, Any]) -> Values:
     }
 
 
-def _camel_case(name: str) -> str:
+def camel_case(name: str) -> str:
     """Return the name that a function has in the template."""
     return re.sub(r"(?:^|_)(\w)", lambda letter: letter[1].upper(), name)

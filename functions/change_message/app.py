@@ -9,7 +9,7 @@ from pillarbox.http.messages.changes import MessageContent, read_resend, read_ti
 from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
 from pillarbox.http.messages.views import HeldContent, check_shown, message_detail
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
-from pillarbox.wiring import services, utc_now
+from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
 
@@ -90,4 +90,5 @@ def _caller(scope: str = EMAILS_SEND) -> Caller:
     )
 
 
+load(lambda it: (it.caller_authentication, it.changes))
 lambda_handler = entrypoint(app)

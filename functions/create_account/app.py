@@ -12,7 +12,7 @@ from pillarbox.http.sign_in.replies import ChosenAccount, PendingList, SignUpIte
 from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -74,4 +74,5 @@ def _principal() -> SessionPrincipal:
     return services().session_authentication.authenticate(read_session(app.current_event))
 
 
+load(lambda it: (it.session_authentication, it.sign_up))
 lambda_handler = entrypoint(app)

@@ -10,7 +10,7 @@ from pillarbox.http.operator.replies import DeletionState
 from pillarbox.http.operator.wire import DeletionQuery
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
-from pillarbox.wiring import services, utc_now
+from pillarbox.wiring import load, services, utc_now
 
 #: How long one request deletes: well within the gateway's 29 seconds.
 _TIME: Final = timedelta(seconds=20)
@@ -27,4 +27,5 @@ def delete_account(account_id: str) -> Reply:
     return reply(DeletionState.of(deletion.delete(plan, until=until), id=account_id))
 
 
+load(lambda it: (it.operator_authentication, it.account_deletion))
 lambda_handler = entrypoint(app)

@@ -4,7 +4,7 @@ from pillarbox.domain.accounts.key import TEMPLATES_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply_nothing
 from pillarbox.http.requests import read_caller, read_uuid
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -18,4 +18,5 @@ def delete_template(template_id: str) -> Reply:
     return reply_nothing()
 
 
+load(lambda it: (it.caller_authentication, it.template_library))
 lambda_handler = entrypoint(app)

@@ -9,7 +9,7 @@ from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
-from pillarbox.wiring import services, utc_now
+from pillarbox.wiring import load, services, utc_now
 
 #: In milliseconds. SES may take 23 s, and a hand-over must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
@@ -159,4 +159,5 @@ def _time(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
+load(lambda it: it.delivery)
 lambda_handler = consume_in_turns(deliver, turn, count_late)

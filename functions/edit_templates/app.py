@@ -29,7 +29,7 @@ from pillarbox.http.templates.wire import (
     showing_conflicts,
 )
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -184,4 +184,5 @@ def _id(template_id: str) -> UUID:
     return read_uuid(template_id, "id")
 
 
+load(lambda it: (it.session_authentication, it.template_editing, it.render_source))
 lambda_handler = entrypoint(app)

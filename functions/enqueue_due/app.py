@@ -3,7 +3,7 @@
 from typing import Any
 
 from pillarbox.consumer import LambdaContext, run_on_schedule
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 
 def enqueue_due(_: dict[str, Any], __: LambdaContext) -> dict[str, int]:
@@ -19,4 +19,5 @@ def enqueue_due(_: dict[str, Any], __: LambdaContext) -> dict[str, int]:
     return {"emails_due": emails, "webhook_tasks_due": tasks, "alerts_told": alerts}
 
 
+load(lambda it: (it.due_mail, it.due_tasks, it.alert_telling))
 lambda_handler = run_on_schedule(enqueue_due)

@@ -7,7 +7,7 @@ from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import analytics_result
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_credential, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -26,4 +26,5 @@ def get_analytics() -> Reply:
     return reply(analytics_result(analytics, query.since, query.until, query.bucket))
 
 
+load(lambda it: (it.caller_authentication, it.history_queries))
 lambda_handler = entrypoint(app)

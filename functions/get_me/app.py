@@ -4,7 +4,7 @@ from pillarbox.http.accounts.replies import CallerDetail
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.requests import read_api_key, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -15,4 +15,5 @@ def get_me() -> Reply:
     return reply(CallerDetail.of(services().caller_lookup.get(key, origin=origin)))
 
 
+load(lambda it: it.caller_lookup)
 lambda_handler = entrypoint(app)

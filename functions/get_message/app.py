@@ -5,7 +5,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import message_detail
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -20,4 +20,5 @@ def get_message(message_id: str) -> Reply:
     return reply(message_detail(message, services().region))
 
 
+load(lambda it: (it.caller_authentication, it.message_lookup))
 lambda_handler = entrypoint(app)

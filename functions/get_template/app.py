@@ -1,12 +1,12 @@
 """GET /v1/templates/{id}: get a saved template with a preview (contract 4.9)."""
 
-from pillarbox.application.templates.saved import preview_html
+from pillarbox.application.templates.previews import preview_html
 from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import TemplateDetail
 from pillarbox.http.requests import read_caller, read_uuid
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -22,4 +22,5 @@ def get_template(template_id: str) -> Reply:
     return reply(TemplateDetail.of(template, preview_html=preview_html(template)))
 
 
+load(lambda it: (it.caller_authentication, it.template_library))
 lambda_handler = entrypoint(app)

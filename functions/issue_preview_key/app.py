@@ -13,7 +13,7 @@ from pillarbox.http.sign_in.preview_keys import (
 from pillarbox.http.sign_in.replies import ChallengeOffer, FlowItem, PreviewKeyItem
 from pillarbox.http.sign_in.wire import refuse_other_sites
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -46,4 +46,5 @@ def report() -> Reply:
     return reply_nothing()
 
 
+load(lambda it: it.preview_keys)
 lambda_handler = entrypoint(app)

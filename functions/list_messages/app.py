@@ -7,7 +7,7 @@ from pillarbox.http.messages.replies import Reply, reply_page
 from pillarbox.http.messages.views import MessageItem
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_credential, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -27,4 +27,5 @@ def list_messages() -> Reply:
     )
 
 
+load(lambda it: (it.caller_authentication, it.history_queries))
 lambda_handler = entrypoint(app)

@@ -5,7 +5,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import StarterItem
 from pillarbox.http.requests import read_credential, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -19,4 +19,5 @@ def list_starter_templates() -> Reply:
     return reply([StarterItem.of(starter) for starter in list_starters()])
 
 
+load(lambda it: it.caller_authentication)
 lambda_handler = entrypoint(app)

@@ -6,7 +6,7 @@ from pillarbox.http.messages.replies import Reply, reply_page
 from pillarbox.http.messages.views import TemplateItem
 from pillarbox.http.query import TemplatesQuery, read_query
 from pillarbox.http.requests import read_caller
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -25,4 +25,5 @@ def list_templates() -> Reply:
     )
 
 
+load(lambda it: (it.caller_authentication, it.template_library))
 lambda_handler = entrypoint(app)

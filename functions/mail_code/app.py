@@ -3,7 +3,7 @@
 from typing import Any
 
 from pillarbox.consumer import LambdaContext, run_on_invocation
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 
 def mail_code(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
@@ -15,4 +15,5 @@ def mail_code(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
     return {"code_accepted": int(accepted)}
 
 
+load(lambda it: (it.code_mail, it.read_code_request))
 lambda_handler = run_on_invocation(mail_code)

@@ -34,7 +34,7 @@ from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -147,4 +147,5 @@ def _resend() -> App:
     return suppression_routes(services)
 
 
+load(lambda it: (it.caller_authentication, it.accounts, it.account_usage))
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -19,7 +19,7 @@ from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -123,4 +123,5 @@ def _resend() -> App:
     return domain_routes(services)
 
 
+load(lambda it: (it.caller_authentication, it.account_domains, it.senders))
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -10,7 +10,7 @@ from pillarbox.http.app import App, build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller, read_known
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -62,4 +62,5 @@ def _resend() -> App:
     return api_key_routes(services)
 
 
+load(lambda it: (it.caller_authentication, it.api_keys, it.key_uses))
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -10,7 +10,7 @@ from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -63,4 +63,5 @@ def _principal(scope: str) -> Principal | MemberPrincipal:
     return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
+load(lambda it: (it.caller_authentication, it.account_members))
 lambda_handler = entrypoint(app)

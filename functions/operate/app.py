@@ -24,7 +24,7 @@ from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -106,4 +106,5 @@ def _operator() -> str:
     return services().operator_authentication.authenticate(token).session.address
 
 
+load(lambda it: (it.operator_authentication, it.account_list))
 lambda_handler = entrypoint(app)

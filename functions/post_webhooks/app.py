@@ -6,7 +6,7 @@ from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_b
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.webhooks.endpoint import PostingTask, WebhookEvent
 from pillarbox.http.webhooks.payload import payload_writers
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 
 def post_webhooks(records: Sequence[SQSRecord], _: LambdaContext) -> list[RecordResult | Exception]:
@@ -35,5 +35,6 @@ def _result(task: PostingTask, outcome: str | Exception) -> RecordResult | Excep
     return RecordResult(outcome=f"webhook_{outcome}", ids=ids)
 
 
+load(lambda it: it.webhook_worker(payload_writers(it.region)))
 # The record of a delivery says more, and a line for each would cost a tenth of a post.
 lambda_handler = consume_batch(post_webhooks, counted=frozenset({"webhook_delivered"}))

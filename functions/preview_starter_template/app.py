@@ -1,12 +1,12 @@
 """POST /v1/starter-templates/{slug}/preview: render without sending (contract 4.7)."""
 
-from pillarbox.application.templates.starters import render_with_samples
+from pillarbox.application.templates.previews import render_with_samples
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_render_values
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import RenderedStarterItem
 from pillarbox.http.requests import read_credential, request_origin
-from pillarbox.wiring import services, utc_now
+from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
 
@@ -23,4 +23,5 @@ def preview_starter_template(slug: str) -> Reply:
     )
 
 
+load(lambda it: it.caller_authentication)
 lambda_handler = entrypoint(app)

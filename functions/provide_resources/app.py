@@ -4,7 +4,7 @@ from typing import Any
 
 from pillarbox.consumer import LambdaContext, run_on_invocation
 from pillarbox.http.cloudformation.lifecycle import ResourceProvider, in_json
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 
 def provide_resources(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
@@ -19,4 +19,5 @@ def provide_resources(event: dict[str, Any], context: LambdaContext) -> dict[str
     return {f"{event['RequestType'].lower()}_{response.outcome}": 1}
 
 
+load(lambda it: (it.management_api, it.provisioned_secrets))
 lambda_handler = run_on_invocation(provide_resources)

@@ -6,7 +6,7 @@ from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.query import DeliveriesQuery, read_query
 from pillarbox.http.requests import read_caller, read_uuid
 from pillarbox.http.webhooks.replies import DeliveryPage, WebhookItem, WebhookList
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -46,4 +46,5 @@ def _resend() -> App:
     return reading_routes(services)
 
 
+load(lambda it: (it.caller_authentication, it.webhook_queries))
 lambda_handler = entrypoint(app, {"/resend/": _resend})

@@ -7,7 +7,7 @@ from typing import Final
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.ports import EventRecord
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_batch
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 #: What this process has logged as unknown. AWS may add it to every event.
 _LOGGED: Final = set[str]()
@@ -37,6 +37,7 @@ def _record_result(result: FeedbackResult) -> RecordResult:
     )
 
 
+load(lambda it: it.feedback)
 # What an event changed is in the record of its message.
 lambda_handler = consume_batch(
     record_feedback,

@@ -19,7 +19,7 @@ from pillarbox.http.resend.replies import (
     refused_resource,
     reply_resend_error,
 )
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app(reply_resend_error)
 
@@ -116,4 +116,5 @@ def _postmark() -> App:
     return postmark_routes(services)
 
 
+load(lambda it: it.single_send)
 lambda_handler = entrypoint(app, {"/postmark/": _postmark})

@@ -7,7 +7,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.batch_body import read_batch
 from pillarbox.http.messages.replies import Reply, batch_result, reply
 from pillarbox.http.requests import read_api_key, request_origin
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -36,4 +36,5 @@ def start_upload() -> Reply:
     return reply(UploadDetail.of(upload), 201)
 
 
+load(lambda it: it.batch_send)
 lambda_handler = entrypoint(app)

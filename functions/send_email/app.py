@@ -8,7 +8,7 @@ from pillarbox.http.bodies import read_send
 from pillarbox.http.function_url import behind_edge
 from pillarbox.http.messages.replies import Reply, send_result
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -28,4 +28,5 @@ def is_of_edge(sent: str) -> bool:
     return services().is_of_edge(sent)
 
 
+load(lambda it: it.single_send)
 lambda_handler = behind_edge(entrypoint(app), is_of_edge)

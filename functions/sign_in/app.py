@@ -27,7 +27,7 @@ from pillarbox.http.sign_in.wire import (
     user_agent,
 )
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 app = build_app()
 
@@ -97,4 +97,5 @@ def _principal() -> SessionPrincipal:
     return services().session_authentication.authenticate(read_session(app.current_event))
 
 
+load(lambda it: (it.session_authentication, it.sign_in))
 lambda_handler = entrypoint(app)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_queue
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 #: In milliseconds. A page of a task takes seconds, and the largest comparison about a minute.
 _TIME_FOR_A_PAGE: Final = 120_000
@@ -20,4 +20,5 @@ def sweep_account(record: SQSRecord, lambda_context: LambdaContext) -> RecordRes
     return RecordResult(outcome="swept", ids=ids, numbers=report.metrics(task.pass_at))
 
 
+load(lambda it: it.sweep)
 lambda_handler = consume_queue(sweep_account)

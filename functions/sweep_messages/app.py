@@ -4,7 +4,7 @@ from typing import Any
 
 from pillarbox.application.delivery.sweep import SweepReport
 from pillarbox.consumer import LambdaContext, run_on_schedule
-from pillarbox.wiring import services
+from pillarbox.wiring import load, services
 
 
 def sweep_messages(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
@@ -15,4 +15,5 @@ def sweep_messages(event: dict[str, Any], _: LambdaContext) -> dict[str, int]:
     return {"sweep_tasks": tasks} | (SweepReport().metrics() if alone else {})
 
 
+load(lambda it: it.sweep_plan)
 lambda_handler = run_on_schedule(sweep_messages)

@@ -17,7 +17,7 @@ from pillarbox.http.webhooks.replies import (
 )
 from pillarbox.http.webhooks.wire import CreateWebhookRequest, read_changes, read_replay
 from pillarbox.http.wire import read_body
-from pillarbox.wiring import services, utc_now
+from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
 
@@ -111,4 +111,5 @@ def _resend() -> App:
     return writing_routes(services)
 
 
+load(lambda it: (it.caller_authentication, it.webhooks))
 lambda_handler = entrypoint(app, {"/resend/": _resend})

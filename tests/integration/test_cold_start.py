@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import builders
+
 ROOT = Path(__file__).parents[2]
 ENGINES = {"jinja2", "dns"}
 #: What `boto3`, pydantic and the packages of Powertools would load, and no function uses.
-UNUSED = {"boto3", "botocore.session", "pydantic", "pydantic_core.core_schema", "urllib3"}
+UNUSED = {"boto3", "pydantic", "pydantic_core.core_schema"}
+#: What the functions need that call other services than DynamoDB and SQS.
+SDK = {"botocore.session", "urllib3"}
 #: What Powertools would load for other services, for traces and for metrics.
 RESOLVERS = {
     "asyncio",
@@ -24,6 +28,13 @@ HISTORY = {"pillarbox.application.history.queries", "pillarbox.domain.messages.s
 EMAIL = {"pillarbox.domain.messages.mail"}
 SESSIONS = {"pillarbox.domain.sign_in.session"}
 
+#: With these a function makes what it needs when it is imported, as in Lambda.
+LAMBDA = builders.environment() | {
+    "AWS_LAMBDA_FUNCTION_NAME": "function",
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+}
 
 #: Prints, for each function, the modules that are loaded after its import. Functions of a group
 #: share a process: what one of them loads too much fails it, and the others after it.
@@ -38,45 +49,43 @@ for path in sys.argv[1:]:
 @pytest.mark.parametrize(
     ("functions", "not_loaded"),
     [
-        (("send_email", "send_batch"), ENGINES | RESOLVERS | SESSIONS | HISTORY),
+        (("send_email", "send_batch"), {"jinja2"} | SDK | RESOLVERS | SESSIONS | HISTORY),
+        (("mcp",), {"jinja2", "pydantic_core._pydantic_core"} | SDK | RESOLVERS | SESSIONS),
         (
-            (
-                *("get_message", "get_template", "delete_template"),
-                *("list_starter_templates", "mcp"),
-            ),
-            ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"},
+            ("get_message", "delete_template", "list_starter_templates"),
+            ENGINES | SDK | RESOLVERS | {"pydantic_core._pydantic_core"},
         ),
+        (("get_template",), {"dns", "pydantic_core._pydantic_core"} | SDK | RESOLVERS),
         (
-            (
-                *("get_analytics", "list_messages", "list_templates"),
-                *("preview_starter_template", "operate"),
-            ),
-            ENGINES | RESOLVERS,
+            ("get_analytics", "list_messages", "list_templates", "operate"),
+            ENGINES | SDK | RESOLVERS,
         ),
+        (("preview_starter_template",), {"dns"} | SDK | RESOLVERS),
         (
             (
                 *("read_webhooks", "write_webhooks", "sign_in", "manage_domains"),
-                *("manage_account", "manage_keys", "create_account", "manage_members"),
-                "passkeys",
+                *("manage_account", "manage_keys", "create_account", "passkeys"),
             ),
-            ENGINES | RESOLVERS | HISTORY | EMAIL,
+            ENGINES | SDK | RESOLVERS | HISTORY | EMAIL,
         ),
-        (("edit_templates",), ENGINES | RESOLVERS | {"css_inline", "mrml"}),
-        (("mail_code", "issue_preview_key", "record_feedback"), ENGINES),
-        (("deliver_message",), ENGINES | {"asyncio", "aws_lambda_powertools.tracing"}),
+        (("manage_members",), ENGINES | SDK | RESOLVERS | HISTORY),
+        (("edit_templates",), SDK | RESOLVERS | {"dns", "css_inline", "mrml"}),
+        (("mail_code", "record_feedback"), ENGINES | SDK),
+        (("issue_preview_key",), {"jinja2"} | SDK),
+        (("deliver_message",), {"dns", "asyncio", "aws_lambda_powertools.tracing"}),
     ],
 )
 def test_a_function_loads_what_it_needs(
     functions: tuple[str, ...], not_loaded: set[str], subtests: pytest.Subtests
 ) -> None:
-    """Importing a function loads neither another one's libraries nor what few requests need."""
+    """Loading a function in Lambda brings neither another one's libraries nor what few need."""
     paths = [str(ROOT / "functions" / function / "app.py") for function in functions]
-    lines = run(IMPORT_ALL, *paths).splitlines()
+    lines = run(IMPORT_ALL, *paths, **LAMBDA).splitlines()
     for function, line in zip(functions, lines, strict=True):
         with subtests.test(function):
             loaded = set(line.split())
             assert "pillarbox" in loaded
-            assert loaded.isdisjoint(not_loaded | UNUSED)
+            assert not loaded & (not_loaded | UNUSED)
 
 
 def test_the_clients_of_a_send_load_no_sdk() -> None:
@@ -89,7 +98,7 @@ def test_the_clients_of_a_send_load_no_sdk() -> None:
         "use_direct_client(on=True); make_client('dynamodb'); make_client('sqs')"
     )
     assert "pillarbox.adapters.direct" in loaded
-    assert loaded.isdisjoint(UNUSED)
+    assert loaded.isdisjoint(UNUSED | SDK)
 
 
 def test_validation_loads_nothing_more() -> None:
@@ -106,7 +115,7 @@ def test_validation_loads_nothing_more() -> None:
     )
     loaded = modules(script)
     assert "pydantic_core._pydantic_core" in loaded
-    assert loaded.isdisjoint(UNUSED)
+    assert loaded.isdisjoint(UNUSED | SDK)
 
 
 def test_the_api_and_the_consumers_load_in_one_process() -> None:
@@ -120,11 +129,11 @@ def modules(script: str) -> set[str]:
     return set(run(f"{script}\nimport sys; print(*sys.modules)").split())
 
 
-def run(script: str, *arguments: str) -> str:
+def run(script: str, *arguments: str, **variables: str) -> str:
     """Return what a script writes in a new process that has the layer."""
     return subprocess.run(
         [sys.executable, "-c", script, *arguments],
-        env={"PYTHONPATH": str(ROOT / "layers" / "shared")},
+        env={"PYTHONPATH": str(ROOT / "layers" / "shared"), **variables},
         capture_output=True,
         text=True,
         check=True,

@@ -12,7 +12,9 @@ from pathlib import Path
 
 root, ours = Path(sys.argv[1]), ("layers/shared/pillarbox/", "functions/")
 # Powertools reads the level of its logger here too.
-allowed = {("layers/shared/pillarbox/observability.py", "POWERTOOLS_LOG_LEVEL")}
+allowed = {("layers/shared/pillarbox/observability.py", "POWERTOOLS_LOG_LEVEL"),
+           # Only in Lambda a function makes what it needs when it is loaded.
+           ("layers/shared/pillarbox/wiring/__init__.py", "AWS_LAMBDA_FUNCTION_NAME")}
 
 class Environ(type(os.environ)):
     def __getitem__(self, name):

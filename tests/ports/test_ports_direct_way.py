@@ -111,7 +111,7 @@ def test_a_certificate_is_verified_as_botocore_does(
     variables = {trusted: str(authority.path)} if trusted else {}
     server = Server(authority.issue(name))
     url = {"AWS_ENDPOINT_URL": f"https://localhost:{server.port}"}
-    direct._tls.cache_clear()
+    direct.tls.cache_clear()
     results: list[str | None] = []
     try:
         with both_clients(url | variables, "dynamodb", WITHOUT_RETRIES) as both:
@@ -123,7 +123,7 @@ def test_a_certificate_is_verified_as_botocore_does(
                     results.append(type(failure).__name__)
     finally:
         server.close()
-        direct._tls.cache_clear()
+        direct.tls.cache_clear()
     assert results == [error, error]
     assert len(server.requests) == (0 if error else 2)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.templates.starters import render_with_samples
+from pillarbox.application.templates.previews import render_with_samples
 from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.messages.mail import Mail, SavedBody, StarterBody
 from pillarbox.domain.templates.template import RenderValues

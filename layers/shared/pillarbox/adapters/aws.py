@@ -68,6 +68,14 @@ def use_direct_client(*, on: bool) -> None:
         _DIRECT.update({"dynamodb", "sqs"})
 
 
+def load_client() -> None:
+    """Load what the first call of DynamoDB or SQS without the SDK needs."""
+    if _DIRECT:
+        from pillarbox.adapters.direct import tls  # noqa: PLC0415  the SDK has its own
+
+        tls()
+
+
 def make_client(
     service: str,
     limits: "CallLimits | Config" = WITH_RETRIES,

@@ -4,6 +4,7 @@ It does what botocore does for the same call, and raises botocore's exceptions. 
 know, it leaves to botocore: `Endpoint.find` says when.
 """
 
+import encodings.idna  # noqa: F401  the first look-up of a host name would import it
 import hmac
 import json
 import os
@@ -160,7 +161,7 @@ class AwsConnection:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         if scheme == "https":
             with _errors(self._url, _LATE, _CLOSED):
-                self._socket = _tls().wrap_socket(self._socket, server_hostname=host)
+                self._socket = tls().wrap_socket(self._socket, server_hostname=host)
         self._socket.settimeout(limits.read_timeout)
         self._readable = poll()
         self._readable.register(self._socket, POLLIN)
@@ -222,7 +223,7 @@ def _read_headers(reader: BinaryIO) -> dict[str, str]:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
     """Return what verifies certificates and names; reading the authorities takes a while."""
     chosen = os.environ.get("AWS_CA_BUNDLE") or os.environ.get("REQUESTS_CA_BUNDLE")
     return ssl.create_default_context(cafile=chosen or AUTHORITIES)

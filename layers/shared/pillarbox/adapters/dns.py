@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cached_property
 from socket import gethostbyname
 from time import monotonic
 from typing import Final
@@ -34,14 +33,9 @@ class DnsMailDomains:
     def __init__(
         self, servers: tuple[str, ...] = (), clock: Callable[[], float] = monotonic
     ) -> None:
-        self._servers = servers
         self._unanswered = Unanswered(clock)
-
-    @cached_property
-    def _resolver(self) -> dns.resolver.Resolver:
-        resolver = make_resolver(self._servers)
-        resolver.cache = dns.resolver.LRUCache(_CACHE_SIZE)
-        return resolver
+        self._resolver = make_resolver(servers)
+        self._resolver.cache = dns.resolver.LRUCache(_CACHE_SIZE)
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
         """Look up all domains in parallel. A domain without a timely answer is `UNKNOWN`."""

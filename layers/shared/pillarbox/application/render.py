@@ -3,13 +3,13 @@
 from datetime import datetime
 
 from pillarbox.domain.messages.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
+from pillarbox.rendering import engine
 from pillarbox.rendering.fuel import RequestFuel
+from pillarbox.rendering.text import text_from_html
 
 
 def to_text(html: str) -> str:
     """Return the text part that an email with this HTML has."""
-    from pillarbox.rendering.text import text_from_html  # noqa: PLC0415  few requests need it
-
     return text_from_html(html)
 
 
@@ -34,8 +34,6 @@ def render(
     """
     if isinstance(body, HtmlBody):
         return body.html
-    from pillarbox.rendering import engine  # noqa: PLC0415  a cold start pays for it
-
     match body:
         case StarterBody():
             branding = engine.Branding(

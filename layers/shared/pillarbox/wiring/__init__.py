@@ -5,11 +5,11 @@ what its own use case needs, because each import costs cold start.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pillarbox.adapters.aws import use_direct_client
+from pillarbox.adapters.aws import load_client, use_direct_client
 from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
 from pillarbox.wiring.accounts import AccountWiring, CallerWiring
@@ -20,7 +20,7 @@ from pillarbox.wiring.sign_in import SignInWiring
 from pillarbox.wiring.templates import TemplateWiring
 from pillarbox.wiring.webhooks import WebhookWiring
 
-__all__ = ["Wiring", "count_changes", "read_secret", "services", "utc_now"]
+__all__ = ["Wiring", "count_changes", "load", "read_secret", "services", "utc_now"]
 
 
 @cache
@@ -29,6 +29,17 @@ def services() -> "Wiring":
     wiring = Wiring(Settings(os.environ))
     wiring.choose_client()
     return wiring
+
+
+def load(make: "Callable[[Wiring], object]") -> None:
+    """Make what a function needs while Lambda loads its module, before any request.
+
+    Loading has a whole processor, and a request only the share of the function's memory
+    (docs/decisions/aws.md). In other programs everything is made on its first use.
+    """
+    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        make(services())
+        load_client()
 
 
 class Wiring(

@@ -16,7 +16,6 @@ from uuid import UUID
 
 from pillarbox.application.account_lookup import AccountReader, find_account
 from pillarbox.application.ports import Clock
-from pillarbox.application.render import render
 from pillarbox.application.templates.ports import (
     CompileSource,
     DeleteResult,
@@ -160,6 +159,8 @@ class Publication:
         Raises:
             ValidationFailed: on any of the fields; the source is `html`.
         """
+        from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
+
         check_text("subject", content.subject, MAX_SUBJECT)
         if not content.source.strip():
             raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))

@@ -4,16 +4,11 @@ The API lists, reads and deletes them. It never shows internal copies.
 """
 
 from collections.abc import Mapping
-from typing import Final
 from uuid import UUID
 
 from pillarbox.application.templates.authoring import TemplateAuthoring, TemplatePage
-from pillarbox.domain.errors import Json, ValidationFailed
+from pillarbox.domain.errors import Json
 from pillarbox.domain.templates.template import SavedTemplate, unknown_template
-from pillarbox.rendering.saved import sample_values
-
-#: Characters of a preview (contract 2.7).
-PREVIEW_LENGTH: Final = 500
 
 
 class TemplateLibrary:
@@ -62,19 +57,3 @@ class TemplateLibrary:
         if template is not None and template.internal:
             raise unknown_template()
         self._templates.delete(account_id, template_id)
-
-
-def preview_html(template: SavedTemplate) -> str:
-    """Return the first 500 characters of a template's rendered HTML.
-
-    Required variables appear as their names, such as `[order.total]`. Defaults, conditions
-    and loops are applied. If the template does not render with such values, the preview
-    shows its source.
-    """
-    from pillarbox.rendering.engine import render_saved  # noqa: PLC0415  loads the engine
-
-    try:
-        html = render_saved(template.html, sample_values(template.required))
-    except ValidationFailed:
-        html = template.html
-    return html[:PREVIEW_LENGTH]

@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Final
 
-from pillarbox.application.templates.starters import list_starters, render_with_samples
+from pillarbox.application.templates.starters import list_starters
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
 from pillarbox.http.accounts.replies import CheckedRecord, SuppressionItem
@@ -79,6 +79,7 @@ def _list_starters(call: ToolCall) -> dict[str, Json]:
 
 def _render_starter(call: ToolCall) -> dict[str, Json]:
     from pillarbox.application.render import to_text  # noqa: PLC0415  loads the engine
+    from pillarbox.application.templates.previews import render_with_samples  # noqa: PLC0415
 
     arguments = call.arguments
     slug = arguments.pop("slug", None)
