@@ -17,7 +17,6 @@ from admin.use_cases import ses_plans
 from admin.use_cases.ses_plans import SesPlan
 from benchmarks.prices import PEERS, PRICES
 from benchmarks.standing import SECONDS, START, Bill, firewall, idle, relay
-from local import template
 
 _HERE: Final = Path(__file__).parent
 #: KB that a message keeps in the table: its record, its entries, its item in the search index, and
@@ -230,19 +229,6 @@ def webhooks() -> Bill:
         "CloudWatch, logs": _BATCH_LOG / 10 / 1000 * PRICES["log"].dollars,
         "Lambda, requests": (1 / 10 + 1 / 100) * PRICES["invocation"].dollars,
     }
-
-
-def snapshots(chosen: str) -> float:
-    """Return what the snapshots of `SnapStart` cost in a month, for each version."""
-    source = template.load()
-    memory = source["Globals"]["Function"]["MemorySize"]
-    sizes: list[int] = [
-        resource["Properties"].get("MemorySize", memory)
-        for resource in source["Resources"].values()
-        if resource["Type"] == "AWS::Serverless::Function"
-        and (chosen == "PublishedVersions" or "SnapStart" in resource["Properties"])
-    ]
-    return sum(sizes) / 1024 * SECONDS * PRICES["snapshot"].dollars
 
 
 #: SES reviews an account that has more hard bounces than this share of its emails.

@@ -26,7 +26,6 @@ _LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
 _FOUND: Final = date(2026, 11, 22)
 _LATER: Final = date(2026, 11, 23)
 _LATEST: Final = date(2026, 11, 26)
-_SNAPSHOTS: Final = "https://awsnegotiations.com/blog/lambda-snapstart-cost-impact/"
 _OLD: Final = timedelta(days=120)
 
 
@@ -148,10 +147,6 @@ PRICES: Final[Mapping[str, Price]] = {
         "a secret and month",
         "https://hivebook.wiki/wiki/aws-secrets-manager-rotated-secrets-dynamic-db-credentials-kms",
     ),
-    "snapshot": Price(
-        0.0000015046, "a GB-second of a snapshot, Lambda SnapStart", _SNAPSHOTS, "", _LATEST
-    ),
-    "restore": Price(0.0001397998, "a GB restored from a snapshot", _SNAPSHOTS, "", _LATEST),
     "secret-read": Price(
         5.0,
         "a million reads of secrets",

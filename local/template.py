@@ -204,7 +204,7 @@ def _simplified(template: Template) -> Template:
         for resource in unaliased["Resources"].values()
         if resource["Type"] == "AWS::Serverless::Function"
     ]
-    for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
+    for name in ("AutoPublishAlias", "DeploymentPreference"):
         for properties in (unaliased["Globals"]["Function"], *functions):
             properties.pop(name, None)
     # The engine speaks no TLS, and the layer has no file of authorities here.

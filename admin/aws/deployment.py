@@ -207,7 +207,7 @@ def remove_old_versions(stack_name: str) -> int:
     """Delete all but the last three versions of each function, and return how many.
 
     A version that gets traffic stays. CloudFormation keeps versions when it stops using them, also
-    those of an update that failed, and SnapStart costs by version.
+    those of an update that failed, and Lambda keeps 75 GB of code in a region.
     """
     client = boto3.client("lambda")
     removed = 0

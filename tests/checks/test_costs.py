@@ -110,13 +110,6 @@ def test_a_url_saves_what_the_gateway_costs() -> None:
         assert 3.4 < api - url <= PRICES["gateway"].dollars
 
 
-def test_the_page_has_the_price_of_snapshots() -> None:
-    codes, everything = (costs.snapshots(chosen) for chosen in ("Codes", "PublishedVersions"))
-    assert f"cost {codes:.2f} dollars a month" in " ".join(_PAGE.split())
-    each = everything / len([*(template.ROOT / "functions").glob("*/app.py")])
-    assert f"each for about {each:.0f} dollars" in " ".join(_PAGE.split())
-
-
 def test_single_messages_cost_more_than_batches() -> None:
     """A sender whose queues never fill pays for each receipt and invocation."""
     batches, single = costs.million(batch=10), costs.million(batch=1)

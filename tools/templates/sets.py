@@ -50,7 +50,6 @@ _EVERYTHING: Final = {
     "SignUp": "open",
     "ProvisioningKey": f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:pillarbox-key-a1b2c3",
     "SignUpDomains": "example.com,example.org",
-    "SnapStart": "PublishedVersions",
     "WidgetOrigins": "https://shop.example,https://example.org",
 }
 
@@ -80,8 +79,6 @@ SETS: Final = (
     ParameterSet("relay-and-front", _RELAY),
     ParameterSet("relay-without-front", {**_RELAY, "LargeRequests": "off"}),
     ParameterSet("domain", _DOMAIN),
-    ParameterSet("snapshot", {"SnapStart": "PublishedVersions"}),
-    ParameterSet("snapshots-of-codes", {"SnapStart": "Codes"}),
     ParameterSet("function-url", {"EdgeService": "url"}),
     ParameterSet("all-alarms", {"AlarmSet": "all"}),
     ParameterSet("no-webhooks", {"Webhooks": "off"}),

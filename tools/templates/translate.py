@@ -15,8 +15,8 @@ from local import template
 type Json = Any  # a part of a template
 
 ROOT_TEMPLATE: Final = "template.yaml"
-#: The translator reads the values of these; it leaves references to the others to CloudFormation.
-_READ_BY_SAM: Final = ("Rollout", "SnapStart")
+#: The translator reads the value of this; it leaves references to the others to CloudFormation.
+_READ_BY_SAM: Final = ("Rollout",)
 _CODE: Final = ("CodeUri", "ContentUri")
 
 
