@@ -5,7 +5,6 @@ import shutil
 import ssl
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +93,10 @@ def test_the_trimmed_sdk_is_the_complete_one_for_what_remains(tmp_path: Path) ->
         for part in complete[service].keys() - {"operations", "shapes"}:
             assert trimmed[part] == complete[service][part]
     authorities = ssl.create_default_context(cafile=tmp_path / "amazon.pem").get_ca_certs()
-    owners = Counter(
-        name
-        for each in authorities
-        for ((kind, name),) in each["subject"]
-        if kind == "organizationName"
-    )
-    assert owners == {"Amazon": 4, "Starfield Technologies, Inc.": 3}
+    subjects = str([authority["subject"] for authority in authorities])
+    assert len(authorities) == 7
+    assert subjects.count("('organizationName', 'Amazon')") == 4
+    assert subjects.count("('organizationName', 'Starfield Technologies, Inc.')") == 3
     assert not (tmp_path / "botocore" / "data" / "sns").exists()
     assert endpoints_file.stat().st_size < cached.stat().st_size, "the cached copy stays complete"
 
