@@ -37,6 +37,9 @@ from tests.unit.admin.doctor_fakes import (
     [
         ({}, "pass", "Out of the sandbox"),
         ({"sandbox": True}, "warn", "sandbox"),
+        ({"sandbox": True, "review": "PENDING"}, "warn", "AWS reviews the request"),
+        ({"sandbox": True, "review": "DENIED"}, "warn", "AWS denied the request"),
+        ({"sandbox": True, "review": "FAILED"}, "warn", "could not review"),
         ({"sending": False}, "fail", "paused"),
         ({"enforcement": "SHUTDOWN"}, "fail", "SHUTDOWN"),
         ({"enforcement": "PROBATION", "sandbox": True}, "warn", "PROBATION"),

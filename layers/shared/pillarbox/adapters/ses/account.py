@@ -32,6 +32,7 @@ class SesAccount:
         date = response["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
         return SendingStatus(
             sandbox=not response.get("ProductionAccessEnabled", False),
+            review=response.get("Details", {}).get("ReviewDetails", {}).get("Status", ""),
             sending=response.get("SendingEnabled", False),
             enforcement=response.get("EnforcementStatus", "HEALTHY"),
             daily_quota=quota.get("Max24HourSend", 0.0),

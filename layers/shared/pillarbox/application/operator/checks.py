@@ -58,6 +58,19 @@ _WORKERS: Final = {
 }
 
 
+#: What AWS did with the request for production access, and what to do then.
+_REVIEWS: Final = {
+    "PENDING": " AWS reviews the request for more.",
+    "DENIED": " AWS denied the request for more, and wrote the reason into a support case.",
+    "FAILED": " AWS could not review the request for more.",
+}
+_NEXT: Final = {
+    "PENDING": "Wait: AWS usually answers within a day, in a support case.",
+    "DENIED": "Add what the case asks for (a site that can be read, what is sent, why people get"
+    " it), and ask again: pillarbox ses request DOMAIN.",
+}
+
+
 def check_sending(status: SendingStatus) -> Iterator[Finding]:
     """Check whether SES lets the AWS account send, and to whom."""
     if status.enforcement == "SHUTDOWN" or not status.sending:
@@ -80,8 +93,9 @@ def check_sending(status: SendingStatus) -> Iterator[Finding]:
         yield Finding(
             "sending",
             Verdict.WARN,
-            "The AWS account is in the SES sandbox: it can only send to verified addresses.",
-            "Request production access (console, SES, Account dashboard). It takes about a day.",
+            "The AWS account is in the SES sandbox: it reaches verified addresses only."
+            + _REVIEWS.get(status.review, ""),
+            _NEXT.get(status.review, "Ask for production access: pillarbox ses request DOMAIN."),
         )
     else:
         yield Finding("sending", Verdict.PASS, "Out of the sandbox, sending is enabled.")

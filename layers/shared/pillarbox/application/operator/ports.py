@@ -66,6 +66,8 @@ class SendingStatus:
     """The AWS account at the provider. Quota and rate count recipients."""
 
     sandbox: bool
+    #: Of the request for production access: PENDING, DENIED, FAILED; empty without one.
+    review: str = ""
     sending: bool
     #: HEALTHY, PROBATION or SHUTDOWN.
     enforcement: str

@@ -1,0 +1,68 @@
+"""Ask AWS to let an account send to everybody, and for higher quotas."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from pillarbox.domain.errors import FieldError, ValidationFailed
+
+#: GetAccount's ReviewDetails.Status, and a sandbox without a request.
+NO_REQUEST: Final = ""
+PENDING: Final = "PENDING"
+GRANTED: Final = "GRANTED"
+_TEXT: Final = """\
+We send transactional email for {request.website}, and no marketing: {request.emails}
+
+We expect up to {request.per_day:,} emails on a busy day, each to one person who has just done
+something there or has an account. We have no mailing lists and buy no addresses.
+
+{own}.
+
+SES reports each bounce and complaint to our service (Pillarbox) through EventBridge. An address
+that bounced permanently or complained gets no further email. When the bounce or complaint rate of
+a sender rises, the service pauses that sender by itself, before it reaches the figures at which
+SES reviews an account, and alarms us. Email that a person can do without has one-click unsubscribe
+(RFC 8058)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendingDomain:
+    """What SES and DNS say of the domain that a request names."""
+
+    name: str
+    verified: bool
+    has_mail_from: bool
+    has_dmarc: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessRequest:
+    """What AWS's reviewers read.
+
+    Args:
+        website: the address of the site whose users get the emails.
+        contacts: one to four addresses that AWS answers.
+        emails: what is sent and why people get it, in the operator's words.
+        per_day: the emails of a busy day.
+        domain: the domain that sends.
+    """
+
+    website: str
+    contacts: tuple[str, ...]
+    emails: str
+    per_day: int
+    domain: SendingDomain
+
+    def describe(self) -> str:
+        """Return the text of the request: the operator's part, and what the service does itself.
+
+        Raises:
+            ValidationFailed: the domain is not verified: AWS refuses such requests.
+        """
+        domain = self.domain
+        if not domain.verified:
+            message = f"is not verified in SES. First: pillarbox domain verify {domain.name}"
+            raise ValidationFailed(FieldError("DOMAIN", message, "unverified"))
+        own = [f"DKIM for {domain.name} is verified in SES"]
+        own += ["the MAIL FROM domain is ours"] if domain.has_mail_from else []
+        own += ["the domain has a DMARC record"] if domain.has_dmarc else []
+        return _TEXT.format(request=self, own="; ".join(own))
