@@ -79,31 +79,30 @@ _ANSWERS: Final[dict[str, Any]] = {
     "invitations": {"items": []},
     "operator/sign-ups": {"items": [{"email": WORD, "name": WORD, "createdAt": AT}]},
 }
-#: Page -> what is visible when its data is there.
+#: Page -> its title, and what is visible when its data is there.
 _PAGES: Final = {
-    "/app/": ".attention li",
-    "/app/activity": "a.row",
-    "/app/activity/{bounced}": ".timeline",
-    "/app/templates": "a.row",
-    "/app/templates/{template}": ".preview iframe",
-    "/app/domains": ".senders .who",
-    "/app/domains/wide.example": ".zone",
-    "/app/webhooks": "a.row",
-    "/app/webhooks/whep_1": ".facts",
-    "/app/suppressions": "table",
-    "/app/keys": "table",
-    "/app/members": "table",
-    "/app/account": ".timeline, form.settings",
-    "/app/passkeys": ".card",
-    "/app/guides": "h1",
-    "/app/guides/webhooks": ".guide",
-    "/app/nothing": ".empty",
-    "/app/operator/accounts": "a.row",
-    "/app/operator/accounts/{account}": ".quota",
-    "/app/operator/sign-ups": "table",
-    "/app/operator/rates": ".figures",
-    "/app/operator/queues": "table",
-    "/app/operator/checks": "table",
+    "/app/": ("Overview", ".attention li"),
+    "/app/activity": ("Activity", "a.row"),
+    "/app/activity/{bounced}": ("Activity", ".timeline"),
+    "/app/templates": ("Templates", "a.row"),
+    "/app/templates/{template}": (WORD, ".preview iframe"),
+    "/app/domains": ("Domains", ".senders .who"),
+    "/app/domains/wide.example": (WORD, ".zone"),
+    "/app/webhooks": ("Webhooks", "a.row"),
+    "/app/webhooks/whep_1": ("Endpoint", ".facts"),
+    "/app/suppressions": ("Suppressions", "table"),
+    "/app/keys": ("API keys", "table"),
+    "/app/members": ("Members", "table"),
+    "/app/account": ("Account", ".timeline, form.settings"),
+    "/app/passkeys": ("Passkeys", ".card"),
+    "/app/guides": ("Guides", "h1"),
+    "/app/guides/webhooks": ("Receive webhooks", ".guide"),
+    "/app/operator/accounts": ("Accounts", "a.row"),
+    "/app/operator/accounts/{account}": (WORD, ".quota"),
+    "/app/operator/sign-ups": ("Sign-ups", "table"),
+    "/app/operator/rates": ("Rates", ".figures"),
+    "/app/operator/queues": ("Queues", "table"),
+    "/app/operator/checks": ("Checks", "table"),
 }
 #: Page -> the button of its window.
 _WINDOWS: Final = {
@@ -205,8 +204,11 @@ def test_the_pages_fit_a_phone_and_meet_wcag_aa(
     user.interfere = _answering(_token(user.base, cookie))
     page = user.page
     names = emails | {"template": dashboard["template_id"], "account": account}
-    for path, ready in _PAGES.items():
-        user.go(path.format_map(names))
+    user.go("/app/nothing")
+    expect(page.locator(".empty")).to_be_visible()
+    _fits_and_is_accessible(page)
+    for path, (title, ready) in _PAGES.items():
+        user.follow(path.format_map(names), title)
         expect(page.locator(ready).first).to_be_visible()
         expect(page.locator(".loading")).to_have_count(0)
         _fits_and_is_accessible(page)
