@@ -25,7 +25,7 @@ OF_SESSIONS: Final = [
     for one in OPERATIONS
     if SESSION in one.security and (KEY not in one.security or one.scope in _MANAGING)
 ]
-#: It refuses each page, so it has a process without the headers of one.
+#: It refuses each page, so its requests have no headers of one.
 OF_AGENTS: Final = ["mcp"]
 OF_KEYS: Final = [one.id for one in OPERATIONS if one.id not in {*OF_SESSIONS, *OF_AGENTS}]
 _LIMIT: Final = ("--max-time", SECONDS) if SECONDS else ("--max-examples", "3", "--seed", "1")

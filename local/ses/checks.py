@@ -28,7 +28,7 @@ from local.ses.lists import SINGLE_FIELDS, SINGLE_RECIPIENT_FIELDS, UNSUPPORTED_
 #: A MIME message of this size, before the API's own base64.
 RAW_LIMIT: Final = 40 * 1024 * 1024
 #: A line of over 998 characters without its line end (RFC 5322 section 2.1.1).
-_LONG_LINE: Final = re.compile(rb"[^\r\n]{999}")
+_LONG_LINE: Final = re.compile(rb"(?:\A|[\r\n])[^\r\n]{999}")
 _HEADER_END: Final = re.compile(rb"(?:\A|\r?\n)\r?\n")
 _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
 _SINGLE: Final = SINGLE_FIELDS | SINGLE_RECIPIENT_FIELDS

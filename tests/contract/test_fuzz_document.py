@@ -53,9 +53,8 @@ def test_a_key_gets_what_is_documented(
     """9: a key with every scope finds no 5xx and no difference, also along links."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
     ids = {"templateId": service.template(enterprise, "<p>Hello</p>"), "from": SENDER}
-    for operations, phases in ((OF_KEYS, f"{_PHASES},stateful"), (OF_AGENTS, _PHASES)):
-        caller = Caller(f"X-API-Key: {key}", operations, ids)
-        assert_as_documented(url, [caller], tmp_path, phases=phases)
+    callers = [Caller(f"X-API-Key: {key}", of, ids) for of in (OF_KEYS, OF_AGENTS)]
+    assert_as_documented(url, callers, tmp_path, phases=f"{_PHASES},stateful")
 
 
 def test_sessions_get_what_is_documented(
