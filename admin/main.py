@@ -23,6 +23,7 @@ from admin import (
     relay,
     restore,
     senders,
+    sending,
     ses,
     sign_ups,
     stats,
@@ -90,6 +91,7 @@ app.add_typer(webhooks.app, name="webhook")
 app.add_typer(team.dashboard, name="dashboard")
 app.add_typer(team.members, name="member")
 app.add_typer(team.operators, name="operator")
+app.add_typer(sending.app, name="sending")
 app.add_typer(ses.app, name="ses")
 app.add_typer(sign_ups.app, name="signup")
 app.add_typer(stats.app, name="stats")

@@ -1,4 +1,4 @@
-"""`pillarbox ses …`: from the sandbox to production, and to higher quotas."""
+"""`pillarbox ses …` and `sending …`: leave the sandbox, get higher quotas, stop everything."""
 
 import pytest
 
@@ -56,3 +56,14 @@ def test_a_higher_quota_is_asked_for(run: Operator, stubs: Stubs) -> None:
     stubs.answer("service-quotas", "list_service_quotas", {"Quotas": []})
     with pytest.raises(CommandFailure, match="Service Quotas names no"):
         run(*command)
+
+
+def test_all_sending_is_stopped_and_resumed(run: Operator, mailbox: MailStore) -> None:
+    """After a question only; SES then refuses what has the configuration set."""
+    made = mailbox.create_configuration_set("pillarbox")
+    assert run.plain("--local", "sending", "pause", typed="n\n").exit_code == 1
+    assert made.sending_enabled
+    run("sending", "pause", "--yes")
+    assert not made.sending_enabled
+    assert run("sending", "resume") == {"configurationSet": "pillarbox", "sending": True}
+    assert made.sending_enabled
