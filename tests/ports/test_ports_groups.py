@@ -41,11 +41,6 @@ def test_records_are_put_together(ports: Ports, count: int) -> None:
     assert ports.messages.get_all(ACCOUNT, ids) == dict(zip(ids, messages, strict=True))
 
 
-def test_no_records_are_no_error(ports: Ports) -> None:
-    ports.messages.commit_all([])
-    assert ports.messages.get_all(ACCOUNT, []) == {}
-
-
 def test_records_of_an_earlier_try_stay(ports: Ports) -> None:
     """An existing record that has changed since stays unchanged; missing records are put."""
     first, second, third = (builders.message() for _ in range(3))
@@ -92,13 +87,6 @@ def test_a_finished_claim_replays(ports: Ports, stored: StoredResponse) -> None:
     """The same request gets the response of a finished claim unchanged."""
     ports.claims.finish(acquire(ports), stored)
     assert response(ports, at(40)) == replace(stored, replayed=True)
-
-
-def test_a_finished_claim_expires_after_a_day(ports: Ports) -> None:
-    """After 24 hours and a second the key is new, although its item still exists."""
-    ports.claims.finish(acquire(ports), RESPONSES[0])
-    assert isinstance(response(ports, at(24 * 3600 + 1)), Claim)
-    assert refusal(acquire, ports, at(24 * 3600 + 2)).code == "idempotency_in_flight"
 
 
 def test_a_claim_is_finished_once(ports: Ports) -> None:

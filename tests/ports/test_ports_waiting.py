@@ -14,11 +14,11 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs
-from pillarbox.application.ports import LeaseRefusal, PayloadGone
+from pillarbox.application.ports import LeaseRefusal
 from pillarbox.application.waiting import wake_job
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.mail import HtmlBody, Job
+from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message, MessageOrigin
 from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.timing import milliseconds
@@ -26,8 +26,6 @@ from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.ports.implementations import Ports
-
-MAX_IN_TABLE = 8_000
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 TEMPLATE = str(UUID(int=7))
@@ -47,38 +45,6 @@ def job_of(message: Message) -> Job:
 
 def due(ports: Ports, now: timedelta) -> list[Job]:
     return [job for _, jobs in ports.wake_times.due(NOW + now) for job in jobs]
-
-
-@pytest.mark.parametrize("size", [10, MAX_IN_TABLE + 1, 300_000])
-def test_a_content_is_loaded_until_it_is_removed(ports: Ports, size: int) -> None:
-    """Small or large, from its template or from none, and again after a repetition."""
-    for template in (None, TEMPLATE):
-        message = waiting(template=template)
-        mail = builders.mail(body=HtmlBody(html="x" * size))
-        for _ in range(2):
-            ports.contents.put_all([(message, mail)])
-        assert ports.contents.load(message) == mail
-        for _ in range(2):
-            ports.contents.remove(ACCOUNT, message.message_id, template)
-        with pytest.raises(PayloadGone):
-            ports.contents.load(message)
-
-
-def test_the_contents_of_an_account_are_listed(ports: Ports) -> None:
-    """With their templates, and a template is used while one of them waits."""
-    messages = [waiting(), waiting(template=TEMPLATE), waiting(template=TEMPLATE)]
-    ports.contents.put_all([(message, builders.mail()) for message in messages])
-    found = ports.contents.of_account(ACCOUNT, None).items
-    assert {(one.message_id, one.template_id) for one in found} == {
-        (message.message_id, message.origin.template_id) for message in messages
-    }
-    assert {one.put_at for one in found} == {message.created_at for message in messages}
-    assert not ports.contents.of_account("other0000001", None).items
-    for message in messages[1:]:
-        assert ports.contents.uses(ACCOUNT, TEMPLATE)
-        assert not ports.contents.uses(ACCOUNT, str(UUID(int=8)))
-        ports.contents.remove(ACCOUNT, message.message_id, TEMPLATE)
-    assert not ports.contents.uses(ACCOUNT, TEMPLATE)
 
 
 def test_a_job_is_due_two_minutes_before_its_time(ports: Ports) -> None:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
@@ -105,18 +104,6 @@ def test_a_keyed_batch_stores_its_answer_last(world: World) -> None:
     ]
     assert held_claim.response is not None
     assert json.loads(held_claim.response.body) == {"results": results}
-
-
-def test_a_batch_is_replayed(world: World) -> None:
-    """The same key and body return the first answer and do nothing else."""
-    batch_request = batch(request(), INVALID)
-    results = submit(world, batch_request, DIGEST)
-    world.gate.calls.clear()
-    answer = world.batch_send.submit(world.live, batch_request, DIGEST, batch_result)
-    assert answer == StoredResponse(
-        json.dumps({"results": results}, separators=(",", ":")), replayed=True
-    )
-    assert world.gate.calls == [LOOK_UP, ACQUIRE]
 
 
 @pytest.mark.parametrize(
@@ -446,14 +433,6 @@ def test_authentication_comes_before_the_validation_error(world: World) -> None:
     assert error_of(world, INVALID) is INVALID
     world.store.keys.clear()
     assert error_of(world, INVALID).code == "invalid_api_key"
-
-
-def test_preview_keys_cannot_send_batches(world: World) -> None:
-    """A preview key gets 403 with the upgrade URL, before limits and recipients are looked at."""
-    for count in (1, 101):
-        error = refusal(world.send_batch, *[request()] * count, key=world.preview)
-        assert (error.code, error.upgrade_url) == ("upgrade_required", builders.UPGRADE_URL)
-    assert world.store.max_addresses == 0
 
 
 def test_a_stale_owner_changes_no_answer(world: World) -> None:

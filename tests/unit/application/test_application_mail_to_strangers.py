@@ -30,7 +30,6 @@ from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.preview_key import parse_report
 from pillarbox.domain.sign_in.session import (
     SERVICE_ACCOUNT_ID,
-    Member,
     MemberPrincipal,
     Role,
     SessionPrincipal,
@@ -336,21 +335,6 @@ def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
         ("member.joined", "a@gmail.example"),
         ("member.removed", "b@gmail.example"),
     ]
-
-
-def test_an_account_keeps_an_owner_who_has_joined(world: Strangers) -> None:
-    """The last one cannot leave while another owner is only invited."""
-    boss = world.boss.session
-    owner = Member(
-        account_id=ACCOUNT,
-        user_id=boss.user_id,
-        address=boss.address,
-        role=Role.OWNER,
-        added_at=NOW,
-    )
-    world.members.put(owner)
-    world.invite("late@gmail.example", Role.OWNER)
-    assert refusal(world.account_members.remove, world.boss, boss.user_id).code == "last_owner"
 
 
 def test_newcomers_are_told_when_they_get_no_code(world: Strangers) -> None:

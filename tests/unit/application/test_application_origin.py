@@ -12,7 +12,7 @@ from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute
-from pillarbox.http.messages.replies import batch_result, send_result
+from pillarbox.http.messages.replies import batch_result
 from tests.fakes import builders
 from tests.fakes.builders import event
 from tests.fakes.world import World
@@ -25,22 +25,6 @@ REQUEST_ID = "8f6f3c2e-2b4e-4a7e-9a53-8f3a4f1f2c11"
 
 def key_id(world: World) -> str:
     return world.store.keys[digest_of_key(world.live)].key_id
-
-
-def test_a_single_send_records_key_and_request(world: World) -> None:
-    """A message without a template has its key, its route and the id of its request."""
-    world.single_send.submit(
-        world.live, builders.request(), None, send_result, request_id=REQUEST_ID
-    )
-    assert world.message().origin == MessageOrigin(
-        route=SendRoute.HTTP, key_id=key_id(world), request_id=REQUEST_ID
-    )
-
-
-def test_a_starter_is_recorded_by_its_slug(world: World) -> None:
-    world.send(builders.starter_request())
-    origin = world.message().origin
-    assert (origin.starter_template, origin.template_id) == ("otp", None)
 
 
 def test_a_batch_records_the_version_of_each_template(world: World) -> None:

@@ -58,16 +58,6 @@ def with_file(maintype: str, subtype: str, content: bytes, filename: str | None 
     return mail.as_bytes(policy=policy.SMTP)
 
 
-def test_message_is_accepted(world: World) -> None:
-    """An accepted message has a record and a job under the returned id and uses one of quota."""
-    message_id = submit(world, FROM + "Subject: =?utf-8?q?H=C3=A9?=\r\n\r\nHello\r\n")
-    message = world.message()
-    assert message.message_id == message_id
-    assert (message.sender, message.subject, message.to) == (builders.SENDER, "Hé", (TO,))
-    assert [job.message_id for job in world.store.queue] == [message_id]
-    assert world.used() == {1}
-
-
 def test_message_is_sent_unchanged() -> None:
     """Header fields, their order and folding and every octet of the body are unchanged."""
     written = (

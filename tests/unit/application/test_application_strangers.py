@@ -1,6 +1,5 @@
 """What a wrong key, or a request that fails, costs: reads, queries to the DNS, and counts."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -43,29 +42,6 @@ def test_a_new_key_is_read_alone_first(world: World) -> None:
     assert world.gate.calls.count(LOOK_UP) == 2
     world.send()
     assert world.gate.calls.count(LOOK_UP) == 3
-
-
-@pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        lambda world, key: world.send(request(to=addresses(50)), key),
-        lambda world, key: world.send_batch(*[request(to=addresses(50))] * 20, key=key),
-    ],
-)
-def test_a_forged_key_reads_no_suppression(
-    world: World, attempt: Callable[[World, str], None], *, known: bool
-) -> None:
-    """A key that does not exist gets 401 after one read of key and account, also repeated."""
-    forged = builders.key_text()
-    if known:
-        world.send()
-        world.gate.calls.clear()
-        world.store.max_addresses = 0
-    for tries in (1, 2):
-        assert refusal(attempt, world, forged).code == "invalid_api_key"
-        assert world.gate.calls == [LOOK_UP] * tries
-    assert world.store.max_addresses == 0
 
 
 def test_a_revoked_key_is_forgotten(world: World) -> None:

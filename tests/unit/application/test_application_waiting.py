@@ -19,7 +19,7 @@ from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import RawBody
-from pillarbox.domain.messages.message import Message, Status
+from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.upload import UploadReference
 from tests.fakes import builders
@@ -161,27 +161,6 @@ def test_preview_keys_and_uploads_do_not_wait(world: World) -> None:
     )
 
 
-def test_a_canceled_message_is_never_sent(world: World) -> None:
-    """It has failed, its content is gone, its quota is given back, and a repetition is the same."""
-    message = schedule(world, HOUR)
-    assert world.used() == {1}
-
-    def day() -> int:
-        return world.store.counts[builders.ACCOUNT, window_name("day", builders.NOW)]
-
-    canceled = world.changes.cancel(builders.ACCOUNT, message.message_id)
-    assert canceled.status is Status.FAILED
-    assert canceled.canceled_at == builders.NOW
-    assert day() == 0
-    # The minute still counts it, or sending and canceling in turns would have no limit.
-    assert world.store.counts[builders.ACCOUNT, window_name("minute", builders.NOW)] == 1
-    assert not world.store.contents
-    assert world.changes.cancel(builders.ACCOUNT, message.message_id).canceled_at == builders.NOW
-    assert day() == 0
-    run_until(world, HOUR + 3 * MINUTE)
-    assert not world.mailer.taken
-
-
 def after_another(world: World, change: Callable[[], object]) -> Callable[[], None]:
     """Make a change while the same change of another request, or of a lost try, takes effect."""
 
@@ -280,23 +259,6 @@ def test_a_time_is_changed_fifty_times_at_most(world: World) -> None:
         move(number)
     assert code(lambda: move(50)) == "rate_limit_exceeded"
     world.changes.cancel(builders.ACCOUNT, message.message_id)
-
-
-def test_a_held_message_waits_for_its_release(world: World) -> None:
-    """It leaves at once then, and a repeated release changes nothing."""
-    message = hold(world)
-    run_until(world, HOUR)
-    assert not world.mailer.taken
-    later = world.now + HOUR
-    refusal = code(lambda: world.changes.reschedule(builders.ACCOUNT, message.message_id, later))
-    assert refusal == "not_cancelable"
-    world.changes.release(world.principal, message.message_id)
-    world.changes.release(world.principal, message.message_id)
-    assert deliver(world) == [Outcome.SENT]
-    world.now = builders.NOW + RELEASE_TIME - 5 * MINUTE
-    world.store.closed_minute = world.now
-    run_until(world, HOUR)
-    assert len(world.mailer.taken) == 1
 
 
 def test_an_agent_releases_to_nobody_to_whom_it_may_not_send(world: World) -> None:
@@ -404,23 +366,6 @@ def test_an_hour_of_outage_loses_nothing(world: World) -> None:
     world.advance(90 * MINUTE)
     run_until(world, MINUTE)
     assert len(world.mailer.taken) == 9
-
-
-def test_a_batch_may_have_messages_of_each_kind(world: World) -> None:
-    """Each waits, is held or is queued by itself, and a wrong time is the error of its item."""
-    requests = [
-        builders.request(),
-        builders.request(scheduled_at=world.now + HOUR),
-        builders.request(hold=True),
-        builders.request(scheduled_at=world.now),
-    ]
-    results = json.loads(world.send_batch(*requests).body)["results"]
-    assert "scheduledAt" not in results[0]
-    assert results[1]["scheduledAt"]
-    assert results[2]["held"] is True
-    assert results[3]["error"]["code"] == "validation_failed"
-    assert len(world.store.queue) == 1
-    assert len(world.store.contents) == 2
 
 
 def test_a_job_comes_before_its_record(world: World) -> None:

@@ -18,7 +18,7 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
-from pillarbox.application.webhooks.replays import ReplayResult, WebhookReplays
+from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
@@ -44,7 +44,6 @@ MAX_REPLAYED = 10_000
 MAX_ENDPOINTS = 10
 
 URL = "https://shop.example/hooks"
-HOUR = timedelta(hours=1)
 
 
 @dataclass
@@ -144,28 +143,6 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
     assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
 
 
-def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
-    """The owner ends what the service disabled; events wait for a probe, which is due at once."""
-    endpoint_id = of.create()
-    key = ACCOUNT, str(endpoint_id)
-    disabled = EndpointHealth(
-        failing_since=at(0),
-        failures=5,
-        open_since=at(60),
-        disabled_at=at(99),
-        disabled_for="failing",
-    )
-    of.healths.replace(*key, EndpointHealth(), disabled)
-    state = of.queries.get(ACCOUNT, endpoint_id)
-    assert (state.enabled, state.health.disabled_for) == (False, "failing")
-    of.now = at(500)
-    enabled = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True), by="operator")
-    assert enabled.enabled
-    drain = EndpointDrain(ACCOUNT, str(endpoint_id))
-    assert of.queue.tasks == [(drain, timedelta(minutes=1)), (drain, timedelta(0))]
-    assert of.healths.get(*key) == EndpointHealth(open_since=at(60), probe_at=at(500))
-
-
 def test_a_drain_is_queued_before_an_endpoint_is_enabled(of: UseCasesOfWebhooks) -> None:
     """If the request dies after the change, what waits is posted. No endpoint has no drain."""
     endpoint_id, change = of.create(), of.endpoints.change
@@ -222,24 +199,6 @@ def sent_at(seconds: float, *kinds: EventKind) -> Message:
 
 def types_of(tasks: list[object]) -> list[WebhookType]:
     return [task.type for task in tasks if isinstance(task, WebhookEvent)]
-
-
-def test_a_time_range_is_replayed(of: UseCasesOfWebhooks) -> None:
-    """The events of the emails accepted in the range are queued, those of the newest first."""
-    of.log.messages = [
-        sent_at(-1, EventKind.SENT),
-        sent_at(0, EventKind.SENT, EventKind.DELIVERED),
-        sent_at(5, EventKind.SENT, EventKind.BOUNCED),
-        sent_at(10, EventKind.SENT),
-    ]
-    endpoint_id = of.create()
-    request = ReplayRequest(since=at(0), until=at(10))
-    result = of.replays.replay_all(ACCOUNT, endpoint_id, request)
-    assert result == ReplayResult(queued=4, rest=None)
-    assert types_of(of.queued) == ["email.sent", "email.bounced", "email.sent", "email.delivered"]
-    assert {(task.endpoint_id, task.replayed_at) for task in of.queue.events} == {
-        (str(endpoint_id), NOW)
-    }
 
 
 @pytest.mark.parametrize(
