@@ -19,7 +19,6 @@ from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import (
     HandOverResult,
     HtmlBody,
-    Job,
     Mail,
     SavedBody,
     StarterBody,
@@ -257,14 +256,6 @@ def test_a_job_of_a_later_version_is_left_to_newer_workers(sqs_jobs: SqsJobs) ->
             sqs_jobs.read(json.dumps(GOOD | {"version": version}))
         assert unreadable.value.newer is newer
         assert str(unreadable.value.message_id) == GOOD["id"]
-
-
-def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:
-    """Version 1 stays readable, because its jobs may still be in the queue."""
-    job = sqs_jobs.read(json.dumps(GOOD))
-    assert isinstance(job, Job)
-    assert job.mail is not None
-    assert job.mail.sender == "a@x.example"
 
 
 @pytest.mark.parametrize("urgent", [False, True])

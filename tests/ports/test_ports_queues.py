@@ -9,19 +9,6 @@ from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 
 
-def test_messages_are_counted_and_moved(aws: Aws) -> None:
-    """Dead letters are counted, and a part of them is moved back unchanged."""
-    dead = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
-    for number in range(12):
-        SqsDeadLetters(dead).put(f"job {number}")
-    queues = SqsQueues()
-    assert queues.status(dead).waiting == 12
-    assert queues.move(dead, aws.queue_url, 11) == 11
-    assert (queues.status(dead).waiting, queues.status(aws.queue_url).waiting) == (1, 11)
-    (first,) = boto3.client("sqs").receive_message(QueueUrl=aws.queue_url)["Messages"]
-    assert first["Body"].startswith("job ")
-
-
 def test_a_move_ends_if_messages_come_back_at_once(aws: Aws) -> None:
     """Each message moves once, although a worker sets each aside again before the next is read."""
     sqs = boto3.client("sqs")

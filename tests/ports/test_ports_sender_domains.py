@@ -8,25 +8,12 @@ from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, at
 
-OTHER_ACCOUNT = "acct00000002"
 PENDING, VERIFIED = DomainState.PENDING, DomainState.VERIFIED
 
 
 @pytest.fixture
 def records(aws: Aws) -> DynamoSenderDomains:
     return DynamoSenderDomains(Table(aws.table))
-
-
-def test_a_record_is_read_as_it_was_written(records: DynamoSenderDomains) -> None:
-    """Each account has its own records, with and without the time of a change."""
-    known = [
-        SenderDomain("a.example", VERIFIED, NOW),
-        SenderDomain("b.example", DomainState.FAILED),
-    ]
-    for one in known:
-        assert records.replace(ACCOUNT, None, one)
-    assert [*records.of_account(ACCOUNT)] == known
-    assert [*records.of_account(OTHER_ACCOUNT)] == []
 
 
 def test_of_two_changes_at_the_same_time_one_is_stored(records: DynamoSenderDomains) -> None:

@@ -20,7 +20,6 @@ from pillarbox.domain.sign_in.session import (
     Member,
     Role,
     User,
-    new_session,
 )
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import Aws
@@ -98,13 +97,6 @@ def test_a_user_is_found_by_the_address_in_any_case(stores: Stores) -> None:
     assert stores.users.get("bob@shop.example") is None
 
 
-def test_a_member_is_added_once(stores: Stores) -> None:
-    """A second addition changes nothing; both sides have the first."""
-    assert stores.members.add(MEMBER)
-    assert not stores.members.add(replace(MEMBER, role=Role.OWNER))
-    assert stores.members.of_account(ACCOUNT) == stores.members.of_user(USER.user_id) == [MEMBER]
-
-
 def test_a_member_is_changed_while_an_owner_stays(stores: Stores) -> None:
     """A change needs the role that was read, and another member who still is an owner."""
     first = replace(MEMBER, user_id="u00000000003", role=Role.OWNER, added_at=at(1))
@@ -146,34 +138,6 @@ def test_an_invited_owner_is_not_the_last_one(stores: Stores) -> None:
     for member in (invited, leaving):
         stores.members.put(member)
     assert stores.members.change(leaving, None, replace(invited, pending=False)) is None
-
-
-def test_an_ended_session_is_not_used_again(stores: Stores) -> None:
-    """A use is stored while the session exists, and does not bring it back."""
-    session, _ = new_session(USER, "Firefox", NOW)
-    stores.sessions.add(session)
-    used = replace(session, used_at=at(60))
-    assert stores.sessions.touch(used)
-    assert stores.sessions.get(USER.user_id, session.session_id) == used
-    assert stores.sessions.remove(USER.user_id, session.session_id)
-    assert not stores.sessions.remove(USER.user_id, session.session_id)
-    assert not stores.sessions.touch(used)
-    assert stores.sessions.get(USER.user_id, session.session_id) is None
-
-
-def test_a_passkey_is_added_once_and_removed_once(stores: Stores) -> None:
-    """The oldest comes first, and other users' passkeys are no part of the list."""
-    later = replace(PASSKEY, credential="CCCC", created_at=at(5), synced=True)
-    other = replace(PASSKEY, user_id="u00000000009")
-    for passkey in (later, PASSKEY, other):
-        assert stores.passkeys.add(passkey)
-    assert not stores.passkeys.add(replace(PASSKEY, name="Other"))
-    assert stores.passkeys.of_user(USER.user_id) == [PASSKEY, later]
-    assert stores.passkeys.get(USER.user_id, later.passkey_id) == later
-    assert stores.passkeys.remove(USER.user_id, PASSKEY.passkey_id)
-    assert not stores.passkeys.remove(USER.user_id, PASSKEY.passkey_id)
-    assert stores.passkeys.get(USER.user_id, PASSKEY.passkey_id) is None
-    assert stores.passkeys.of_user(USER.user_id) == [later]
 
 
 def test_a_passkey_is_used_as_it_was_read(stores: Stores) -> None:

@@ -7,10 +7,7 @@ import boto3
 import pytest
 
 from pillarbox.adapters.s3 import S3Spool
-from pillarbox.application.delivery.ports import SpoolObject
-from pillarbox.application.message_log import ScanPage
 from tests.aws import Aws
-from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
 
 MESSAGE = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
@@ -38,25 +35,11 @@ def keys_before(spool: S3Spool, moment: datetime, account_id: str = ACCOUNT) -> 
     return keys
 
 
-def test_each_object_is_listed_with_its_message(aws: Aws, spool: S3Spool) -> None:
-    key = f"{ACCOUNT}/{MESSAGE}/try"
-    put(aws, key)
-    now = datetime.now(UTC)
-    listed = ScanPage([SpoolObject(key, ACCOUNT, MESSAGE)], None)
-    assert spool.put_before(ACCOUNT, now + LATER, None) == listed
-    assert spool.put_before(ACCOUNT, now - LATER, None) == ScanPage([], None)
-
-
 def test_only_the_accounts_objects_are_listed(aws: Aws, spool: S3Spool) -> None:
     """The objects of another account, even one with a similar id, are not listed."""
     put(aws, f"{OTHER}/{MESSAGE}/x", f"{ACCOUNT}x/{MESSAGE}/x")
     assert keys_before(spool, datetime.now(UTC) + LATER) == []
     assert keys_before(spool, datetime.now(UTC) + LATER, OTHER) == [f"{OTHER}/{MESSAGE}/x"]
-
-
-def test_accounts_with_objects_are_listed_once(aws: Aws, spool: S3Spool) -> None:
-    put(aws, *(f"{account}/{MESSAGE}/{n}" for account in (ACCOUNT, OTHER) for n in range(3)), "x")
-    assert sorted(spool.account_ids()) == sorted([ACCOUNT, OTHER])
 
 
 def test_foreign_objects_are_left_out(aws: Aws, spool: S3Spool) -> None:
@@ -76,13 +59,3 @@ def test_more_than_a_page_is_listed(
     first = spool.put_before(ACCOUNT, datetime.now(UTC) + LATER, None)
     assert (len(first.items), first.next) == (10, f"{ACCOUNT}/{MESSAGE}/0009")
     assert set(keys_before(spool, datetime.now(UTC) + LATER)) == keys
-
-
-def test_an_object_is_deleted_once_or_twice(aws: Aws, spool: S3Spool) -> None:
-    """A deletion removes one object, and its repetition is no error."""
-    message = builders.message()
-    keys = [f"{ACCOUNT}/{message.message_id}/{n}" for n in range(2)]
-    put(aws, *keys)
-    spool.delete(keys[0])
-    spool.delete(keys[0])
-    assert keys_before(spool, datetime.now(UTC) + LATER) == keys[1:]

@@ -10,7 +10,6 @@ import pytest
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history import message_log
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import sweep_tasks
@@ -161,25 +160,3 @@ def test_a_refused_task_is_an_error(aws: Aws) -> None:
     """If the queue refuses a task of a batch, the pass fails, so that it is begun again."""
     with pytest.raises(Unavailable):
         SqsSweepTasks(aws.queue_url).put_all([TASK])
-
-
-def test_a_mark_exists_until_it_is_removed(table: Table) -> None:
-    """Marks of several accounts and hours are read together, and removed one by one."""
-    marks = DynamoRebuildMarks(table)
-    others = [RebuildMark("acct00000002", MARK.hour, AT), RebuildMark(ACCOUNT, 0, AT)]
-    for mark in (MARK, *others):
-        marks.put(mark)
-    assert {*marks.all()} == {MARK, *others}
-    marks.remove(MARK)
-    marks.remove(MARK)
-    assert {*marks.all()} == {*others}
-
-
-def test_a_later_mark_of_the_same_hour_stays(table: Table) -> None:
-    """Who removes an earlier mark of an hour does not remove a later one."""
-    marks = DynamoRebuildMarks(table)
-    later = RebuildMark(ACCOUNT, MARK.hour, AT + timedelta(seconds=1))
-    marks.put(MARK)
-    marks.put(later)
-    marks.remove(MARK)
-    assert [*marks.all()] == [later]

@@ -102,20 +102,6 @@ def requested_limits(table: Table) -> list[int | None]:
     return limits
 
 
-def test_a_partition_is_read_in_order(filled: Table) -> None:
-    """A query reads all items in either direction, or a range that includes both ends."""
-    assert numbers(filled.query(key(0))) == [*range(7)]
-    assert numbers(filled.query(key(0), newest_first=True)) == [*reversed(range(7))]
-    assert numbers(filled.query(key(2), key(4))) == [2, 3, 4]
-
-
-def test_a_limit_ends_a_query(filled: Table) -> None:
-    """One call reads as many items as the limit, and no more."""
-    limits = requested_limits(filled)
-    assert numbers(filled.query(key(0), limit=3)) == [0, 1, 2]
-    assert limits == [3]
-
-
 def test_pages_are_read_on_demand(filled: Table) -> None:
     """A caller that stops early has read one page; a caller that goes on gets all items."""
     limits = requested_limits(filled)

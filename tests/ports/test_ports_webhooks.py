@@ -35,7 +35,6 @@ from pillarbox.domain.webhooks.endpoint import (
     PostingTask,
     WebhookDelivery,
     WebhookEvent,
-    WebhookTask,
     WebhookType,
 )
 from tests.aws import Aws
@@ -100,32 +99,6 @@ def event(number: int = 1, seconds: float = 0, **changes: object) -> WebhookEven
 SUPPRESSION = event(type=WebhookType.SUPPRESSION_ADDED, message_id=None, address="ann@example.com")
 
 
-@pytest.mark.parametrize(
-    "delivery",
-    [
-        WebhookDelivery(event=event(), state=DeliveryState.WAITING),
-        WebhookDelivery(
-            event=replace(SUPPRESSION, replayed_at=at(2)),
-            state=DeliveryState.WAITING,
-            attempts=(
-                DeliveryAttempt(at=at(1), status_code=503, milliseconds=12, error="busy"),
-                DeliveryAttempt(at=at(6), status_code=None, milliseconds=8000, error="timed out"),
-            ),
-            next_at=at(306),
-        ),
-    ],
-)
-def test_a_delivery_is_read_as_it_was_written(
-    ports: WebhookPorts, delivery: WebhookDelivery
-) -> None:
-    """A record has the event and all attempts, and belongs to one endpoint of one account."""
-    ports.deliveries.put(delivery)
-    delivery_id = delivery.event.delivery_id
-    assert ports.deliveries.get(ACCOUNT, ENDPOINT, delivery_id) == delivery
-    assert ports.deliveries.get(ACCOUNT, "endpoint-2", delivery_id) is None
-    assert ports.deliveries.get("acct00000002", ENDPOINT, delivery_id) is None
-
-
 def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) -> None:
     """Only a success or a replay replaces the record of a delivery that ended."""
     waiting, delivered, failed = (
@@ -157,25 +130,6 @@ def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) 
     assert ports.deliveries.get(ACCOUNT, ENDPOINT, again.event.delivery_id) == replace(
         delivered, event=again.event
     )
-
-
-def test_deliveries_are_listed_newest_first_in_pages(ports: WebhookPorts) -> None:
-    """The pages have each delivery of the endpoint once, in the order of their events' times."""
-    stored = [
-        WebhookDelivery(event=event(9 - number, number), state=DeliveryState.DELIVERED)
-        for number in range(5)
-    ]
-    for delivery in (*stored, replace(stored[0], event=event(endpoint_id="endpoint-2"))):
-        ports.deliveries.put(delivery)
-    found: list[WebhookDelivery] = []
-    cursor = None
-    while True:
-        page = ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 2, cursor)
-        found += page.items
-        if page.next is None:
-            break
-        cursor = page.next
-    assert found == stored[::-1]
 
 
 def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
@@ -248,16 +202,6 @@ def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
     ports.waiting.put(event(2))
     ports.clock.now = NOW + timedelta(days=7)
     assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 1)] == [event(2)]
-
-
-def test_tasks_are_queued(ports: WebhookPorts) -> None:
-    """More tasks than a request holds are queued, once each; a delayed task is hidden."""
-    tasks: list[WebhookTask] = [*(event(number) for number in range(11)), SUPPRESSION, DRAIN]
-    ports.queue.put_all(iter(tasks))
-    ports.queue.put_all([event(50)], timedelta(minutes=15))
-    received = ports.receive()
-    assert len(received) == len(tasks)
-    assert all(task in received for task in tasks)
 
 
 def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -19,8 +18,6 @@ from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup
 from tests.unit.history.ledger_world import ACCOUNT, HOUR, HOUR_LENGTH, LedgerWorld, entry
 
 PENDING, SENT = Status.PENDING, Status.SENT
-#: Half of the minute before the hour, which the hour's check must not touch.
-BEFORE = HOUR - 30_000
 RANGE = TimeRange(HOUR, HOUR + HOUR_LENGTH)
 
 
@@ -46,10 +43,6 @@ class Audited(LedgerWorld):
 @pytest.fixture
 def world() -> Audited:
     return Audited()
-
-
-def by_creation(moment: int) -> Item:
-    return keys.entries(ACCOUNT, moment)
 
 
 def listed(group: str, moment: int) -> Item:
@@ -91,18 +84,6 @@ def test_the_entry_by_creation_is_corrected_last(
     assert [keys.is_by_creation(sort_key) for sort_key in written] == [False, False, True]
 
 
-@pytest.mark.parametrize("revision", [1, 65_535])
-def test_an_entry_without_a_message_is_removed_at_any_revision(
-    world: Audited, revision: int
-) -> None:
-    gone, other = entry(1, created=HOUR, revision=revision), entry(2, created=HOUR)
-    world.put(gone, other)
-    assert world.wrong(other) == {gone.message_id}
-    world.correct(gone=gone)
-    assert world.item(HOUR) == {other.message_id: other}
-    assert world.copies("pending", HOUR) == {other.message_id: other}
-
-
 def test_only_entries_of_the_time_are_compared(world: Audited) -> None:
     """Entries that were created before the range, or from its end on, are not wrong."""
     end = HOUR + HOUR_LENGTH
@@ -120,16 +101,6 @@ def test_only_entries_of_the_time_are_compared(world: Audited) -> None:
     world.put(one)
     assert world.wrong(one, created=within) == set()
     assert world.wrong(created=within) == {one.message_id}
-
-
-def test_a_time_without_messages_and_entries_costs_one_query(world: Audited) -> None:
-    world.put(entry(1, created=HOUR - 1))
-    world.engine.reset()
-    assert world.wrong() == set()
-    assert world.engine.calls == 1
-    one = entry(2, created=HOUR)
-    assert world.wrong(one) == {one.message_id}
-    assert world.engine.calls == 1 + 1 + 2 * len(Status)
 
 
 def test_the_lists_of_an_hour_are_read_up_to_its_end(world: Audited) -> None:
@@ -150,46 +121,6 @@ def history() -> list[IndexEntry]:
         entry(3, created=HOUR + HOUR_LENGTH, key_id="key_1"),
         entry(4, created=HOUR + 2 * HOUR_LENGTH),
     ]
-
-
-def right_items(world: Audited) -> dict[tuple[str, str], Any]:
-    """Return each stored item by its keys, without its revision."""
-    return {
-        (pk, sk): {name: value for name, value in from_item(item).items() if name != "rev"}
-        for pk, partition in world.engine.partitions.items()
-        for sk in partition.order
-        if (item := partition.get(sk)) is not None
-    }
-
-
-def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited) -> None:
-    entries = history()
-    world.put(*entries)
-    world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR)
-    world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR + HOUR_LENGTH)
-    world.ledger.roll_up(ACCOUNT, Granularity.DAY, Granularity.DAY.start(HOUR))
-    other = Audited()
-    items = len(items_of(ACCOUNT, entries))
-    assert other.audit.count_differences(ACCOUNT, entries) == items
-    assert other.audit.repair(ACCOUNT, entries) == items
-    assert right_items(other) == right_items(world)
-    assert other.audit.count_differences(ACCOUNT, entries) == 0
-    assert world.audit.repair(ACCOUNT, entries) == 0
-
-
-def test_ended_hours_and_days_have_rollups() -> None:
-    days = [entry(n, created=HOUR + n * 86_400_000) for n in range(3)]
-    rollups = {
-        sk for pk, sk in items_of(ACCOUNT, days) if sk.startswith(("hour#", "day#", "month#"))
-    }
-    # The first day is 30 January, the last 1 February.
-    assert rollups == {
-        f"hour#{HOUR:015}",
-        f"hour#{HOUR + 86_400_000:015}",
-        f"day#{Granularity.DAY.start(HOUR):015}",
-        f"day#{Granularity.DAY.start(HOUR) + 86_400_000:015}",
-        f"month#{Granularity.MONTH.start(HOUR):015}",
-    }
 
 
 def test_ten_seconds_of_shards_have_rollups_at_any_time() -> None:
@@ -242,13 +173,6 @@ def test_a_repaired_rollup_has_the_next_revision(world: Audited, revision: int |
     assert (item["cells"], item["rev"]) == ({"p0": 1, "s1": 1}, (revision or 0) + 1)
 
 
-def test_items_that_should_not_be_are_deleted(world: Audited) -> None:
-    world.audit.repair(ACCOUNT, history())
-    items = len(items_of(ACCOUNT, history()))
-    assert world.audit.repair(ACCOUNT, []) == items
-    assert right_items(world) == {}
-
-
 @pytest.mark.parametrize("kind", ["C#", "U#", "hour#", "subsets#"])
 @pytest.mark.parametrize("state", ["missing", "wrong", "superfluous"])
 def test_a_repair_never_overwrites_what_changed_meanwhile(
@@ -283,25 +207,3 @@ def _changed(item: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
     if "cells" in item:
         return changed | {"cells": {"M": {"p0": {"N": str(50 + revision)}}}}
     return changed | {"subsets": {"L": [{"S": f"key#key_{revision}"}]}}
-
-
-def test_an_item_without_one_of_its_entries_is_wrong(world: Audited) -> None:
-    entries = [entry(1, created=HOUR), entry(2, created=HOUR)]
-    world.audit.repair(ACCOUNT, entries)
-    world.store(by_creation(HOUR), entries[0])
-    assert world.audit.count_differences(ACCOUNT, entries) == 1
-    assert world.audit.repair(ACCOUNT, entries) == 1
-    assert world.item(HOUR) == {one.message_id: one for one in entries}
-
-
-def test_a_partial_check_counts_items(world: Audited) -> None:
-    entries = history()
-    world.audit.repair(ACCOUNT, entries)
-    count = partial(world.audit.count_differences, ACCOUNT)
-    assert count(entries) == 0
-    wrong_rollup(world, 5)
-    assert count(entries) == 1
-    world.store(by_creation(BEFORE), entry(9, created=BEFORE))
-    assert count(entries) == 2
-    world.engine.partition(f"STAT#{ACCOUNT}").remove(listed("pending", HOUR)["sk"]["S"])
-    assert count(entries) == 3

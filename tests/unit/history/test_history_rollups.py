@@ -70,12 +70,6 @@ def test_a_rollup_is_written_if_it_is_wrong(world: LedgerWorld) -> None:
     assert (item["cells"], item["rev"]) == ({"p0": 1, "s0": 1}, 2)
 
 
-def test_an_hour_of_no_messages_has_no_rollup(world: LedgerWorld) -> None:
-    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is False
-    assert world.ledger.roll_up(ACCOUNT, DAYS, DAY) is False
-    assert world.engine.write_units == 0
-
-
 @pytest.mark.parametrize("granularity", [DAYS, Granularity.MONTH])
 def test_a_day_is_never_made_from_its_entries(world: LedgerWorld, granularity: Granularity) -> None:
     """A day or month whose hours have no rollups yet has none, and reads no entries."""
@@ -142,16 +136,6 @@ def test_the_lists_of_the_days_of_a_bucket_are_read(
     assert engine.read.count(own) == 1 + len(days)
 
 
-def test_an_hour_without_shards_is_made_from_its_entries(world: LedgerWorld) -> None:
-    world.put(*(entry(n, created=DAY + 30_000 * n) for n in (0, 119, 120)))
-    world.put(entry(7, created=DAY - 1))
-    engine = world.watch()
-    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
-    items = [sk for sk in engine.read if sk.startswith("C#")]
-    assert items == [f"C#{DAY:015}", f"C#{DAY + 119 * 30_000:015}"]
-    assert "divisible" not in stored(world, HOURS, DAY)
-
-
 def test_ten_seconds_are_made_from_the_entries_of_shards(world: LedgerWorld) -> None:
     world.put(*(entry(n % 4, created=DAY + 1000 * n, shards=4) for n in range(20)))
     engine = world.watch()
@@ -164,15 +148,6 @@ def test_ten_seconds_are_made_from_the_entries_of_shards(world: LedgerWorld) -> 
     assert not [sk for sk in engine.read if sk.startswith("C#")]
     item = stored(world, HOURS, DAY)
     assert (item["cells"], item["divisible"]) == ({"p0": 20}, True)
-
-
-def test_a_day_is_made_from_its_hours(world: LedgerWorld) -> None:
-    for n in (0, 23, 24):
-        world.put(entry(n, created=DAY + n * HOUR_LENGTH, key_id="key_1" if n else None))
-        world.ledger.roll_up(ACCOUNT, HOURS, DAY + n * HOUR_LENGTH)
-    assert world.ledger.roll_up(ACCOUNT, DAYS, DAY) is True
-    assert stored(world, DAYS, DAY)["cells"] == {"p0": 2}
-    assert stored(world, DAYS, DAY, KEY_1)["cells"] == {"p0": 1}
 
 
 @pytest.mark.parametrize(("times", "is_written"), [(0, True), (9, True), (10, False)])
