@@ -19,7 +19,6 @@ from admin.use_cases.dead_letters import DeadLetterDrop, DeadLetterInspection
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
 from admin.use_cases.first_steps import FirstSteps
-from admin.use_cases.isolation import AccountIsolation
 from admin.use_cases.messages import MessageSearch, NoQueue
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.scale import Scale
@@ -81,17 +80,6 @@ class OperatorWiring(Wiring):
     @cached_property
     def provider_suppressions(self) -> SesSuppressions:
         return SesSuppressions(operator_errors)
-
-    @cached_property
-    def account_isolation(self) -> AccountIsolation:
-        return AccountIsolation(
-            accounts=self.account_store,
-            tenants=self.tenants,
-            shared=self.shared_tenant,
-            stack=self.settings.stack,
-            preview_sender=self.settings.preview_sender,
-            begins_shared=self.settings.shared_tenant,
-        )
 
     @cached_property
     def message_search(self) -> MessageSearch:

@@ -50,6 +50,7 @@ _ACCOUNT: Final = ACCOUNT_EXAMPLE | {
     "suspensionReason": None,
     "contact": "ada@shop.example",
     "shards": 1,
+    "isolation": "none",
     "ownLimits": {"perMinute": None, "perDay": 5_000, "perMonth": None, "recipientsPerDay": None},
     "log": [LOG_ITEM | {"by": "root@pillarbox.example", "reason": None}],
 }
@@ -130,11 +131,13 @@ OPERATOR: Final = (
     _write(
         route="PATCH /v1/operator/accounts/{account_id}",
         id="change_operated_account",
-        summary="Change an account's plan or limits",
-        description="The change counts from the account's next request on, and is written to its"
-        " log. API keys keep their permissions.",
+        summary="Change an account's plan, limits or isolation",
+        description="The change counts from the account's next request on, and that of plan or"
+        " limits is written to its log. API keys keep their permissions. Another isolation takes"
+        " some calls of SES: repeat the request if the service is busy.",
         body=OperateAccountRequest,
         body_examples=example("plan", "Another plan", {"plan": "standard"})
+        | example("isolation", "A reputation of its own", {"isolation": "strict"})
         | example("limits", "A limit of its own", {"ownLimits": {"perDay": 5_000}}),
         response=OperatedAccount,
         response_example=_ACCOUNT,

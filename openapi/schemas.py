@@ -25,6 +25,7 @@ _ENUMS: Final = {
     "KeyType": "The type of an API key.",
     "Preset": "A named set of permissions.",
     "AccountAction": "What was done to an account, or to what it has.",
+    "Isolation": "When SES pauses an account by itself; `none`: only with all others.",
     "RankBy": "What accounts are ranked by.",
     "Verdict": "The outcome of a check.",
     "Role": "What a user is in an account.",

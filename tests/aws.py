@@ -173,6 +173,7 @@ def running_aws() -> Iterator[pytest.MonkeyPatch]:
         for name, value in {
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
+            "PILLARBOX_STACK": "pillarbox",
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
             "POWERTOOLS_SERVICE_NAME": "test",
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",

@@ -21,8 +21,8 @@ _LEADING_KEYS: Final = "dynamodb:LeadingKeys"
 _ATTRIBUTES: Final = "dynamodb:Attributes"
 _OWN_ROLES: Final = ":iam::${AWS::AccountId}:role/*"
 _OF_SES: Final = re.compile(
-    r"arn:\$\{AWS::Partition\}:ses:\$\{AWS::Region\}:\$\{AWS::AccountId\}:"
-    r"((identity|tenant)/\*|configuration-set/\$\{ConfigurationSet\})"
+    r"arn:\$\{AWS::Partition\}:ses:\$\{AWS::Region\}:(?:\$\{AWS::AccountId\}|aws):"
+    r"((identity|tenant|reputation-policy)/\*|configuration-set/\$\{ConfigurationSet\})"
 )
 _REFERENCE: Final = re.compile(r'"Fn::GetAtt": \["(\w+)", "(\w+)"\]|\$\{(\w+)\.(\w+)\}')
 

@@ -7,7 +7,6 @@ from math import ceil
 
 from admin.use_cases import checks, domain_checks
 from admin.use_cases.capacity import Capacity, check_capacity
-from admin.use_cases.isolation import AccountIsolation
 from admin.use_cases.ports import (
     ApiProbe,
     CertificateProbe,
@@ -30,6 +29,7 @@ from pillarbox.application.operator.checks import (
     check_quota,
     run_checks,
 )
+from pillarbox.application.operator.isolation import AccountIsolation
 from pillarbox.application.operator.ports import ProviderAccount
 from pillarbox.application.operator.queues import QueueOperations
 from pillarbox.application.ports import Clock, StrangerMail

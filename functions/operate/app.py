@@ -15,10 +15,10 @@ from pillarbox.http.operator.replies import (
 )
 from pillarbox.http.operator.wire import (
     AccountsQuery,
+    OperateAccountRequest,
     RatesQuery,
     RedriveRequest,
     SuspendRequest,
-    read_operator_changes,
 )
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
@@ -45,8 +45,12 @@ def get_account(account_id: str) -> Reply:
 
 @app.patch("/v1/operator/accounts/<account_id>")
 def change_account(account_id: str) -> Reply:
-    operator, changes = _operator_of(ACCOUNTS_WRITE), read_operator_changes(app.current_event)
-    return _reply_account(services().accounts.update(account_id, changes, by=operator))
+    operator = _operator_of(ACCOUNTS_WRITE)
+    body = read_body(app.current_event, OperateAccountRequest)
+    changed = services().accounts.update(account_id, body.changes, by=operator)
+    if body.isolation is not None:
+        changed = services().account_isolation.change(account_id, body.isolation)
+    return _reply_account(changed)
 
 
 @app.post("/v1/operator/accounts/<account_id>/suspension")

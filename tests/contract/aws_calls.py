@@ -169,8 +169,9 @@ def _resources(of: str, parameters: Mapping[str, Any]) -> set[str]:
         return {str(parameters["FunctionName"])}
     if of == "sesv2":
         kinds = {kind for name, kind in _OF_SES.items() if name in parameters}
-        _, _, associated = str(parameters.get("ResourceArn", "")).rpartition(":")
-        kinds |= {associated.partition("/")[0]} - {""}
+        for name in ("ResourceArn", "ReputationEntityReference", "ReputationEntityPolicy"):
+            _, _, end = str(parameters.get(name, "")).rpartition(":")
+            kinds |= {end.partition("/")[0]} - {""}
         return {
             f"{kind}/{'${ConfigurationSet}' if kind == 'configuration-set' else '*'}"
             for kind in kinds

@@ -534,7 +534,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             pauses: Any = wiring.services().tenant_pauses
             deleted: Any = wiring.services().account_deletion.tenants
             lists: Any = wiring.services().provider_suppressions
-            for adapter in (identities, tenants, pauses.may_send.__self__, deleted, lists):
+            own: Any = wiring.services().tenants
+            for adapter in (identities, tenants, pauses.may_send.__self__, deleted, lists, own):
                 ses.domains.answer(adapter._ses.meta.events)
             # The name server of these tests has no public addresses.
             vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()

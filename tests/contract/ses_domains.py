@@ -27,6 +27,8 @@ class SesDomainIdentities:
     refused: str | None = None
     #: The ARNs of what the only tenant may send with.
     associated: list[str] = field(default_factory=list)
+    #: The tenants that were created.
+    tenants: set[str] = field(default_factory=set)
     #: The tenants that SES has paused.
     paused: set[str] = field(default_factory=set)
     #: The identities that mail bounces and complaints to their senders: all new ones.
@@ -49,7 +51,10 @@ class SesDomainIdentities:
             "PutEmailIdentityFeedbackAttributes": self._put_feedback,
             "PutEmailIdentityMailFromAttributes": self._put_mail_from,
             "CreateTenantResourceAssociation": self._associate,
+            "CreateTenant": self._create_tenant,
             "DeleteTenant": lambda **_: aws_response(200, {}),
+            "PutTenantSuppressionAttributes": lambda **_: aws_response(200, {}),
+            "UpdateReputationEntityPolicy": lambda **_: aws_response(200, {}),
             "GetTenant": self._tenant,
             "ListTenantResources": self._resources,
         }.items():
@@ -120,6 +125,13 @@ class SesDomainIdentities:
 
     def _associate(self, params: dict[str, Any], **_: object) -> Answer:
         self.associated.append(json.loads(params["body"])["ResourceArn"])
+        return aws_response(200, {})
+
+    def _create_tenant(self, params: dict[str, Any], **_: object) -> Answer:
+        name = json.loads(params["body"])["TenantName"]
+        if name in self.tenants:
+            return _error(400, "AlreadyExistsException")
+        self.tenants.add(name)
         return aws_response(200, {})
 
     def _tenant(self, params: dict[str, Any], **_: object) -> Answer:

@@ -16,7 +16,7 @@ from admin.use_cases.provisioning import Choices, Provisioning
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.creations import Creations
 from pillarbox.application.management import RefusedCall
-from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.key import (
     EMAILS_READ,
     EMAILS_SEND,
@@ -616,6 +616,7 @@ def test_all_that_an_account_may_have(run: Run) -> None:
     run.values.stored["ssm:/chat"] = "https://hooks.slack.com/services/T0/B0/aaaa1111"
     whole: dict[str, Any] = {
         "name": shop,
+        "isolation": "strict",
         "ownLimits": {"perDay": 500},
         "keepDays": 30,
         "recordDays": 365,
@@ -635,7 +636,8 @@ def test_all_that_an_account_may_have(run: Run) -> None:
     (account_id,) = services().accounts.ids_of(shop)
     account = services().accounts.get(account_id)
     assert (account.keep, account.record_days) == (30, 365)
-    assert account.overrides.per_day == 500
+    assert (account.overrides.per_day, account.isolation) == (500, Isolation.STRICT)
+    whole["isolation"] = "standard"
     settings, _ = services().alert_choices.of(account_id)
     assert (settings.mail, {*settings.off}) == (False, {"quota"})
     assert settings.chat_url == run.values.stored["ssm:/chat"]
@@ -645,7 +647,7 @@ def test_all_that_an_account_may_have(run: Run) -> None:
     whole["webhooks"] = [whole["webhooks"][0] | {"format": "pillarbox"}]
     assert run(file_of(whole)) == [
         "~ keepDays 30 -> 7",
-        "~ ownLimits",
+        "~ ownLimits, isolation strict -> standard",
         "~ chatUrl",
         f"~ webhook https://{shop}.example/hook: format",
     ]

@@ -39,6 +39,7 @@ from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.history.ports import RebuildMark, SearchEntry
+from pillarbox.application.pauses import Pauses
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.key import (
@@ -50,6 +51,7 @@ from pillarbox.domain.accounts.key import (
     Preset,
     account_of_key,
 )
+from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
@@ -444,6 +446,24 @@ def _operate(service: Service) -> None:
             for name in moved if "queue" in operation.parameters else ("",):
                 ids = {"account_id": account, "queue": name}
                 assert operation.request(operator, ids).status // 100 == 2, operation.id
+    accounts, path = wiring.services().account_store, f"/operator/accounts/{account}"
+    pause = Pause(
+        scope=PauseScope.ACCOUNT,
+        level=PauseLevel.STOP,
+        cause=PauseCause.PROVIDER,
+        since=wiring.utc_now(),
+    )
+    Pauses(accounts).put(account, pause)
+    service.domain(account, f"{account}.example")
+    service.sender(account, f"post@{account}.example")
+    service.ses.domains.associated.clear()
+    for isolation in ("standard", "strict", "none"):  # what SES said of a former tenant is over
+        changed = operator.raw("PATCH", path, json.dumps({"isolation": isolation})).json
+        assert (changed["isolation"], changed["pauses"]) == (isolation, [])
+    shared = f"{wiring.services().settings.stack}-shared"
+    accounts.set_isolation(account, Isolation.STRICT, shared)
+    assert operator.raw("PATCH", path, '{"isolation": "strict"}').json["isolation"] == "strict"
+    assert wiring.services().shared_tenant.stored() == shared
 
 
 def _manage(service: Service) -> None:

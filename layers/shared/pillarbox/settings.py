@@ -393,7 +393,7 @@ class Settings:
 
     # The operator's command.
 
-    stack = Setting(str, "the name of the stack", ("command", "local"))
+    stack = Setting(str, "the name of the stack", ("functions", "command", "local"))
     api_url = Setting(
         str,
         "the address of API and dashboard, without /api/v1",

@@ -522,6 +522,9 @@ export interface InviteMemberRequest {
   role: Role;
 }
 
+/** When SES pauses an account by itself; `none`: only with all others. */
+export type Isolation = "none" | "standard" | "strict";
+
 /** An API key in the list of its account. */
 export interface Key {
   id: string;
@@ -802,6 +805,8 @@ export interface OperateAccountRequest {
   plan?: Plan | null;
   /** All limits of its own, in place of those that it has. */
   ownLimits?: OwnLimits | null;
+  /** Whether the account has a reputation of its own at SES, as a tenant, and when SES pauses it: at grave findings (`standard`) or any (`strict`). */
+  isolation?: Isolation | null;
 }
 
 /** An account, as an operator sees it. */
@@ -838,6 +843,8 @@ export interface OperatedAccount {
   suspensionReason: string | null;
   /** Over how many partitions its emails are spread. */
   shards: number;
+  /** Whether SES pauses the account alone, and when. */
+  isolation: Isolation;
   ownLimits: OwnLimitValues;
   /** The last 50, the newest first. */
   log: Array<OperatorLogItem>;

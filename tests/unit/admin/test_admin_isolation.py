@@ -6,8 +6,8 @@ from itertools import count
 
 import pytest
 
-from admin.use_cases.isolation import Moved
 from pillarbox.application.operator.checks import Verdict
+from pillarbox.application.operator.isolation import Moved
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope

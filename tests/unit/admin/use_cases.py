@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from admin.use_cases.isolation import AccountIsolation
 from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
@@ -20,6 +19,7 @@ from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.operator.isolation import AccountIsolation
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import ValidationFailed

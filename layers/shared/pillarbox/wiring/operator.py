@@ -9,6 +9,7 @@ from pillarbox.wiring.stores import Stores
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pillarbox.adapters.ses.tenants import SesTenants
     from pillarbox.application.history.aggregate import Aggregation
     from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pillarbox.application.management import ManagementApi, SecretValues
     from pillarbox.application.operator.account_deletion import AccountDeletion
     from pillarbox.application.operator.checks import ServiceChecks
+    from pillarbox.application.operator.isolation import AccountIsolation
     from pillarbox.application.operator.queues import QueueOperations
     from pillarbox.application.operator.ranking import AccountRates
     from pillarbox.domain.messages.message import Message
@@ -168,6 +170,25 @@ class OperationWiring(HistoryWiring):
             remove_kept=lambda account_id: self.kept_contents.remove_all(account_id),  # noqa: PLW0108  made at first use
             tenants=SesTenants(configuration_set=""),  # it deletes only
             clock=utc_now,
+        )
+
+    @cached_property
+    def tenants(self) -> "SesTenants":
+        from pillarbox.adapters.ses.tenants import SesTenants
+
+        return SesTenants(self.settings.configuration_set)
+
+    @cached_property
+    def account_isolation(self) -> "AccountIsolation":
+        from pillarbox.application.operator.isolation import AccountIsolation
+
+        return AccountIsolation(
+            accounts=self.account_store,
+            tenants=self.tenants,
+            shared=self.shared_tenant,
+            stack=self.settings.stack,
+            preview_sender=self.settings.preview_sender,
+            begins_shared=self.settings.shared_tenant,
         )
 
     @cached_property

@@ -99,6 +99,9 @@ Precedence, Feedback-ID, and names that begin with X-. They have at most 4096 by
 X-… may have more than ASCII.
 """
 
+Isolation: TypeAlias = Literal["none", "standard", "strict"]
+"""When SES pauses an account by itself; `none`: only with all others."""
+
 KeyType: TypeAlias = Literal["preview", "live"]
 """The type of an API key."""
 
@@ -1070,6 +1073,10 @@ class OperateAccountRequest(TypedDict):
     """The account's plan."""
     ownLimits: NotRequired[OwnLimits | None]
     """All limits of its own, in place of those that it has."""
+    isolation: NotRequired[Isolation | None]
+    """Whether the account has a reputation of its own at SES, as a tenant, and when SES pauses it:
+    at grave findings (`standard`) or any (`strict`).
+    """
 
 
 class OperatedAccount(TypedDict):
@@ -1107,6 +1114,8 @@ class OperatedAccount(TypedDict):
     suspensionReason: str | None
     shards: int
     """Over how many partitions its emails are spread."""
+    isolation: Isolation
+    """Whether SES pauses the account alone, and when."""
     ownLimits: OwnLimitValues
     log: list[OperatorLogItem]
     """The last 50, the newest first."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pillarbox.application.operator.checks import Verdict
     from pillarbox.application.operator.ports import QueueStatus
     from pillarbox.application.operator.ranking import AccountCounts, RankBy
-    from pillarbox.domain.accounts.account import Account, Plan
+    from pillarbox.domain.accounts.account import Account, Isolation, Plan
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.domain.queue_log import Redrive
@@ -91,6 +91,8 @@ class OperatedAccount(AccountDetail):
     """Where the service writes to its owner."""
     shards: int
     """Over how many partitions its emails are spread."""
+    isolation: Isolation
+    """Whether SES pauses the account alone, and when."""
     own_limits: OwnLimitValues = taken_from("overrides")
     log: list[OperatorLogItem]
     """The last 50, the newest first."""

@@ -1,12 +1,12 @@
 """Read the requests of the service's operators, which the contract does not have."""
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.operator.ranking import RankBy
 from pillarbox.application.validation import MAX_LIMIT, MAX_NAME
-from pillarbox.domain.accounts.account import NO_LIMITS, Plan
+from pillarbox.domain.accounts.account import NO_LIMITS, Isolation, Plan
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.ids import is_token
@@ -20,15 +20,11 @@ from pillarbox.http.wire import (
     model,
     optional,
     optional_or,
-    read_body,
     required,
     text,
     whole_number,
     with_default,
 )
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 _LIMIT_OR_NONE: Final = whole_number(least=0, most=MAX_LIMIT)
 #: Dead letters that one request moves: well within the gateway's time.
@@ -81,6 +77,23 @@ class OperateAccountRequest(WireModel):
     """The account's plan."""
     own_limits = optional(model(OwnLimits))
     """All limits of its own, in place of those that it has."""
+    isolation = optional(one_of(Isolation))
+    """Whether the account has a reputation of its own at SES, as a tenant, and when SES pauses it:
+    at grave findings (`standard`) or any (`strict`)."""
+
+    @property
+    def changes(self) -> AccountChanges:
+        """What changes in its record alone."""
+        own = self.own_limits
+        limits = NO_LIMITS
+        if own is not None:
+            limits = Limits(
+                per_minute=own.per_minute,
+                per_day=own.per_day,
+                per_month=own.per_month,
+                recipients_per_day=own.recipients_per_day,
+            )
+        return AccountChanges(plan=self.plan, limits=limits, plan_limits=own is not None)
 
 
 class SuspendRequest(WireModel):
@@ -109,22 +122,3 @@ class RedriveRequest(WireModel):
 
     limit = optional_or(whole_number(least=1, most=MAX_MOVED), MAX_MOVED)
     """The most dead letters to move; 300 by default."""
-
-
-def read_operator_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
-    """Read the changes to an account.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, OperateAccountRequest)
-    own = body.own_limits
-    limits = NO_LIMITS
-    if own is not None:
-        limits = Limits(
-            per_minute=own.per_minute,
-            per_day=own.per_day,
-            per_month=own.per_month,
-            recipients_per_day=own.recipients_per_day,
-        )
-    return AccountChanges(plan=body.plan, limits=limits, plan_limits=own is not None)
