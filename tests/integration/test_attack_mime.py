@@ -1,8 +1,7 @@
 """The attack on the parser of messages: a short run, and what it would notice."""
 
-import pytest
-
 from tests.fakes.client_messages import CLIENT_MESSAGES
+from tests.loops import for_each
 from verification.attacks.mime import attack
 from verification.attacks.sendable import faults_in
 
@@ -15,7 +14,7 @@ def test_hostile_messages_are_refused() -> None:
     assert tally["changed and accepted"] > 30
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         (b"To: ", b"From: "),

@@ -13,6 +13,7 @@ import pytest
 
 from pillarbox.adapters.child_process import run_in_child
 from pillarbox.application.ports import BuildDied
+from tests.loops import for_each
 from tests.stack import PATIENCE
 
 # Python warns of forks while other tests' threads wait. The worker has no threads.
@@ -72,7 +73,7 @@ def wrap_exhaustion() -> bytes:
         raise ValueError("cannot be built") from error
 
 
-@pytest.mark.parametrize(
+@for_each(
     "work",
     [exit_at_once, be_killed, exhaust_memory, map_too_much, fail_to_import, wrap_exhaustion],
 )

@@ -11,6 +11,7 @@ from relay.framing import (
 )
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
+from tests.loops import for_each
 
 END = b"\r\n.\r\n"
 
@@ -66,7 +67,7 @@ def test_an_overlong_line_is_skipped_in_pieces() -> None:
     assert lines.next_line(6) == b"RSET"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "octets",
     [b"\n", b"\0", b"\r\r", b"\rx", b"a\n", b"a\0", b"a\rb", b"abc\n", b"abc\0", b"\nx", b"a\0b"],
 )

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from pillarbox.domain.errors import ServiceError
+from tests.loops import for_each
 from tests.relay.running_relay import MESSAGE, SENDER, TO, RunningRelay, serve
 from tests.stack import PATIENCE
 
@@ -101,7 +102,7 @@ def test_the_end_of_the_drain() -> None:
 # --- commands that lead to no message -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     ["EHLO a", "HELO a", "VRFY ann", "HELP", "NOOP", "RSET", f"MAIL FROM:<{SENDER}> SIZE=1501"],
 )

@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from relay.proxy import ProxyHeader, ProxyHeaderError, read_header
+from tests.loops import for_each
 from tests.relay.running_relay import KEY, plain, serve
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -46,7 +47,7 @@ def test_session_through_a_proxy() -> None:
         assert client.deliver().startswith(b"250 ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "octets",
     [
         b"EHLO client.example\r\n",

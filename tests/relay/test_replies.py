@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
 from relay import replies
 from relay.replies import Reply
+from tests.loops import for_each
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "relay.md"
 CONSTANTS = [value for value in vars(replies).values() if isinstance(value, Reply)]
@@ -95,12 +96,12 @@ OF_CODES = {
 }
 
 
-@pytest.mark.parametrize(("code", "reply"), OF_CODES.items())
+@for_each(("code", "reply"), OF_CODES.items())
 def test_each_refusal_has_its_reply(code: str, reply: bytes) -> None:
     assert replies.refusal(ServiceError(code, "no")).wire.startswith(reply)
 
 
-@pytest.mark.parametrize("reply", [*CONSTANTS, *REFUSALS], ids=lambda reply: reply.wire[:9])
+@for_each("reply", [*CONSTANTS, *REFUSALS])
 def test_every_reply_has_its_status(reply: Reply) -> None:
     """A reply has an enhanced status code of its class; a 3xx has none (RFC 2034, 4)."""
     if reply.code == 354:

@@ -19,6 +19,7 @@ from pillarbox.domain.errors import error_of as error_of_check
 from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import FRONT, LAMBDA, page_file, route
+from tests.loops import for_each
 from tests.refusals import refusal
 
 ROUTE = Route(template.inlined(template.load()))
@@ -80,7 +81,7 @@ def error_of(answer: Any) -> Any:
     return error
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("uri", "canonical"),
     [
         ("/api/v1/emails/", "/api/v1/emails/"),
@@ -123,7 +124,7 @@ def test_an_unknown_path_is_left_to_the_gateway(uri: str) -> None:
         assert route(2, method=method, uri=uri)["origin"] == "api"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "uri", "length", "keys", "origin"),
     [
         ("POST", "/api/v1/emails", 2, (), Origin.SEND),
@@ -203,7 +204,7 @@ def test_the_edge_sets_the_client_address() -> None:
     assert route(10)["headers"]["x-pillarbox-client"] == {"value": "2001:db8::1"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "headers"),
     [
         ("/api/v1/emails", {"x-api-key": "k"}),
@@ -232,7 +233,7 @@ def test_each_carrier_of_the_document_is_counted() -> None:
     assert carriers - {"x-api-key", "x-postmark-server-token"} == set()
 
 
-@pytest.mark.parametrize(("agent", "expected"), AGENTS)
+@for_each(("agent", "expected"), AGENTS)
 def test_both_edges_refuse_the_same_agents(agent: str | None, expected: bool) -> None:  # noqa: FBT001  a row of the table
     """Contract 5: a default agent, an empty one and a missing one get 403, with the same text."""
     answer = route(2, agent=agent)
@@ -257,7 +258,7 @@ def test_a_caller_cannot_ask_for_traces() -> None:
     assert "x-amzn-trace-id" not in route(2)["headers"]
 
 
-@pytest.mark.parametrize(("method", "path", "length", "origin"), REQUESTS)
+@for_each(("method", "path", "length", "origin"), REQUESTS)
 def test_both_edges_choose_the_same_origin(
     method: str, path: str, length: int | None, origin: Origin
 ) -> None:
@@ -272,7 +273,7 @@ def test_both_edges_choose_the_same_origin(
         assert answer["origin"] == origin.name.lower()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "meant"),
     [
         *(("/api/v1/v1/webhook/", "webhooks"), ("/api/v1/key/x/y", "keys")),
@@ -356,7 +357,7 @@ def test_no_other_path_leads_there(path: str) -> None:
     assert not ROUTE.is_home(path)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         *("/app/", "/app/activity/01a2", "/app/index.html", "/app/preview.js", "/app/a.b/c"),

@@ -11,6 +11,7 @@ import pytest
 from local import template
 from local.edge import Edge, FrontOrigin, StageOrigin
 from local.servers import serving
+from tests.loops import for_each
 
 _TEMPLATE: Final = template.inlined(template.load())
 
@@ -74,7 +75,7 @@ def test_trailers_are_no_headers() -> None:
     assert not {"x-api-key", "idempotency-key"} & headers.keys()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "octets",
     [
         start("POST", "Transfer-Encoding: chunked") + "\r\nzz\r\n\r\n",

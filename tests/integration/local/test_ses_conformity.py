@@ -20,6 +20,7 @@ from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from tests.integration.local.local_ses import RAW, LocalSes, client
+from tests.loops import for_each
 
 _TABLE: Final[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[3] / "local/ses/conformity.yaml").read_text()
@@ -95,7 +96,7 @@ def test_each_operation_of_the_stand_in_has_a_row() -> None:
     assert {each.name for each in operations if each} == _ROWS.keys()
 
 
-@pytest.mark.parametrize("name", _ROWS)
+@for_each("name", _ROWS)
 def test_each_member_has_a_row(name: str) -> None:
     """A member that a newer botocore knows fails here, and so does a row without a member."""
     model = service().operation_model(name)

@@ -9,6 +9,7 @@ import pytest
 from cfnlint.rules import Rules
 
 from tests.integration.templates.planting import ALL, GONE, Templates, texts
+from tests.loops import for_each
 from tools.templates import lint
 
 _ALL_RULES: Final = lint._rules
@@ -272,7 +273,7 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "changes"), _PLANTS.items())
+@for_each(("message", "changes"), _PLANTS.items())
 def test_a_planted_error_is_found(message: str, changes: dict[str, Any]) -> None:
     """The checks name each error with its resource, and the templates are free of it without."""
     templates = Templates()

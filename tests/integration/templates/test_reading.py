@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.templates.planting import Templates
+from tests.loops import for_each
 from tools.templates import __main__ as program
 from tools.templates.lint import check_lint
 from tools.templates.names import check_neighbours
@@ -132,7 +133,7 @@ def test_a_condition_of_itself_is_not_evaluated() -> None:
         Resolver(circle, {}).holds("One")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "resolved"),
     [
         ({"Fn::Join": ["-", [{"Ref": "Name"}, 1, True]]}, "mail-1-true"),

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.integration.templates.planting import GONE, Templates, texts
+from tests.loops import for_each
 from tools.templates.defects import Defect
 from tools.templates.translate import Sources
 from tools.templates.upgrade import (
@@ -124,7 +125,7 @@ def test_an_upgrade_without_changes_loses_nothing() -> None:
     assert not _problems(Templates(), Templates())
 
 
-@pytest.mark.parametrize(("message", "before", "after"), _PLANTS)
+@for_each(("message", "before", "after"), _PLANTS)
 def test_an_upgrade_that_loses_something_is_found(
     message: str, before: Changes, after: Changes
 ) -> None:

@@ -23,6 +23,7 @@ from tests.integration.webhooks.receivers import (
     receiving,
 )
 from tests.integration.webhooks.scripted_dns import ScriptedDns, scripted_dns
+from tests.loops import for_each
 
 PUBLIC: Final = "93.184.216.34"
 OTHER: Final = "93.184.216.35"
@@ -290,7 +291,7 @@ def test_a_success_ends_before_its_body(post: Post, authority: Authority) -> Non
 NOW: Final = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "seconds"),
     [
         ("0", 0),

@@ -114,7 +114,7 @@ def test_functions_are_reserved_for_delivery(rate: int, verdict: str) -> None:
     assert finding.remedy == (remedy if verdict == "warn" else "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plan", "recipients_per_day", "changes", "verdict"),
     [
         (Plan.STANDARD, None, {}, "pass"),

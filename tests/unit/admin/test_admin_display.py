@@ -12,6 +12,7 @@ from admin.progress import progress
 from admin.tables import print_lines, print_list
 from admin.times import parse_time
 from pillarbox.domain.errors import Json, ValidationFailed
+from tests.loops import for_each
 from tests.stack import wait_for
 
 ID = "01a20242-4abb-71af-a6dc-49a3efcfd4de"
@@ -137,7 +138,7 @@ def test_progress_ends_with_an_error() -> None:
     assert written(console) == ended
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "moment"),
     [
         ("30m", datetime(2026, 3, 14, 11, 30, tzinfo=UTC)),
@@ -152,7 +153,7 @@ def test_times(text: str, moment: datetime) -> None:
     assert parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC)) == moment
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "5", "5w", "-1h", "\u0665h", "99999999d"])
+@for_each("text", ["", "yesterday", "5", "5w", "-1h", "\u0665h", "99999999d"])
 def test_texts_that_are_no_times(text: str) -> None:
     with pytest.raises(ValidationFailed) as failed:
         parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC))

@@ -6,6 +6,7 @@ from admin import deploy
 from admin.use_cases import parameters
 from local import template
 from pillarbox.domain.errors import ValidationFailed
+from tests.loops import for_each
 
 
 def test_what_is_written_wins_then_the_profile_then_what_is_deployed() -> None:
@@ -29,7 +30,7 @@ def test_every_parameter_has_a_default() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "values"),
     [
         (["A=b", "C=d"], {"A": "b", "C": "d"}),

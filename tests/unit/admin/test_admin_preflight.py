@@ -117,7 +117,7 @@ def test_an_api_without_an_edge_needs_no_cloudfront(distributions: int | None) -
 EDGE = {"EdgeService": "cloudfront", "RelayImage": ""}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "verdict"),
     [
         # The edge sends the secret until the firewall is gone, and afterwards.

@@ -106,7 +106,7 @@ def test_a_thousand_a_second_needs_more_of_nearly_everything() -> None:
     assert low["workers"] == low["table"] == "Deploy with EmailsPerSecond=1000."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "low"),
     [
         ({}, []),

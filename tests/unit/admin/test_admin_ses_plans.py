@@ -5,9 +5,10 @@ import pytest
 from admin.use_cases import ses_plans
 from admin.use_cases.ses_plans import ChosenPlan, SesPlan
 from pillarbox.application.operator.checks import Verdict
+from tests.loops import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plan", "emails", "dollars"),
     [
         (SesPlan.NONE, 50_000_000, 5_000),

@@ -18,6 +18,7 @@ from front.workers import NoWorkerFree, WorkerDied
 from local import template
 from local.route import Route
 from pillarbox.domain.accounts.key import KeyType, new_key_text
+from tests.loops import for_each
 
 ACCOUNT_ID_LENGTH = 12
 
@@ -161,7 +162,7 @@ def test_requests_without_the_secret_are_blocked(secret: str) -> None:
     assert handlers.requests == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("secret", "status"),
     [("old", 200), ("new", 200), ("old new", 403), ("ol", 403), ("", 403), (" ", 403)],
 )
@@ -218,7 +219,7 @@ def test_the_edge_knows_the_same_limit() -> None:
     assert Route(template.inlined(template.load())).front_bytes == BODY_LIMIT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "code"),
     [
         ([], "missing_api_key"),

@@ -96,7 +96,7 @@ def test_a_field_of_a_webhook_names_the_alternative(shape: type[WireModel]) -> N
     assert refused == {"endpoint": "is not a field: the address goes in url"}
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@for_each("shape", SHAPES.values())
 def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
     listed = " ".join(hints._INSTEAD[shape.__name__].values()).split()
     known = {field.name.lower() for field in fields_of(shape).values()}
@@ -124,7 +124,7 @@ ADDRESS = "must be a string: the bare address, without a name"
 OBJECT: Any = {"email": "ada@example.com", "name": "Ada"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "expected"),
     [
         (

@@ -106,7 +106,7 @@ def test_ambiguous_json_is_refused(raw: bytes, words: str) -> None:
     assert words in error_of(raw)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw",
     [
         b"[" * MAX_DEPTH + b"]" * MAX_DEPTH,
@@ -185,9 +185,7 @@ def test_as_many_values_as_allowed_are_parsed() -> None:
     assert "more than 11000 values" in error_of(list_of(b"7", most + 1), "too_many_values")
 
 
-@pytest.mark.parametrize(
-    "text", [b",", b"[", b"{", b'\\",', b'\\\\\\"{', b"\\\\\\\\,", b" " * 70_000 + b","]
-)
+@for_each("text", [b",", b"[", b"{", b'\\",', b'\\\\\\"{', b"\\\\\\\\,", b" " * 70_000 + b","])
 def test_octets_in_strings_are_no_values(text: bytes) -> None:
     """Commas and brackets in strings do not count, wherever quotes and backslashes are."""
     raw = b'{"html":"' + text * (2_000_000 // len(text)) + b'","a":[1,2]}'

@@ -102,7 +102,7 @@ def test_any_batch_gets_a_bounded_response(messages: list[Any]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(body=message | value)
 def test_any_send_gets_a_bounded_response(body: Any) -> None:
     """Whatever a send contains, the response has at most 1 MB and lists at most 100 faults."""

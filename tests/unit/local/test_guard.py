@@ -81,7 +81,7 @@ def test_the_usual_port_may_be_left_out() -> None:
     assert not passes(LoopbackHost(echo, 80), {"Host": "rebound.example"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "passed"),
     [
         ("pillarbox:8081", True),

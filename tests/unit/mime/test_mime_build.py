@@ -212,7 +212,7 @@ def test_shorter_encoding_is_chosen(text: str, encoding: bytes) -> None:
     check_octets(message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         "x" * 100_000,

@@ -109,9 +109,7 @@ def test_every_charset_that_python_knows_is_accepted() -> None:
         check_charset(name.replace("_", "-").encode())
 
 
-@pytest.mark.parametrize(
-    "charset", ["cp-850", "unknown", "utf-9", "utf.8", "text/html", "é\r\n", ""]
-)
+@for_each("charset", ["cp-850", "unknown", "utf-9", "utf.8", "text/html", "é\r\n", ""])
 def test_an_unknown_charset_is_refused(charset: str) -> None:
     """A text in a character set that does not exist is refused, as SES would later."""
     assert faults(check_charset, charset.encode())[0][0] == "Content-Type"

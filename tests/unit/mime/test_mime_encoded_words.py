@@ -66,9 +66,7 @@ def test_escapes_are_removed_first() -> None:
     assert '"a"' in every_reading(b'"=?utf-8?q?=6\\1?="')
 
 
-@pytest.mark.parametrize(
-    "charset", ["utf-8", "US-ASCII", "gb2312", "iso-2022-jp", "utf-8*en", "cp437"]
-)
+@for_each("charset", ["utf-8", "US-ASCII", "gb2312", "iso-2022-jp", "utf-8*en", "cp437"])
 def test_words_that_all_programs_decode(charset: str) -> None:
     assert is_clear(f"a =?{charset}?Q?b?= =?{charset}?b?Yw==?=.pdf")
 

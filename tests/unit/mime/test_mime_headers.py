@@ -71,7 +71,7 @@ def test_encoded_words_have_whole_characters(subject: str) -> None:
             octets.decode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("subject", "words"),
     [
         ("Your receipt", ["Your", "receipt"]),
@@ -155,7 +155,7 @@ def test_file_name_round_trips(name: str) -> None:
         check_lines(field)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "words"),
     [
         ("receipt.pdf", ['filename="receipt.pdf"']),

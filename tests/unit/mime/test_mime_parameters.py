@@ -116,7 +116,7 @@ def test_what_programs_write_around_a_value(value: bytes) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *(b"text/plain; a=1; a=2", b"text/plain (; name=x.js)", b'text/plain; a=b (c="d")'),

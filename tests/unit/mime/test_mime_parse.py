@@ -134,7 +134,7 @@ def test_ambiguous_structures_are_refused(octets: bytes) -> None:
     assert faults(parse, octets)[0][1] == "bad_mime"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("octets", "field", "text"),
     [
         (multipart("\na", "Content-Type: text/plain; a=1; a=2\n\nb"), "Content-Type", "(part 2)"),
@@ -156,7 +156,7 @@ def test_a_fault_names_its_line_or_part(octets: bytes, field: str, text: str) ->
     assert error.message.endswith(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "encoding"),
     [
         *(
@@ -176,7 +176,7 @@ def test_encodings_as_programs_write_them(written: str, encoding: bytes) -> None
         faults(parse, crlf(field) + multipart("\na"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     ["7bit (base64)", "8bit (Quoted-Printable)", "7bit base64", "7 bit", "8bit (a", "bit"],
 )

@@ -113,7 +113,7 @@ def test_a_source_has_a_limit() -> None:
         compile_source(SourceKind.HTML, "é" * (MAX_SOURCE // 2 + 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source",
     ["{{ a }}", "pbx0q0z {{ a }}", "{% if a %}\n{{ b }}{% endif %}", "{{ '}}' }}{# #}", "", "{{"],
 )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.rendering.palette import check_accent, contrast, palette
+from tests.loops import for_each
 from tests.refusals import fault
 
 colours = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
@@ -34,7 +35,7 @@ def test_contrast_of_known_colours() -> None:
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
-@pytest.mark.parametrize("text", ["red", "#fff", "0a7d5a", "#0a7d5g", "#0a7d5a ", "#0a7d5a;x", ""])
+@for_each("text", ["red", "#fff", "0a7d5a", "#0a7d5g", "#0a7d5a ", "#0a7d5a;x", ""])
 def test_another_form_is_refused(text: str) -> None:
     """Only # and six hexadecimal digits are a colour, so nothing else reaches a style."""
     assert error_of(text).code == "invalid_colour"

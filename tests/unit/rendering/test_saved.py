@@ -190,7 +190,7 @@ def test_rendering_stops_at_the_size_limit() -> None:
     assert failure("{{ y }}", {"y": "ü" * (MAX_BYTES // 2 + 1)}) == ("variables", "too_large")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "missing"),
     [
         ({}, ("a", "b.c", "rows")),

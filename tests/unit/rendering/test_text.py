@@ -268,9 +268,7 @@ def test_a_number_too_long_for_python(number: str) -> None:
     assert attributes_of(f"alt='&#{number};'") == {"alt": "\ufffd"}
 
 
-@pytest.mark.parametrize(
-    "name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"]
-)
+@for_each("name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"])
 def test_raw_text_is_never_shown(name: str) -> None:
     assert text_from_html(f"a<{name}><p>b</{name}x></{name.upper()} >c") == "ac"
     assert text_from_html(f"a<{name}><p>b") == "a"

@@ -153,7 +153,7 @@ def test_a_misspelt_variable() -> None:
     assert "company_address" not in values("otp", {"otp_code": "1", "company": "Shop"})
 
 
-@pytest.mark.parametrize("value", [True, False, [], ["a"], {}, {"a": 1}])
+@for_each("value", [True, False, [], ["a"], {}, {"a": 1}])
 def test_kinds_of_text(value: Json) -> None:
     """A text variable refuses a boolean, a list or an object."""
     assert errors("otp", {"otp_code": value}) == [("variables.otp_code", "invalid_type")]
@@ -205,7 +205,7 @@ def test_contacts(contact: str, link: str) -> None:
     assert contact_url(contact) == link
 
 
-@pytest.mark.parametrize(
+@for_each(
     "contact", ["help", "javascript:x@y", "mailto:", "mailto:x", "a@b@c", "a b@c.example", "x@y\n"]
 )
 def test_refused_contacts(contact: str) -> None:

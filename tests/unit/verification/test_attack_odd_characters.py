@@ -9,12 +9,12 @@ pytestmark = pytest.mark.slow
 
 
 def test_what_has_an_odd_character_is_sent_or_refused() -> None:
-    """Of what reads as ASCII in another case, and each 31st try, none is accepted and fails."""
-    for tally in (attack(LETTERS), attack(CHARACTERS, step=31)):
+    """Of what reads as ASCII in another case, and each 61st try, none is accepted and fails."""
+    for tally in (attack(LETTERS), attack(CHARACTERS, step=61)):
         print(tally)  # noqa: T201  for pytest -s
         assert not tally.failed, tally.findings
-        assert tally["tried"] > 3_000
-        assert tally["accepted"] > 1_000
+        assert tally["tried"] > 1_500
+        assert tally["accepted"] > 600
 
 
 def test_a_name_that_cannot_be_written_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
