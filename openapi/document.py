@@ -2,16 +2,17 @@
 
 from collections import defaultdict
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from openapi.errors import ERRORS, example_of
-from openapi.operation import COOKIE, KEY, SESSION, Operation
+from openapi.operation import Operation
 from openapi.operations import OPERATIONS
 from openapi.parameters import parameters_of
 from openapi.responses import responses_of
 from openapi.schemas import Schemas
 from openapi.shared import share
 from openapi.webhooks import PAYLOADS, webhooks
+from pillarbox.http.callers import COOKIE, KEY, SESSION
 from pillarbox.http.json_types import ErrorEnvelope
 
 _DESCRIPTION: Final = """\
@@ -97,7 +98,8 @@ _HEADERS: Final = {
 
 def all_schemas() -> Schemas:
     """Return the schemas of all requests and responses."""
-    used = {kind for one in OPERATIONS for kind in (one.response, one.body, one.query)}
+    used = {kind for one in OPERATIONS for kind in (*get_args(one.response), one.body, one.query)}
+    used |= {one.response for one in OPERATIONS if not get_args(one.response)}
     return Schemas((used | {ErrorEnvelope, *PAYLOADS}) - {None})
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from openapi.operation import COOKIE, KEY, SESSION
 from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import Json
+from pillarbox.http.callers import COOKIE, KEY, SESSION
 
 #: Any request may get these, on any route: from a function, the gateway or the firewall.
 EVERYWHERE: Final = (

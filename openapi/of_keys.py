@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from openapi.operation import KEY
+from pillarbox.http.callers import KEY
 
 _REFERENCE: Final = r'"#/components/(\w+)/([^"]+)"'
 _DESCRIPTION: Final = """\

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from openapi.errors import ERRORS, EVERYWHERE, OF_CREDENTIALS, example_of
-from openapi.operation import SESSION, Operation
+from openapi.operation import Operation
 from openapi.parameters import not_found_of
 from openapi.schemas import Schemas
 from pillarbox.domain.sign_in.session import OPERATE
+from pillarbox.http.callers import SESSION
 from pillarbox.http.mcp.messages import rpc_code
 
 #: The headers of every response.
@@ -29,8 +30,9 @@ def responses_of(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         "headers": _references(_success_headers(operation)),
     }
     if operation.response:
-        schema = schemas.reference(operation.response)
-        if operation.response_is_list:
+        (item,) = get_args(operation.response) or (operation.response,)
+        schema = schemas.reference(item)
+        if item is not operation.response:
             schema = {"type": "array", "items": schema}
         success["content"] = {
             "application/json": {"schema": schema, "example": operation.response_example}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from local.template import ROOT
-from openapi.operation import KEY, SESSION
 from openapi.operations import OPERATIONS
 from pillarbox.domain.accounts.key import MANAGEMENT_SCOPES, OPERATOR_SCOPES
+from pillarbox.http.callers import KEY, SESSION
 
 #: Seconds of fuzzing, which `make fuzz` sets. Otherwise a number of examples ends it, so that a
 #: busy machine tries as many as a fast one.

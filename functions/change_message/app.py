@@ -4,32 +4,67 @@ from pillarbox.application.sending.changes import Caller
 from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_SEND
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
-from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
-from pillarbox.http.messages.changes import MessageContent, read_resend, read_time
-from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
-from pillarbox.http.messages.views import HeldContent, check_shown, message_detail
+from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id, routes
+from pillarbox.http.callers import known, members
+from pillarbox.http.messages.changes import (
+    MessageContent,
+    RescheduleRequest,
+    ResendRequest,
+    read_resend,
+    read_time,
+)
+from pillarbox.http.messages.replies import Reply, SendResult, reply, reply_stored, send_result
+from pillarbox.http.messages.views import HeldContent, MessageDetail, check_shown, message_detail
 from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
+route = routes(app)
 
 
-@app.patch("/v1/emails/<message_id>")
+@route(
+    "PATCH /v1/emails/{message_id}",
+    known(EMAILS_SEND),
+    body=RescheduleRequest,
+    response=MessageDetail,
+)
 def reschedule_message(message_id: str) -> Reply:
+    """Reschedule a message.
+
+    Gives a message another time: at least a minute and at most 30 days ahead, and at most 30 days
+    after the request that sent it. A held message has no time. The time can be changed 50 times.
+
+    Errors: `not_cancelable`, `rate_limit_exceeded`.
+    """
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
     account_id, due_at = caller.account.account_id, read_time(app.current_event)
     changes = services().changes
     return _changed(changes.reschedule(account_id, identifier, due_at, caller))
 
 
-@app.post("/v1/emails/<message_id>/cancel")
+@route("POST /v1/emails/{message_id}/cancel", known(EMAILS_SEND), response=MessageDetail)
 def cancel_message(message_id: str) -> Reply:
+    """Cancel a message.
+
+    A scheduled or held message that no worker has taken is never sent after this. Its status is
+    `failed`, with the code `canceled`. It counts no more in the quota of the day and month. A
+    repetition changes nothing.
+
+    Errors: `not_cancelable`.
+    """
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
     return _changed(services().changes.cancel(caller.account.account_id, identifier, caller))
 
 
-@app.post("/v1/emails/<message_id>/release")
+@route("POST /v1/emails/{message_id}/release", known(EMAILS_SEND), response=MessageDetail)
 def release_message(message_id: str) -> Reply:
+    """Release a held message.
+
+    Sends a held message now. A repetition changes nothing. One with `awaitsOwner` is released in
+    the session of an owner only.
+
+    Errors: `not_cancelable`, `confirmation_required`, `recipient_not_allowed`.
+    """
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
     return _changed(services().changes.release(caller, identifier, check=_check_shown))
 
@@ -42,8 +77,15 @@ def _check_shown(mail: Mail) -> None:
     check_shown(rehearsal_of(mail, utc_now()))
 
 
-@app.get("/v1/emails/<message_id>/content")
+@route("GET /v1/emails/{message_id}/content", members(ACCOUNT_WRITE), response=HeldContent)
 def get_held_content(message_id: str) -> Reply:
+    """Read an agent's email.
+
+    What an email with `awaitsOwner` is, for the owner who may release it. No other content can be
+    read.
+
+    Errors: `message_not_found`.
+    """
     from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
         rehearsal_of,
     )
@@ -57,8 +99,26 @@ def get_held_content(message_id: str) -> Reply:
     return reply(HeldContent.of(rehearsal_of(mail, utc_now())))
 
 
-@app.post("/v1/emails/<message_id>/resend")
+@route(
+    "POST /v1/emails/{message_id}/resend",
+    known(EMAILS_SEND),
+    body=ResendRequest,
+    body_required=False,
+    response=SendResult,
+    idempotent=True,
+)
 def resend_message(message_id: str) -> Reply:
+    """Send a message again.
+
+    Sends the kept content of a message again, as a new message with `resendOf`: to the same
+    recipients, or to one other address, for which the caller needs `emails:content` too. Quota,
+    suppressions and sender are checked as they are now. The log of the account has an entry. Not
+    for codes and links by which people sign in, which are never kept.
+
+    Errors: `not_resendable`, `content_not_found`, `invalid_recipient`, `recipient_suppressed`,
+    `no_verified_sender`, `upgrade_required`, `recipient_not_allowed`, `confirmation_required`,
+    `sending_paused`, `rate_limit_exceeded`, `daily_limit_exceeded`, `monthly_limit_exceeded`.
+    """
     caller, identifier = _caller(), read_uuid(message_id, "message_id")
     request = read_resend(app.current_event)
     response = services().send_again.submit(
@@ -73,8 +133,16 @@ def resend_message(message_id: str) -> Reply:
     return reply_stored(response)
 
 
-@app.get("/v1/emails/<message_id>/kept")
+@route("GET /v1/emails/{message_id}/kept", known(EMAILS_CONTENT), response=MessageContent)
 def get_kept_content(message_id: str) -> Reply:
+    """Read the content of a message.
+
+    What was handed over, if the account keeps it: the HTML, the text, the names of the files, and a
+    link to the whole message. The log of the account has an entry for each reading. The answer for
+    another account's message, and for content whose days are over, is that for an unknown id.
+
+    Errors: `content_not_found`.
+    """
     caller, identifier = _caller(EMAILS_CONTENT), read_uuid(message_id, "message_id")
     return reply(MessageContent.of(services().content_reading.read(caller, identifier)))
 

@@ -4,26 +4,41 @@ from urllib.parse import unquote
 
 from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
 from pillarbox.domain.sign_in.session import SessionPrincipal
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import USERS, operating, operators
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.requests import read_caller, read_known, request_origin
 from pillarbox.http.sign_in.replies import ChosenAccount, PendingList, SignUpItem
-from pillarbox.http.sign_in.sign_up import ApprovalBody, read_sign_up
+from pillarbox.http.sign_in.sign_up import ApprovalBody, SignUpBody, read_sign_up
 from pillarbox.http.sign_in.wire import read_session
 from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/sign-up")
+@route("GET /v1/sign-up", USERS, response=SignUpItem)
 def get_sign_up() -> Reply:
+    """Ask whether you can sign up.
+
+    Says whether the user of the session can create an account, with the proof of work that this
+    needs.
+    """
     return reply(SignUpItem.of(services().sign_up.offer(_principal())))
 
 
-@app.post("/v1/sign-up")
+@route("POST /v1/sign-up", USERS, body=SignUpBody, response=SignUpItem, status=201)
 def sign_up() -> Reply:
+    """Create an account.
+
+    Creates an account with the user as its owner, or asks the operator for one. A user can do so
+    once. The proof is a challenge of `GET /api/v1/sign-up` with the number whose SHA-256, after the
+    salt, is the challenge. It is valid for five minutes and works once.
+
+    Errors: `sign_up_closed`, `rate_limit_exceeded`.
+    """
     principal = _principal()
     name, proof = read_sign_up(app.current_event)
     client = request_origin(app.current_event).client(services().is_of_edge)
@@ -31,8 +46,19 @@ def sign_up() -> Reply:
     return reply(SignUpItem.of(offer), 201)
 
 
-@app.post("/v1/operator/accounts")
-def create_account() -> Reply:
+@route(
+    "POST /v1/operator/accounts",
+    operating(ACCOUNTS_WRITE),
+    body=CreateAccountRequest,
+    response=ChosenAccount,
+    status=201,
+    creates_named=True,
+)
+def create_operated_account() -> Reply:
+    """Create an account.
+
+    Creates an account without senders, keys and members. The name need not be unique.
+    """
     request = read_caller(app.current_event)
     services().operator_authentication.manage(request, ACCOUNTS_WRITE)
     body = read_body(app.current_event, CreateAccountRequest)
@@ -44,21 +70,39 @@ def create_account() -> Reply:
     return reply(ChosenAccount.of(made), 201)
 
 
-@app.get("/v1/operator/sign-ups")
-def list_pending() -> Reply:
+@route("GET /v1/operator/sign-ups", operators(), response=PendingList)
+def list_sign_ups() -> Reply:
+    """List the users who ask for an account.
+
+    Those that wait for an operator, because `SignUp` is `approved`.
+    """
     _operator()
     return reply(PendingList.of(items=services().sign_up_approval.pending()))
 
 
-@app.post("/v1/operator/sign-ups/<address>")
-def approve(address: str) -> Reply:
+@route(
+    "POST /v1/operator/sign-ups/{address}",
+    operators(),
+    body=ApprovalBody,
+    response=ChosenAccount,
+    status=201,
+)
+def approve_sign_up(address: str) -> Reply:
+    """Create the account that a user asks for.
+
+    The user becomes its owner and gets an email.
+    """
     operator, body = _operator(), read_body(app.current_event, ApprovalBody)
     account = services().sign_up_approval.approve(unquote(address), body.plan, by=operator)
     return reply(ChosenAccount.of(account), 201)
 
 
-@app.delete("/v1/operator/sign-ups/<address>")
-def refuse(address: str) -> Reply:
+@route("DELETE /v1/operator/sign-ups/{address}", operators())
+def refuse_sign_up(address: str) -> Reply:
+    """Refuse an account to a user.
+
+    The dashboard tells the user. The request can still be approved.
+    """
     _operator()
     services().sign_up_approval.refuse(unquote(address))
     return reply_nothing()

@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Final
 
 from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import operating
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.operator.replies import DeletionState
 from pillarbox.http.operator.wire import DeletionQuery
@@ -16,10 +17,23 @@ from pillarbox.wiring import load, services, utc_now
 _TIME: Final = timedelta(seconds=20)
 
 app = build_app()
+route = routes(app)
 
 
-@app.delete("/v1/operator/accounts/<account_id>")
-def delete_account(account_id: str) -> Reply:
+@route(
+    "DELETE /v1/operator/accounts/{account_id}",
+    operating(ACCOUNTS_WRITE),
+    query=DeletionQuery,
+    response=DeletionState,
+)
+def delete_operated_account(account_id: str) -> Reply:
+    """Delete an account.
+
+    Deletes an account and all its messages, statistics, templates, suppressions and keys. Nothing
+    of it can be restored, except from a backup of the tables. The account must be suspended for two
+    minutes, and no email of it may wait. A request deletes for 20 seconds: repeat it until `done`
+    is true. After that the account is not found.
+    """
     until = utc_now() + _TIME
     services().operator_authentication.manage(read_caller(app.current_event), ACCOUNTS_WRITE)
     query, deletion = read_query(app.current_event, DeletionQuery), services().account_deletion

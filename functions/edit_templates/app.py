@@ -5,8 +5,9 @@ from uuid import UUID
 from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
-from pillarbox.http.app import build_app, entrypoint, request_id
-from pillarbox.http.messages.replies import Reply, reply, reply_stored, send_result
+from pillarbox.http.app import build_app, entrypoint, request_id, routes
+from pillarbox.http.callers import managing, members
+from pillarbox.http.messages.replies import Reply, SendResult, reply, reply_stored, send_result
 from pillarbox.http.query import VersionsQuery, read_query
 from pillarbox.http.requests import read_caller, read_known, read_uuid
 from pillarbox.http.sign_in.wire import read_session
@@ -16,10 +17,15 @@ from pillarbox.http.templates.replies import (
     PublishedItem,
     RenderedItem,
     VersionDetail,
+    VersionList,
     version_list,
 )
 from pillarbox.http.templates.wire import (
+    CreateTemplateRequest,
+    RenderTemplateRequest,
     RestoreVersionRequest,
+    SaveDraftRequest,
+    TestTemplateRequest,
     read_draft,
     read_new_template,
     read_render,
@@ -32,10 +38,25 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.post("/v1/templates")
+@route(
+    "POST /v1/templates",
+    managing(DRAFTS_WRITE),
+    body=CreateTemplateRequest,
+    response=DraftItem,
+    status=201,
+    creates_named=True,
+)
 def create_template() -> Reply:
+    """Begin a template.
+
+    Creates a draft from a starter template with the account's brand, from HTML, or with a few
+    words. Emails can use the template once it is published.
+
+    Errors: `template_not_found`, `template_limit_exceeded`, `rate_limit_exceeded`.
+    """
     principal = _author()
     new = read_new_template(app.current_event)
     account_id, editing = _account(principal), services().template_editing
@@ -49,8 +70,21 @@ def create_template() -> Reply:
     return reply(DraftItem.of(state), 201)
 
 
-@app.post("/v1/templates/render")
+@route(
+    "POST /v1/templates/render",
+    managing(DRAFTS_READ),
+    body=RenderTemplateRequest,
+    response=RenderedItem,
+)
 def render_template() -> Reply:
+    """Preview a source.
+
+    Renders a source with the engine that sends use, and checks it. Nothing is stored. A value that
+    is missing shows its name. With `templateId` the problems have a `variable_not_sent` for each
+    required variable that sends by this template did not give in the last 7 days.
+
+    Errors: `rate_limit_exceeded`.
+    """
     principal = _reader()
     source, values, template_id = read_render(app.current_event)
     services().render_budget.take(_account(principal), 1 if source.default is None else 2)
@@ -62,19 +96,39 @@ def render_template() -> Reply:
     return reply(RenderedItem.of(rendered, problems=[*rendered.problems, *traffic]))
 
 
-@app.get("/v1/templates/drafts")
+@route("GET /v1/templates/drafts", managing(DRAFTS_READ), response=DraftList)
 def list_drafts() -> Reply:
+    """List drafts.
+
+    The saved drafts, also of templates that are not published yet. The newest templates come first.
+    """
     return reply(DraftList.of(items=services().template_editing.drafts(_account(_reader()))))
 
 
-@app.get("/v1/templates/<template_id>/draft")
+@route("GET /v1/templates/{id}/draft", managing(DRAFTS_READ), response=DraftItem)
 def get_draft(template_id: str) -> Reply:
+    """Get a draft.
+
+    The draft of a template, or what is published if there is none.
+    """
     account_id = _account(_reader())
     return reply(DraftItem.of(services().template_editing.draft(account_id, _id(template_id))))
 
 
-@app.put("/v1/templates/<template_id>/draft")
+@route(
+    "PUT /v1/templates/{id}/draft",
+    managing(DRAFTS_WRITE),
+    body=SaveDraftRequest,
+    response=DraftItem,
+    takes_revision=True,
+)
 def save_draft(template_id: str) -> Reply:
+    """Save a draft.
+
+    Replaces a revision of the draft. The source may have faults until it is published.
+
+    Errors: `rate_limit_exceeded`.
+    """
     principal = _author()
     found, revision = _id(template_id), read_revision(app.current_event)
     change, samples = read_draft(app.current_event)
@@ -85,8 +139,21 @@ def save_draft(template_id: str) -> Reply:
     return reply(DraftItem.of(state))
 
 
-@app.post("/v1/templates/<template_id>/publish")
+@route(
+    "POST /v1/templates/{id}/publish",
+    managing(DRAFTS_WRITE),
+    response=PublishedItem,
+    takes_revision=True,
+)
 def publish_template(template_id: str) -> Reply:
+    """Publish a draft.
+
+    Makes the draft the next version, which emails use from now on. Emails that were accepted before
+    keep the old one. The `problems` of the answer warn of variables that it needs and that sends of
+    the last 7 days did not give; they stop nothing.
+
+    Errors: `rate_limit_exceeded`.
+    """
     principal = _principal()
     found, revision = _id(template_id), read_revision(app.current_event)
     with showing_conflicts():
@@ -97,8 +164,17 @@ def publish_template(template_id: str) -> Reply:
     return reply(PublishedItem.of(template, problems=problems))
 
 
-@app.get("/v1/templates/<template_id>/versions")
+@route(
+    "GET /v1/templates/{id}/versions",
+    managing(DRAFTS_READ),
+    query=VersionsQuery,
+    response=VersionList,
+)
 def list_versions(template_id: str) -> Reply:
+    """List versions.
+
+    What was published, the newest first.
+    """
     account_id, found = _account(_reader()), _id(template_id)
     query = read_query(app.current_event, VersionsQuery)
     versions, published = services().template_editing.versions(
@@ -107,8 +183,12 @@ def list_versions(template_id: str) -> Reply:
     return reply(version_list(versions, published, query.limit))
 
 
-@app.get("/v1/templates/<template_id>/versions/<version>")
+@route("GET /v1/templates/{id}/versions/{version}", managing(DRAFTS_READ), response=VersionDetail)
 def get_version(template_id: str, version: str) -> Reply:
+    """Get a version.
+
+    A version with its source and its HTML.
+    """
     account_id, found = _account(_reader()), _id(template_id)
     detail, published = services().template_editing.version(
         account_id, found, read_version(version)
@@ -116,8 +196,20 @@ def get_version(template_id: str, version: str) -> Reply:
     return reply(VersionDetail.of(detail, published=detail.version == published))
 
 
-@app.post("/v1/templates/<template_id>/restore")
+@route(
+    "POST /v1/templates/{id}/restore",
+    managing(DRAFTS_WRITE),
+    body=RestoreVersionRequest,
+    response=DraftItem,
+    takes_revision=True,
+)
 def restore_version(template_id: str) -> Reply:
+    """Restore a version.
+
+    Replaces the draft by a version. It is not published.
+
+    Errors: `version_not_found`, `rate_limit_exceeded`.
+    """
     principal = _author()
     found, revision = _id(template_id), read_revision(app.current_event)
     version = read_body(app.current_event, RestoreVersionRequest).version
@@ -128,16 +220,35 @@ def restore_version(template_id: str) -> Reply:
     return reply(DraftItem.of(state))
 
 
-@app.post("/v1/templates/<template_id>/duplicate")
+@route("POST /v1/templates/{id}/duplicate", managing(DRAFTS_WRITE), response=DraftItem, status=201)
 def duplicate_template(template_id: str) -> Reply:
+    """Duplicate a template.
+
+    Begins a template with the draft of this one.
+
+    Errors: `template_limit_exceeded`, `rate_limit_exceeded`.
+    """
     principal = _author()
     editing = services().template_editing
     state = editing.duplicate(_account(principal), _id(template_id), _by(principal))
     return reply(DraftItem.of(state), 201)
 
 
-@app.post("/v1/templates/<template_id>/test")
+@route(
+    "POST /v1/templates/{id}/test",
+    members(TEMPLATES_WRITE),
+    body=TestTemplateRequest,
+    response=SendResult,
+)
 def test_template(template_id: str) -> Reply:
+    """Send a test.
+
+    Sends the draft to a member of the account. The email counts like any other. If the account has
+    no sender yet, it comes from the service's own address. Its tag `test` has the template's id.
+
+    Errors: `invalid_recipient`, `recipient_not_allowed`, `recipient_suppressed`, `sending_paused`,
+    `daily_limit_exceeded`, `monthly_limit_exceeded`.
+    """
     token = read_session(app.current_event)
     principal = services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
     found = _id(template_id)

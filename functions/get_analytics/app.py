@@ -1,19 +1,31 @@
 """GET /v1/emails/analytics: count an account's messages (contract 4.5)."""
 
 from pillarbox.domain.accounts.key import EMAILS_READ
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import known
 from pillarbox.http.messages.history_query import AnalyticsQuery
 from pillarbox.http.messages.replies import Reply, reply
-from pillarbox.http.messages.views import analytics_result
+from pillarbox.http.messages.views import AnalyticsResult, analytics_result
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/emails/analytics")
+@route(
+    "GET /v1/emails/analytics", known(EMAILS_READ), query=AnalyticsQuery, response=AnalyticsResult
+)
 def get_analytics() -> Reply:
+    """Get analytics.
+
+    Figures of the messages that were created within a time range: at most 31 days by the hour, or
+    400 days by the day. With `keyId` or `template` they are those of the messages that one API key
+    sent or one template made. Rates are over what was handed to Amazon SES: the messages that
+    reached `sent`. What was called off before (`canceled`, `not_released`, `key_revoked`) is no
+    error.
+    """
     event = app.current_event
     principal = services().caller_authentication.authenticate(
         read_credential(event), EMAILS_READ, origin=request_origin(event)

@@ -1,11 +1,13 @@
 """POST /v1/preview-keys…: give a preview key to whoever confirms an address, and stop its mail."""
 
 from pillarbox.domain.sign_in.codes import parse_flow
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import ANYONE
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.preview_keys import (
     ChallengeRequest,
+    PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
     read_code_request,
@@ -16,32 +18,62 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.post("/v1/preview-keys/challenges")
-def request_challenge() -> Reply:
+@route("POST /v1/preview-keys/challenges", ANYONE, body=ChallengeRequest, response=ChallengeOffer)
+def request_preview_challenge() -> Reply:
+    """Ask for the work that a code needs.
+
+    Returns a challenge for the address, in the form of `GET /api/v1/sign-up`. It is valid for five
+    minutes and works once.
+
+    Errors: `preview_keys_closed`.
+    """
     address = read_body(app.current_event, ChallengeRequest).email
     return reply(ChallengeOffer.of(challenge=services().preview_keys.challenge(address)))
 
 
-@app.post("/v1/preview-keys/codes")
-def request_code() -> Reply:
+@route(
+    "POST /v1/preview-keys/codes", ANYONE, body=PreviewCodeRequest, response=FlowItem, status=202
+)
+def request_preview_code() -> Reply:
+    """Request the code for a preview key.
+
+    Emails six digits to the address. The code works for ten minutes and five attempts, together
+    with `flow`. A new request ends the one before.
+
+    Errors: `cross_site_request`, `preview_keys_closed`, `rate_limit_exceeded`.
+    """
     refuse_other_sites(app.current_event)
     address, proof = read_code_request(app.current_event)
     client = request_origin(app.current_event).client(services().is_of_edge)
     return reply(FlowItem.of(services().preview_keys.request_code(address, proof, client)), 202)
 
 
-@app.post("/v1/preview-keys")
-def issue() -> Reply:
+@route("POST /v1/preview-keys", ANYONE, body=PreviewKeyRequest, response=PreviewKeyItem, status=201)
+def issue_preview_key() -> Reply:
+    """Get a preview key.
+
+    Returns a key that sends starter templates as tests. It takes the place of the key that the
+    address had before, which stops working.
+
+    Errors: `preview_keys_closed`, `invalid_code`, `rate_limit_exceeded`, `account_suspended`.
+    """
     body = read_body(app.current_event, PreviewKeyRequest)
     client = request_origin(app.current_event).client(services().is_of_edge)
     issued, address = services().preview_keys.issue(parse_flow(body.flow), body.code, client)
     return reply(PreviewKeyItem.of(issued, email=address), 201)
 
 
-@app.post("/v1/preview-keys/reports")
-def report() -> Reply:
+@route("POST /v1/preview-keys/reports", ANYONE, body=PreviewReport)
+def report_preview_mail() -> Reply:
+    """Stop and report test mail.
+
+    Stops the mail of all preview keys to the recipient of a test mail, and suspends the key that
+    sent it. The token is in the link of the mail. A wrong token changes nothing and gets the same
+    response.
+    """
     services().preview_keys.report(read_body(app.current_event, PreviewReport).token)
     return reply_nothing()
 

@@ -1,19 +1,26 @@
 """GET /v1/emails: list an account's messages (contract 4.3)."""
 
 from pillarbox.domain.accounts.key import EMAILS_READ
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import known
 from pillarbox.http.messages.history_query import MessagesQuery
 from pillarbox.http.messages.replies import Reply, reply_page
-from pillarbox.http.messages.views import MessageItem
+from pillarbox.http.messages.views import MessageItem, MessagePage
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/emails")
+@route("GET /v1/emails", known(EMAILS_READ), query=MessagesQuery, response=MessagePage)
 def list_messages() -> Reply:
+    """List messages.
+
+    The account's messages in descending order of the field that `sortBy` names. A message is listed
+    as soon as it is accepted.
+    """
     event = app.current_event
     principal = services().caller_authentication.authenticate(
         read_credential(event), EMAILS_READ, origin=request_origin(event)

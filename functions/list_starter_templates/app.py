@@ -1,17 +1,27 @@
 """GET /v1/starter-templates: list the built-in templates (contract 4.6)."""
 
 from pillarbox.application.templates.starters import list_starters
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import known
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import StarterItem
 from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/starter-templates")
+@route("GET /v1/starter-templates", known(), response=list[StarterItem])
 def list_starter_templates() -> Reply:
+    """List starter templates.
+
+    The ten built-in templates. Both types of keys may list them. `variables` of a send:
+
+    `lines` has up to 100 entries: texts, or objects with `description` and perhaps `amount`. What
+    is left out comes from the brand of the account (`PATCH /api/v1/account`): `company_address`,
+    `support_email` (without one, the `replyTo` or the sender), and `action_url` of `welcome`.
+    """
     event = app.current_event
     services().caller_authentication.authenticate(
         read_credential(event), origin=request_origin(event)

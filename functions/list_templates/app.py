@@ -1,18 +1,26 @@
 """GET /v1/templates: list an account's saved templates (contract 4.8)."""
 
 from pillarbox.domain.accounts.key import TEMPLATES_READ
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import managing
 from pillarbox.http.messages.replies import Reply, reply_page
-from pillarbox.http.messages.views import TemplateItem
+from pillarbox.http.messages.views import SavedTemplatePage, TemplateItem
 from pillarbox.http.query import TemplatesQuery, read_query
 from pillarbox.http.requests import read_caller
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/templates")
+@route(
+    "GET /v1/templates", managing(TEMPLATES_READ), query=TemplatesQuery, response=SavedTemplatePage
+)
 def list_templates() -> Reply:
+    """List saved templates.
+
+    The newest first. Internal copies of templates are not listed.
+    """
     principal = services().caller_authentication.manage(
         read_caller(app.current_event), TEMPLATES_READ
     )

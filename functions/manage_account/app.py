@@ -12,6 +12,7 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
+    AccountDetail,
     AccountLog,
     AddedSuppressions,
     AlertDetail,
@@ -21,6 +22,7 @@ from pillarbox.http.accounts.replies import (
 )
 from pillarbox.http.accounts.wire import (
     AddSuppressionsRequest,
+    ChangeAccountRequest,
     ChangeAlertsRequest,
     LogQuery,
     ResumeRequest,
@@ -28,7 +30,8 @@ from pillarbox.http.accounts.wire import (
     read_account_changes,
     read_address,
 )
-from pillarbox.http.app import App, build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.callers import managing, members
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_caller
@@ -37,23 +40,45 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/account")
+@route("GET /v1/account", managing(ACCOUNT_READ), response=AccountDetail)
 def get_account() -> Reply:
+    """Get the account.
+
+    The account with its plan, its limits and what is left of them, and its brand.
+    """
     return _reply_account(_account(ACCOUNT_READ))
 
 
-@app.patch("/v1/account")
+@route(
+    "PATCH /v1/account", managing(ACCOUNT_WRITE), body=ChangeAccountRequest, response=AccountDetail
+)
 def change_account() -> Reply:
+    """Change the account.
+
+    A field that is left out does not change, and an empty text removes a setting. Plan and limits
+    are the operator's.
+    """
     owner, changes = _member(ACCOUNT_WRITE), read_account_changes(app.current_event)
     account_id = owner.account.account_id
     changed = services().accounts.update(account_id, changes, member=owner.actor)
     return _reply_account(changed)
 
 
-@app.post("/v1/account/resume")
+@route(
+    "POST /v1/account/resume", members(ACCOUNT_WRITE), body=ResumeRequest, response=AccountDetail
+)
 def resume_sending() -> Reply:
+    """End a pause.
+
+    Ends a pause of the account, a key or a template, and names what caused it. An owner can do that
+    once in 30 days for each of them; afterwards the operator can. What was sent before does not
+    count any more.
+
+    Errors: `sending_paused`.
+    """
     owner = _owner()
     body = read_body(app.current_event, ResumeRequest)
     account_id = owner.account.account_id
@@ -61,8 +86,18 @@ def resume_sending() -> Reply:
     return _reply_account(resumed)
 
 
-@app.get("/v1/account/log")
-def read_account_log() -> Reply:
+@route("GET /v1/account/log", managing(ACCOUNT_READ), query=LogQuery, response=AccountLog)
+def get_account_log() -> Reply:
+    """Get the account's log.
+
+    What operators of the service did to the account: changes of its plan, its limits and other
+    settings, and suspensions. Who created, changed and removed its keys, members, webhook
+    endpoints, senders and domains. `part=calls` shows the calls of keys that may change something,
+    and who read content, for 400 days. With `key` it is what that key did and those that come from
+    it; a part may then be short and have a next one.
+
+    Errors: `key_not_found`.
+    """
     account_id = _account(ACCOUNT_READ).account_id
     query = read_query(app.current_event, LogQuery)
     tree = services().key_tree(account_id, query.key) if query.key else None
@@ -72,34 +107,78 @@ def read_account_log() -> Reply:
     return reply(AccountLog.of(page))
 
 
-@app.get("/v1/account/alerts")
-def show_alerts() -> Reply:
+@route("GET /v1/account/alerts", managing(ACCOUNT_WRITE), response=AlertDetail)
+def get_alerts() -> Reply:
+    """Get the alerts.
+
+    What the owners of the account hear of, and how. At first they get an email about everything.
+    """
     return _reply_alerts(_account(ACCOUNT_WRITE).account_id)
 
 
-@app.patch("/v1/account/alerts")
+@route(
+    "PATCH /v1/account/alerts",
+    managing(ACCOUNT_WRITE),
+    body=ChangeAlertsRequest,
+    response=AlertDetail,
+)
 def change_alerts() -> Reply:
+    """Change the alerts.
+
+    Turns kinds of alerts on or off, and sets the incoming webhook of a room in Slack or Teams. Its
+    URL is checked like that of a webhook endpoint.
+
+    Errors: `rate_limit_exceeded`.
+    """
     owner = _member(ACCOUNT_WRITE)
     changes = read_body(app.current_event, ChangeAlertsRequest).changes
     services().alert_choices.change(owner.account.account_id, changes, by=owner.actor)
     return _reply_alerts(owner.account.account_id)
 
 
-@app.post("/v1/account/alerts/test")
+@route("POST /v1/account/alerts/test", members(ACCOUNT_WRITE), response=AlertTestResult)
 def test_alerts() -> Reply:
+    """Send a test alert.
+
+    Posts a test to the chat, and sends one by email in a minute or two.
+
+    Errors: `rate_limit_exceeded`.
+    """
     return reply(AlertTestResult.of(services().alert_choices.test(_owner().account)))
 
 
-@app.get("/v1/suppressions")
+@route(
+    "GET /v1/suppressions",
+    managing(SUPPRESSIONS_READ),
+    query=SuppressionsQuery,
+    response=SuppressionPage,
+)
 def list_suppressions() -> Reply:
+    """List suppressions.
+
+    The addresses that the account does not send to, sorted by address.
+    """
     account_id = _account(SUPPRESSIONS_READ).account_id
     query = read_query(app.current_event, SuppressionsQuery)
     page = services().suppression_list.page(account_id, query.start, query.cursor, query.limit)
     return reply(SuppressionPage.of(page))
 
 
-@app.post("/v1/suppressions")
+@route(
+    "POST /v1/suppressions",
+    managing(SUPPRESSIONS_WRITE),
+    body=AddSuppressionsRequest,
+    response=AddedSuppressions,
+    status=201,
+)
 def add_suppressions() -> Reply:
+    """Add suppressions.
+
+    Suppresses an address, or many at once: of these, the valid ones are added and the others are
+    returned. An earlier suppression keeps its reason.
+
+    Errors: `rate_limit_exceeded`.
+    """
     account_id = _account(SUPPRESSIONS_WRITE).account_id
     body = read_body(app.current_event, AddSuppressionsRequest)
     if body.addresses is not None:
@@ -110,8 +189,14 @@ def add_suppressions() -> Reply:
     return reply(AddedSuppressions.of(added), 201)
 
 
-@app.delete("/v1/suppressions/<address>")
+@route("DELETE /v1/suppressions/{address}", managing(SUPPRESSIONS_WRITE))
 def remove_suppression(address: str) -> Reply:
+    """Remove a suppression.
+
+    The account can send to the address again. It also leaves Amazon SES's own list.
+
+    Errors: `suppression_not_found`, `rate_limit_exceeded`.
+    """
     account_id = _account(SUPPRESSIONS_WRITE).account_id
     services().suppression_list.remove(account_id, read_address(address))
     return reply_nothing()

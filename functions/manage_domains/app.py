@@ -15,23 +15,44 @@ from pillarbox.http.accounts.replies import (
     SharedDomain,
 )
 from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, DomainLinkRequest
-from pillarbox.http.app import App, build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.callers import ANYONE, managing
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import read_caller
 from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/domains")
+@route("GET /v1/domains", managing(DOMAINS_READ), response=DomainList)
 def list_domains() -> Reply:
+    """List domains.
+
+    All domains of the account, at most twenty, with the DNS records that each needs.
+    """
     account_id = _account_id(DOMAINS_READ)
     return reply(DomainList.of(items=services().account_domains.of_account(account_id)))
 
 
-@app.post("/v1/domains")
+@route(
+    "POST /v1/domains",
+    managing(DOMAINS_WRITE),
+    body=AddDomainRequest,
+    response=DomainItem,
+    status=201,
+)
 def add_domain() -> Reply:
+    """Add a domain.
+
+    The first of its DNS records, `OWNERSHIP`, shows that the domain is yours. When DNS has it, the
+    next look at the domain returns the others. The account can send from the domain when DNS has
+    `DKIM` too. A domain that the account has is returned. An account can add twenty domains a day.
+    Domains that many owners share, such as `co.uk`, are refused.
+
+    Errors: `domain_limit_exceeded`, `rate_limit_exceeded`.
+    """
     principal = _principal(DOMAINS_WRITE)
     body = read_body(app.current_event, AddDomainRequest)
     domain = services().account_domains.add(
@@ -40,54 +61,112 @@ def add_domain() -> Reply:
     return reply(DomainItem.of(domain), 201)
 
 
-@app.get("/v1/domains/<domain>")
+@route("GET /v1/domains/{domain}", managing(DOMAINS_READ), response=DomainDetail)
 def get_domain(domain: str) -> Reply:
+    """Get a domain.
+
+    The domain with what DNS says of each record now. DNS has two seconds to answer. A proof counts
+    for 90 days after DNS last had the record `OWNERSHIP`, and ends at once if another account
+    proves the domain and the record is gone. Then the account's senders of the domain are no longer
+    verified.
+
+    Errors: `rate_limit_exceeded`.
+    """
     account_id = _account_id(DOMAINS_READ)
     return reply(DomainDetail.of(services().account_domains.show(account_id, unquote(domain))))
 
 
-@app.post("/v1/domains/<domain>")
+@route("POST /v1/domains/{domain}", managing(DOMAINS_WRITE), response=DomainDetail)
 def restart_domain(domain: str) -> Reply:
+    """Check a failed domain again.
+
+    SES looks for the DKIM records for 72 hours. If it has given up, it begins again, and the
+    records may be others than before. A domain that has not failed does not change. The account
+    needs the record `OWNERSHIP` first.
+
+    Errors: `rate_limit_exceeded`.
+    """
     account_id = _account_id(DOMAINS_WRITE)
     return reply(DomainDetail.of(services().account_domains.restart(account_id, unquote(domain))))
 
 
-@app.delete("/v1/domains/<domain>")
+@route("DELETE /v1/domains/{domain}", managing(DOMAINS_WRITE))
 def remove_domain(domain: str) -> Reply:
+    """Remove a domain.
+
+    The account can no longer have senders of the domain.
+
+    Errors: `domain_in_use`.
+    """
     principal = _principal(DOMAINS_WRITE)
     account_id, name = principal.account.account_id, unquote(domain)
     services().account_domains.remove(account_id, name, by=principal.actor)
     return reply_nothing()
 
 
-@app.post("/v1/domains/<domain>/link")
+@route(
+    "POST /v1/domains/{domain}/link", managing(DOMAINS_WRITE), response=DomainLinkItem, status=201
+)
 def share_domain(domain: str) -> Reply:
+    """Create a link to the DNS records.
+
+    Anyone who has the link sees the DNS records of this domain, what DNS says of them and nothing
+    else, without signing in. It works for 14 days. A new one ends the old one.
+    """
     principal = _principal(DOMAINS_WRITE)
     account_id, name = principal.account.account_id, unquote(domain)
     link = services().domain_links.create(account_id, name, by=principal.actor)
     return reply(DomainLinkItem.of(link), 201)
 
 
-@app.delete("/v1/domains/<domain>/link")
-def end_link(domain: str) -> Reply:
+@route("DELETE /v1/domains/{domain}/link", managing(DOMAINS_WRITE))
+def end_domain_link(domain: str) -> Reply:
+    """End the link to the DNS records.
+
+    The link works no longer. A domain without a link stays as it is.
+    """
     services().domain_links.revoke(_account_id(DOMAINS_WRITE), unquote(domain))
     return reply_nothing()
 
 
-@app.post("/v1/domain-records")
-def open_link() -> Reply:
+@route("POST /v1/domain-records", ANYONE, body=DomainLinkRequest, response=SharedDomain)
+def open_domain_link() -> Reply:
+    """Open a link to DNS records.
+
+    The DNS records of one domain with what DNS says of each now, by the token that follows `#` in a
+    link. It needs no other credential. All links of an account are opened ten times a minute at
+    most.
+
+    Errors: `domain_not_found`, `rate_limit_exceeded`.
+    """
     token = read_body(app.current_event, DomainLinkRequest).token
     return reply(SharedDomain.of(services().domain_links.open(token)))
 
 
-@app.get("/v1/senders")
+@route("GET /v1/senders", managing(DOMAINS_READ), response=SenderList)
 def list_senders() -> Reply:
+    """List senders.
+
+    All addresses that the account sends from.
+    """
     account_id = _account_id(DOMAINS_READ)
     return reply(SenderList.of(items=services().senders.of_account(account_id)))
 
 
-@app.post("/v1/senders")
+@route(
+    "POST /v1/senders",
+    managing(SENDERS_WRITE),
+    body=AddSenderRequest,
+    response=SenderItem,
+    status=201,
+)
 def add_sender() -> Reply:
+    """Add a sender.
+
+    Without a default sender the new one becomes the default.
+
+    Errors: `rate_limit_exceeded`.
+    """
     principal = _principal(SENDERS_WRITE)
     account_id = principal.account.account_id
     address = read_body(app.current_event, AddSenderRequest).address
@@ -95,14 +174,24 @@ def add_sender() -> Reply:
     return reply(SenderItem.of(sender), 201)
 
 
-@app.put("/v1/senders/<sender>/default")
+@route("PUT /v1/senders/{sender}/default", managing(SENDERS_WRITE), response=SenderItem)
 def set_default_sender(sender: str) -> Reply:
+    """Set the default sender.
+
+    Emails without `from` have it, and on a free plan every email.
+
+    Errors: `no_verified_sender`.
+    """
     account_id = _account_id(SENDERS_WRITE)
     return reply(SenderItem.of(services().senders.make_default(account_id, unquote(sender))))
 
 
-@app.delete("/v1/senders/<sender>")
+@route("DELETE /v1/senders/{sender}", managing(SENDERS_WRITE))
 def remove_sender(sender: str) -> Reply:
+    """Remove a sender.
+
+    If it was the default sender, the account has none until you set another one.
+    """
     principal = _principal(SENDERS_WRITE)
     account_id = principal.account.account_id
     services().member_senders.remove(account_id, unquote(sender), by=principal.actor)

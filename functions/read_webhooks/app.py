@@ -1,7 +1,8 @@
 """GET /v1/webhooks…: show an account's webhook endpoints, and the deliveries to them."""
 
 from pillarbox.domain.accounts.key import WEBHOOKS_READ
-from pillarbox.http.app import App, build_app, entrypoint
+from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.callers import managing
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.query import DeliveriesQuery, read_query
 from pillarbox.http.requests import read_caller, read_uuid
@@ -9,22 +10,41 @@ from pillarbox.http.webhooks.replies import DeliveryPage, WebhookItem, WebhookLi
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.get("/v1/webhooks")
+@route("GET /v1/webhooks", managing(WEBHOOKS_READ), response=WebhookList)
 def list_webhooks() -> Reply:
+    """List webhook endpoints.
+
+    All endpoints of the account, at most ten, without their secrets.
+    """
     return reply(WebhookList.of(items=services().webhook_queries.of_account(_account_id())))
 
 
-@app.get("/v1/webhooks/<endpoint_id>")
+@route("GET /v1/webhooks/{endpoint_id}", managing(WEBHOOKS_READ), response=WebhookItem)
 def get_webhook(endpoint_id: str) -> Reply:
+    """Get a webhook endpoint.
+
+    The endpoint without its secret, and whether its deliveries fail.
+    """
     account_id = _account_id()
     found = read_uuid(endpoint_id, "endpoint_id")
     return reply(WebhookItem.of(services().webhook_queries.get(account_id, found)))
 
 
-@app.get("/v1/webhooks/<endpoint_id>/deliveries")
-def list_deliveries(endpoint_id: str) -> Reply:
+@route(
+    "GET /v1/webhooks/{endpoint_id}/deliveries",
+    managing(WEBHOOKS_READ),
+    query=DeliveriesQuery,
+    response=DeliveryPage,
+)
+def list_webhook_deliveries(endpoint_id: str) -> Reply:
+    """List deliveries.
+
+    What was sent to the endpoint in the last 30 days, with each attempt. The deliveries of the
+    newest events come first.
+    """
     account_id = _account_id()
     found = read_uuid(endpoint_id, "endpoint_id")
     query = read_query(app.current_event, DeliveriesQuery)

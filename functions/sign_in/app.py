@@ -2,7 +2,8 @@
 
 from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import ANYONE, COOKIES, USERS
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.replies import (
@@ -14,6 +15,7 @@ from pillarbox.http.sign_in.replies import (
 )
 from pillarbox.http.sign_in.wire import (
     CodeRequestBody,
+    EndSessionsQuery,
     LinkRequest,
     SignInRequest,
     TokenRequest,
@@ -30,10 +32,19 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
+route = routes(app)
 
 
-@app.post("/v1/session/codes")
+@route("POST /v1/session/codes", ANYONE, body=CodeRequestBody, response=RequestedCode, status=202)
 def request_code() -> Reply:
+    """Request a one-time code.
+
+    Emails six or ten digits to the address, if it is a user's. The response is the same if it is
+    not, and says whether newcomers get codes now. The code works for ten minutes and five attempts,
+    together with `flow`. Codes that were requested before keep working.
+
+    Errors: `cross_site_request`.
+    """
     refuse_other_sites(app.current_event)
     address = read_body(app.current_event, CodeRequestBody).email
     client = request_origin(app.current_event).client(services().is_of_edge)
@@ -41,8 +52,14 @@ def request_code() -> Reply:
     return reply(RequestedCode.of(flow, newcomers=services().sign_in.newcomers()), 202)
 
 
-@app.post("/v1/session")
+@route("POST /v1/session", ANYONE, body=SignInRequest, response=AccessItem, sets_cookie=True)
 def sign_in() -> Reply:
+    """Sign in.
+
+    Begins a session with a code or a one-time link. Only pages of this origin can call it.
+
+    Errors: `invalid_code`, `cross_site_request`.
+    """
     check_same_origin(app.current_event)
     body, agent = read_body(app.current_event, SignInRequest), user_agent(app.current_event)
     if body.link is not None:
@@ -52,15 +69,28 @@ def sign_in() -> Reply:
     return reply(AccessItem.of(issued.access), headers=cookie_header(issued.cookie))
 
 
-@app.post("/v1/session/links")
+@route("POST /v1/session/links", ANYONE, body=LinkRequest, response=LinkItem)
 def look_at_link() -> Reply:
+    """Look at a one-time link.
+
+    Returns whom the link would sign in, and who invites the user to which account, and leaves it
+    unused. Only pages of this origin can call it.
+
+    Errors: `invalid_code`, `cross_site_request`.
+    """
     check_same_origin(app.current_event)
     link = read_body(app.current_event, LinkRequest).link
     return reply(LinkItem.of(services().sign_in.owner_of_link(link)))
 
 
-@app.post("/v1/session/token")
-def exchange_cookie() -> Reply:
+@route("POST /v1/session/token", COOKIES, body=TokenRequest, response=AccessItem, sets_cookie=True)
+def create_access_token() -> Reply:
+    """Get an access token.
+
+    Exchanges the cookie for an access token for one account. Only pages of this origin can call it.
+
+    Errors: `rate_limit_exceeded`.
+    """
     check_same_origin(app.current_event)
     cookie = read_cookie(app.current_event)
     account_id = read_body(app.current_event, TokenRequest).account_id
@@ -68,8 +98,12 @@ def exchange_cookie() -> Reply:
     return reply(AccessItem.of(access), headers=cookie_header(cookie))
 
 
-@app.get("/v1/session")
+@route("GET /v1/session", USERS, response=SessionList)
 def list_sessions() -> Reply:
+    """List sessions.
+
+    The sessions of the user, the newest first.
+    """
     principal = _principal()
     sessions = services().sign_in.sessions_of(principal)
     current = principal.session.session_id
@@ -77,8 +111,15 @@ def list_sessions() -> Reply:
     return reply(SessionList.of(items=items))
 
 
-@app.delete("/v1/session")
+@route("DELETE /v1/session", USERS, query=EndSessionsQuery, sets_cookie=True)
 def end_sessions() -> Reply:
+    """Sign out.
+
+    Ends this session, or with `all` every session of the user. Their access tokens stop working at
+    once.
+
+    Errors: `session_not_found`.
+    """
     principal = _principal()
     if read_all(app.current_event):
         services().sign_in.end_all(principal)
@@ -87,8 +128,12 @@ def end_sessions() -> Reply:
     return reply_nothing(no_cookie_header())
 
 
-@app.delete("/v1/session/<session_id>")
+@route("DELETE /v1/session/{session_id}", USERS)
 def end_session(session_id: str) -> Reply:
+    """End a session.
+
+    Ends one session of the user. Its access tokens stop working at once.
+    """
     services().sign_in.end(_principal(), session_id)
     return reply_nothing()
 

@@ -14,11 +14,11 @@ from uuid import UUID
 import pytest
 
 from local import template
-from openapi.operation import KEY, SESSION
 from openapi.operations import OPERATIONS
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.domain.accounts.account import NO_BRAND
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.http.callers import KEY, SESSION
 from tests import iam
 from tests.fakes import builders
 from tests.iam import AwsRequest

@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi.operation import KEY, Operation
+from openapi.operation import Operation
 from openapi.operations import OPERATIONS
 from pillarbox.domain.accounts.key import SCOPES
+from pillarbox.http.callers import KEY
 from tests.contract.documented import check_documented
 from tests.fuzzing import OF_KEYS, SECONDS, Caller, assert_as_documented
 from tests.stack import operate

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -17,12 +17,16 @@ from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import canonical_path, check_method
 from pillarbox.settings import SettingError
 
+if TYPE_CHECKING:
+    from pillarbox.http.callers import Callers
+
 #: The member of a request's event that holds more fields for its log line.
 _LOG_FIELDS: Final = "pillarbox.log_fields"
 
 type Next = Callable[[APIGatewayRestResolver], Response[Any]]
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 type App = APIGatewayRestResolver
+type Run = Callable[..., Reply]
 
 
 def build_app(
@@ -57,6 +61,32 @@ def build_app(
         return write_error(ServiceError("route_not_found", "There is no such route."))
 
     return app
+
+
+def routes(app: App) -> Callable[..., Callable[[Run], Run]]:
+    """Return what gives a resolver its routes, as a decorator of functions.
+
+    `@route("GET /v1/keys/{key_id}", managing(KEYS_READ), response=KeyItem)` has the method and the
+    path, who may call it (by default API keys), and other fields of `openapi.operation.Operation`.
+    The text `module:name` is a type that functions do not load. The OpenAPI document has the name
+    of the function as the operation's id, and its docstring as summary, description and errors.
+    """
+
+    def route(
+        rule: str, callers: "Callers | None" = None, **declared: object
+    ) -> Callable[[Run], Run]:
+        method, _, path = rule.partition(" ")
+        # A parameter of a function in Python is not called `id`.
+        path = path.replace("{id}", "{template_id}").replace("{", "<").replace("}", ">")
+
+        def register(run: Run) -> Run:
+            run.operation = rule, callers, declared  # type: ignore[attr-defined]
+            app.route(path, method)(run)
+            return run
+
+        return register
+
+    return route
 
 
 def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Response[Any]:
