@@ -37,11 +37,16 @@ _VERIFIED: Final = "verified"
 
 
 def _members(target: Target) -> Iterator[Step]:
-    """Invite members; whom the key may not invite is named."""
-    steps = [*target.member_steps(target.entry.members or ())]
-    owners = {f"member {one.email}" for one in target.entry.members or () if one.role is Role.OWNER}
-    for step in steps:
-        if target.operates or step.text.partition(":")[0] in owners:
+    """Invite members and change their roles, or name what the key may not do.
+
+    An operator's key may invite until the account has a key, and no other key makes owners.
+    """
+    roles = {one.email: one.role for one in target.entry.members or ()}
+    is_new = bool(roles) and target.operates and not target.items(KEY)
+    owners = {f"member {email}" for email, role in roles.items() if role is Role.OWNER}
+    for step in target.member_steps(target.entry.members or ()):
+        is_refused = target.operates or step.text.partition(":")[0] in owners
+        if is_refused and not (is_new and step.mark == "+"):
             yield Step("?", f"{step.text}: an owner of the account can do that")
         else:
             yield step

@@ -30,6 +30,7 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_token
+from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services, utc_now
 from tests.contract.client import Api
 from tests.contract.service import Service
@@ -617,6 +618,7 @@ def test_all_that_an_account_may_have(run: Run) -> None:
     whole: dict[str, Any] = {
         "name": shop,
         "isolation": "strict",
+        "members": [{"email": f"ann@{shop}.example", "role": "owner"}],
         "ownLimits": {"perDay": 500},
         "keepDays": 30,
         "recordDays": 365,
@@ -637,7 +639,13 @@ def test_all_that_an_account_may_have(run: Run) -> None:
     account = services().accounts.get(account_id)
     assert (account.keep, account.record_days) == (30, 365)
     assert (account.overrides.per_day, account.isolation) == (500, Isolation.STRICT)
+    (invited,) = services().account_members.members.of_account(account_id)
+    assert (invited.role, invited.pending) == (Role.OWNER, True)
     whole["isolation"] = "standard"
+    whole["members"].append({"email": f"bob@{shop}.example", "role": "viewer"})
+    whole["keys"] = [{**customer(shop)["keys"][0]}]
+    assert f"+ member bob@{shop}.example" in run(file_of(whole), plan=True)
+    run(file_of({"name": shop, "keys": whole["keys"]}))
     settings, _ = services().alert_choices.of(account_id)
     assert (settings.mail, {*settings.off}) == (False, {"quota"})
     assert settings.chat_url == run.values.stored["ssm:/chat"]
@@ -649,9 +657,10 @@ def test_all_that_an_account_may_have(run: Run) -> None:
         "~ keepDays 30 -> 7",
         "~ ownLimits, isolation strict -> standard",
         "~ chatUrl",
+        f"? member bob@{shop}.example: an owner of the account can do that",
         f"~ webhook https://{shop}.example/hook: format",
     ]
-    assert run(file_of(whole)) == []
+    assert [one[0] for one in run(file_of(whole))] == ["?"]
 
 
 def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:

@@ -432,6 +432,10 @@ def test_an_operators_key_acts_for_an_account(service: Service) -> None:
     assert api.raw("GET", "/account", headers={"X-Account": "0" * 12}).code == "account_not_found"
     for scope in ("emails:send", "emails:read", "emails:content"):
         assert create_for(api, account, "templates:read", scope).code == "scope_required", scope
+    first = json.dumps({"email": "owner@shop.example", "role": "owner"})
+    assert api.raw("POST", "/members", first, headers).status == 201  # it has no mail yet
+    had = create_for(api, account, "templates:read").json["id"]
+    assert api.raw("DELETE", f"/keys/{had}", None, headers).status == 204
     for role in ("owner", "developer", "author", "viewer"):
         body = json.dumps({"email": "new@shop.example", "role": role})
         assert api.raw("POST", "/members", body, headers).code == "scope_required", role

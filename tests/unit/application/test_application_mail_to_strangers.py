@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
@@ -96,6 +97,7 @@ class Strangers(World):
         self.account_members = AccountMembers(
             users=self.users,
             members=self.members,
+            key_ids=DynamoApiKeys(credentials).ids_of_account,
             flows=DynamoFlows(credentials),
             counts=self.counts,
             previews=self.previews,

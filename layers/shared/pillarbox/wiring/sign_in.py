@@ -214,12 +214,14 @@ class SignInWiring(ServiceMailWiring):
 
     @cached_property
     def account_members(self) -> "AccountMembers":
+        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
         from pillarbox.application.sign_in.members import AccountMembers
 
         return AccountMembers(
             users=self.user_store,
             members=self.member_store,
+            key_ids=DynamoApiKeys(self.credentials).ids_of_account,
             flows=self.flow_store,
             counts=self.sign_in_counts,
             previews=DynamoPreviewAccounts(None, self.table),

@@ -4,7 +4,7 @@ An invited user signs in with the link of the email, or with a one-time code. It
 it agrees.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -91,6 +91,8 @@ class AccountMembers:
 
     users: Users
     members: Members
+    #: Returns the ids of all keys of an account, also of revoked ones.
+    key_ids: Callable[[str], Iterable[str]]
     flows: Flows
     counts: SignInCounts
     #: Knows who wants no mail that they have not asked for.
@@ -109,14 +111,16 @@ class AccountMembers:
     def invite(self, principal: Manager, address: str, role: Role) -> Member:
         """Invite a user to be a member, by email, or again if it has not agreed yet.
 
-        The email has a one-time link, unless the user is an operator or in another account.
+        The email has a one-time link, unless the user is an operator or in another account. An
+        operator's key invites anybody to an account that never had a key: it has no mail yet.
 
         Raises:
             ValidationFailed: on `email`: it is no address, or its domain accepts no mail.
             ServiceError: `scope_required`, `member_exists`, `member_limit_exceeded`,
                 `rate_limit_exceeded`; `service_unavailable`, with nothing changed.
         """
-        _check_gift(principal, role)
+        if not self._is_first(principal):
+            _check_gift(principal, role)
         address, now, account = normalize_address(address, "email"), self.clock(), principal.account
         present = self.members.of_account(account.account_id)
         mailbox = mailbox_key(address)
@@ -155,6 +159,12 @@ class AccountMembers:
         former = before.role if before else None
         self._note(principal.actor, AccountAction.MEMBER_INVITED, member, former, role)
         return member
+
+    def _is_first(self, principal: Manager) -> bool:
+        """Return whether an operator's key sets up an account that never had a key."""
+        if not isinstance(principal, Principal) or not principal.acts_for_another:
+            return False
+        return not any(self.key_ids(principal.account.account_id))
 
     def _put(self, member: Member, before: Member | None) -> bool:
         """Store an invitation, in place of the one before; return False if that is none now."""
