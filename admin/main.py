@@ -17,6 +17,7 @@ from admin import (
     edge,
     keys,
     messages,
+    policy,
     queues,
     ready,
     recipients,
@@ -107,6 +108,7 @@ app.command("ready")(ready.ready)
 app.command("teardown")(teardown.teardown)
 app.command("deploy")(deploy.deploy)
 app.command("up")(up.up)
+app.command("policy")(policy.show)
 
 
 def _show_version(requested: bool) -> None:  # noqa: FBT001  typer's form of a callback

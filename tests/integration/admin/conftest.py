@@ -13,6 +13,7 @@ from typing import Any
 import boto3
 import pytest
 import uvicorn
+from botocore.client import BaseClient
 
 from admin.aws import kept_table, stacks
 from local.ses.account import StoredAccount
@@ -24,6 +25,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
 from pillarbox.wiring import utc_now
 from tests.aws import create_table, emulated_aws
+from tests.integration.admin import rights
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
@@ -147,6 +149,20 @@ def name_server() -> Iterator[str]:
         yield f"127.0.0.1:{server.server_address[1]}"
         server.shutdown()
         thread.join(PATIENCE)
+
+
+@pytest.fixture(autouse=True)
+def _needs_no_other_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse a call of a command that its policy does not allow (`pillarbox policy`)."""
+    client: Any = BaseClient
+    call = client._make_api_call
+
+    def checked(self: Any, operation: str, parameters: Any) -> Any:
+        lacking = rights.missing(self.meta.service_model.service_name, operation, parameters)
+        assert not lacking, f"the policy lacks {lacking}"
+        return call(self, operation, parameters)
+
+    monkeypatch.setattr(client, "_make_api_call", checked)
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""The command `pillarbox policy`."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from admin.use_cases.policies import Duty, policy
+
+if TYPE_CHECKING:
+    from admin.connection import StackConnection
+
+
+def show(
+    ctx: typer.Context,
+    duty: Annotated[Duty, typer.Argument(help="Who gets it.")],
+) -> None:
+    """Print an IAM policy: what somebody needs to deploy, to operate or to read a stack.
+
+    `deploy` lets CloudFormation make and delete what the templates have, and roles only under the
+    stack's name. `operate` is for who is on call: all commands but `deploy`, `restore`,
+    `teardown`, `edge` and `relay`. `read` changes nothing. A policy names the stack's own
+    resources where their names tell, so `pillarbox` covers `pillarbox-dev` too.
+
+    Example: `pillarbox policy operate > policy.json`
+    """
+    connection: StackConnection = ctx.obj
+    typer.echo(json.dumps(policy(duty, connection.stack_name or "pillarbox"), indent=2))

@@ -1,0 +1,136 @@
+"""What the command needs from AWS, as IAM policies for three kinds of people."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+
+class Duty(StrEnum):
+    """Who gets a policy."""
+
+    #: Deploys, restores and tears down stacks.
+    DEPLOY = "deploy"
+    #: Is on call: all other commands.
+    OPERATE = "operate"
+    #: Looks, and changes nothing.
+    READ = "read"
+
+
+type _Actions = Mapping[str, str]
+
+#: A service -> the actions with which the commands look.
+_READ: Final[_Actions] = {
+    "cloudformation": "DescribeStackEvents DescribeStackResource DescribeStacks ListStackResources",
+    "cloudwatch": "DescribeAlarms GetMetricStatistics",
+    "dynamodb": "BatchGetItem DescribeContinuousBackups DescribeTable DescribeTimeToLive GetItem"
+    " Query Scan",
+    "lambda": "GetAccountSettings",
+    "route53": "ListHostedZones ListResourceRecordSets",
+    "s3": "GetObject ListBucket",
+    "ses": "GetAccount GetConfigurationSet GetConfigurationSetEventDestinations GetEmailIdentity"
+    " ListSuppressedDestinations ListTenants",
+    "sns": "ListSubscriptionsByTopic",
+    "sqs": "GetQueueAttributes",
+    "sts": "GetCallerIdentity",
+}
+#: What the other commands need besides. SES's lists of tenants are read and changed as a role.
+_OPERATE: Final[_Actions] = {
+    "dynamodb": "DeleteItem PutItem UpdateItem",
+    "route53": "ChangeResourceRecordSets",
+    "s3": "DeleteObject PutObject",
+    "secretsmanager": "CreateSecret DescribeSecret GetSecretValue PutSecretValue RestoreSecret",
+    "servicequotas": "ListServiceQuotas RequestServiceQuotaIncrease",
+    "ses": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
+    " DeleteSuppressedDestination DeleteTenant GetTenant ListTenantResources PutAccountDetails"
+    " PutConfigurationSetSendingOptions PutEmailIdentityFeedbackAttributes"
+    " PutEmailIdentityMailFromAttributes PutTenantSuppressionAttributes"
+    " UpdateReputationEntityPolicy",
+    "sns": "Subscribe",
+    "sqs": "ChangeMessageVisibility DeleteMessage ReceiveMessage SendMessage",
+    "ssm": "GetParameter PutParameter",
+}
+#: What `deploy`, `restore`, `teardown`, `edge` and `relay` call themselves besides.
+_DEPLOY: Final[_Actions] = {
+    "cloudformation": "CreateChangeSet DeleteChangeSet DeleteStack DescribeChangeSet"
+    " ExecuteChangeSet ListStacks SetStackPolicy",
+    "dynamodb": "RestoreTableToPointInTime",
+    "ecr": "BatchGetImage CreateRepository DescribeImages DescribeRepositories"
+    " GetAuthorizationToken GetDownloadUrlForLayer PutLifecyclePolicy",
+    "lambda": "InvokeFunction",
+    "ses": "PutAccountPricingAttributes",
+}
+#: A service -> how the actions begin with which CloudFormation makes, changes and deletes the
+#: resources of the templates as the caller, by the handlers of their types in its registry.
+RESOURCES: Final[_Actions] = {
+    "apigateway": "DELETE GET PATCH POST PUT SetWebACL UpdateRestApiPolicy",
+    "application-autoscaling": "Delete Deregister Describe List Put Register Tag Untag",
+    "cloudformation": "Create Delete Describe Get List Set Update",
+    "cloudfront": "Create Delete Describe Get List Publish Tag Untag Update",
+    "cloudwatch": "Delete Describe Get List Put Tag Untag",
+    "codedeploy": "Create Delete Get List Register Stop Tag Untag Update",
+    "dynamodb": "Associate BatchWrite Create Delete Describe Disable Enable Get Import List Put"
+    " Query Scan Tag Untag Update",
+    "ec2": "Allocate Associate Attach Authorize Create Delete Describe Detach Disassociate Get"
+    " Modify Replace Revoke Update",
+    "ecs": "Create Delete Deregister Describe List Put Register Stop Tag Untag Update",
+    "elasticloadbalancing": "Add Create Delete Deregister Describe Get Modify Register Remove Set",
+    "events": "Delete Describe List Put Remove Tag Untag",
+    "iam": "Attach Create Delete Detach Get List Pass Put Tag Untag Update",
+    "lambda": "Add Associate Create Delete Get List Pass Publish Put Remove Tag Untag Update",
+    "logs": "Associate Create Delete Describe Disassociate Get List Put Tag Untag",
+    "s3": "Create Delete Get List Put Tag Untag Update",
+    "secretsmanager": "Create Delete Describe Get List Remove Replicate Tag Untag Update",
+    "ses": "Create Delete Describe Get List Put Tag Untag Update",
+    "sns": "Create Delete Get List Put Set Subscribe Tag Unsubscribe Untag",
+    "sqs": "Create Delete Get List Set Tag Untag",
+    "sts": "AssumeRole",
+    "wafv2": "Associate Create Delete Disassociate Get List Put Tag Untag Update",
+}
+#: A service -> how the ARNs of what a stack has there end; `*` for the services that are left out.
+_OWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "dynamodb": ("dynamodb:*:*:table/{stack}*",),
+    "iam": ("iam::*:role/{stack}-*", "iam::*:role/aws-service-role/*"),
+    "s3": ("s3:::{stack}-*", "s3:::pillarbox-releases-*"),
+    "secretsmanager": ("secretsmanager:*:*:secret:{stack}*",),
+    "sns": ("sns:*:*:{stack}-*",),
+    "sqs": ("sqs:*:*:{stack}-*",),
+    "ssm": ("ssm:*:*:parameter/{stack}*",),
+}
+
+
+def policy(duty: Duty, stack_name: str) -> dict[str, Any]:
+    """Return the policy document for a duty on a stack."""
+    own, others = list[dict[str, Any]](), list[str]()
+    for service, actions in sorted(_actions(duty).items()):
+        named = sorted(f"{service}:{action}" for action in actions)
+        if service in _OWN:
+            places = [f"arn:aws:{end.format(stack=stack_name)}" for end in _OWN[service]]
+            own.append({"Effect": "Allow", "Action": named, "Resource": places})
+        else:
+            others += named
+    whole = {"Effect": "Allow", "Action": others, "Resource": "*"}
+    return {"Version": "2012-10-17", "Statement": [whole, *own]}
+
+
+def _actions(duty: Duty) -> dict[str, set[str]]:
+    tables = {Duty.READ: (_READ,), Duty.OPERATE: (_READ, _OPERATE)}.get(
+        duty, (_READ, _OPERATE, _DEPLOY)
+    )
+    found: dict[str, set[str]] = {}
+    for service, action in _pairs(*tables):
+        found.setdefault(service, set()).add(action)
+    if duty is Duty.DEPLOY:
+        for service, start in _pairs(RESOURCES):
+            found.setdefault(service, set()).add(f"{start}*")
+        for service, actions in found.items():
+            starts = {action[:-1] for action in actions if action.endswith("*")}
+            covered = {a for a in actions if not a.endswith("*") and a.startswith(tuple(starts))}
+            found[service] = actions - covered
+    return found
+
+
+def _pairs(*tables: _Actions) -> Iterator[tuple[str, str]]:
+    for table in tables:
+        for service, actions in table.items():
+            for action in actions.split():
+                yield service, action
