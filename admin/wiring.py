@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache, cached_property, partial
-from time import monotonic, sleep
+from time import sleep
 
 from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.cloudwatch import CloudWatchMonitoring
@@ -24,31 +24,37 @@ from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.scale import Scale
 from admin.use_cases.suppression_files import SuppressionFiles
 from pillarbox.adapters.aws import operator_errors
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.management_api import HttpApiProbe
 from pillarbox.adapters.ses.account import SesAccount
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.suppressions import SesSuppressions
 from pillarbox.adapters.ses.tenants import SesTenants
-from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
-from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.application.waiting import WaitingMail
 from pillarbox.wiring import Wiring, utc_now
+from pillarbox.wiring.stores import made
 
 
 class OperatorWiring(Wiring):
     """The use cases of a stack, and what only its operator does."""
 
-    @cached_property
-    def accounts(self) -> Accounts:
-        return Accounts(
-            records=DynamoAccounts(self.table), entries=self.account_log_store, clock=utc_now
-        )
+    provider_suppressions: SesSuppressions = made(
+        "adapters.ses.suppressions", errors=lambda _: operator_errors
+    )
+    #: The command queues no jobs, so an email that waits has the timer alone.
+    waiting_contents: DynamoWaitingContents = made(
+        "adapters.dynamodb.messages.waiting", bucket=lambda _: ""
+    )
+    waiting_mail: WaitingMail = made(
+        "application.waiting",
+        contents=lambda it: it.waiting_contents,
+        times=lambda it: it.wake_times,
+        queue=lambda _: NoQueue(),
+    )
 
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""
@@ -78,10 +84,6 @@ class OperatorWiring(Wiring):
         return SesTenants(self.settings.configuration_set, operator_errors)
 
     @cached_property
-    def provider_suppressions(self) -> SesSuppressions:
-        return SesSuppressions(operator_errors)
-
-    @cached_property
     def message_search(self) -> MessageSearch:
         return MessageSearch(
             messages=self.message_log,
@@ -106,25 +108,9 @@ class OperatorWiring(Wiring):
             free=cache(self.provider_suppressions.remove_spellings),
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
             remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
-            remove_content=DynamoWaitingContents(self.table, bucket="").remove,
+            remove_content=self.waiting_contents.remove,
             clock=utc_now,
             pause=sleep,
-        )
-
-    @cached_property
-    def changes(self) -> MessageChanges:
-        """Change messages that wait. The command queues no jobs, so it has the timer alone."""
-        contents = DynamoWaitingContents(self.table, bucket="")
-        times = DynamoWakeTimes(self.table)
-        waiting = WaitingMail(
-            contents=contents, times=times, queue=NoQueue(), clock=utc_now, monotonic=monotonic
-        )
-        return MessageChanges(
-            messages=self.message_store,
-            contents=contents,
-            waiting=lambda: waiting,
-            quotas=self.quota_store,
-            clock=utc_now,
         )
 
     @cached_property

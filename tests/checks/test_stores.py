@@ -1,12 +1,22 @@
-"""The stores that the use cases share."""
+"""The container makes each of its objects from what their constructors name."""
 
+from admin.wiring import OperatorWiring
 from pillarbox.settings import Settings
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring import Wiring
+from pillarbox.wiring.stores import made
+from tests.fakes import builders
+
+MADE = type(made(""))
 
 
-def test_a_store_is_of_the_class_that_its_annotation_names() -> None:
-    stores = Stores(Settings({"PILLARBOX_TABLE": "First", "PILLARBOX_CREDENTIALS_TABLE": "Second"}))
-    for name, annotation in Stores.__annotations__.items():
-        store = getattr(stores, name)
-        assert type(store).__name__ == annotation
-        assert getattr(stores, name) is store
+def test_an_object_is_of_the_class_that_its_annotation_names() -> None:
+    """Each is made once, and so is each of the operator's command."""
+    for wiring in (Wiring, OperatorWiring):
+        container = wiring(Settings(builders.environment()))
+        for owner in wiring.__mro__:
+            for name, declared in vars(owner).items():
+                if isinstance(declared, MADE):
+                    annotation = owner.__annotations__[name]
+                    found = getattr(container, name)
+                    assert type(found).__name__ == getattr(annotation, "__name__", annotation)
+                    assert getattr(container, name) is found

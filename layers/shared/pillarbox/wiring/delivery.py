@@ -8,6 +8,7 @@ from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.operator import HistoryWiring
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 class DeliveryWiring(HistoryWiring):
     """Makes each use case of this area once."""
+
+    sweep_plan: "SweepPlan" = made(
+        "application.delivery.plan_sweep", tasks=lambda it: it.sweep_tasks
+    )
+    sweep_tasks: "SqsSweepTasks" = made(
+        "adapters.sqs.sweep_tasks", queue_url=lambda it: it.settings.sweep_queue_url
+    )
 
     @cached_property
     def delivery(self) -> "Delivery":
@@ -72,11 +80,10 @@ class DeliveryWiring(HistoryWiring):
         """Deliver messages that waited until they were due."""
         from dataclasses import fields
 
-        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.application.delivery.deliver_due import DueDelivery
 
-        keys = DynamoApiKeys(self.credentials)
+        keys = self.api_key_store
 
         def works(account_id: str, key_id: str) -> bool:
             key = keys.get(account_id, key_id)
@@ -166,26 +173,7 @@ class DeliveryWiring(HistoryWiring):
         )
 
     @cached_property
-    def sweep_tasks(self) -> "SqsSweepTasks":
-        from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
-
-        return SqsSweepTasks(self.settings.sweep_queue_url)
-
-    @cached_property
-    def sweep_plan(self) -> "SweepPlan":
-        from pillarbox.application.delivery.plan_sweep import SweepPlan
-
-        return SweepPlan(
-            accounts=self.account_store,
-            spool=self.spool,
-            marks=self.rebuild_marks,
-            tasks=self.sweep_tasks,
-            clock=utc_now,
-        )
-
-    @cached_property
     def sweep(self) -> "Sweep":
-        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
         from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.sender_domains import SenderDomains
@@ -195,7 +183,7 @@ class DeliveryWiring(HistoryWiring):
 
         raise_alert = self.alerts.raise_alert
         quotas = QuotaLook(AccountUsage(self.directory, utc_now).of, raise_alert)
-        api_keys = DynamoApiKeys(self.credentials)
+        api_keys = self.api_key_store
         keys = UnusedKeysLook(
             ids_of=api_keys.ids_of_account,
             last_uses=self.key_uses.last_uses,

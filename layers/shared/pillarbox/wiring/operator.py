@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,38 +27,16 @@ if TYPE_CHECKING:
 class HistoryWiring(Stores):
     """Makes each use case of this area once."""
 
-    @cached_property
-    def ledger_check(self) -> "LedgerCheck":
-        from pillarbox.application.history.ledger_check import LedgerCheck
-
-        return LedgerCheck(
-            log=self.message_log,
-            ledger=self.ledger,
-            audit=self.ledger_audit,
-            marks=self.rebuild_marks,
-            index=self.search_index,
-            accounts=self.account_store,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def message_lookup(self) -> "MessageLookup":
-        from pillarbox.application.history.lookup import MessageLookup
-
-        return MessageLookup(self.message_store)
-
-    @cached_property
-    def history_queries(self) -> "HistoryQueries":
-        from pillarbox.adapters.aws import in_parallel
-        from pillarbox.application.history.queries import HistoryQueries
-
-        return HistoryQueries(
-            log=self.message_log,
-            ledger=self.ledger,
-            index=self.search_index,
-            clock=utc_now,
-            for_each=in_parallel,
-        )
+    history_queries: "HistoryQueries" = made(
+        "application.history.queries", log=lambda it: it.message_log
+    )
+    ledger_check: "LedgerCheck" = made(
+        "application.history.ledger_check",
+        log=lambda it: it.message_log,
+        audit=lambda it: it.ledger_audit,
+        index=lambda it: it.search_index,
+    )
+    message_lookup: "MessageLookup" = made("application.history.lookup")
 
     @cached_property
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
@@ -116,17 +94,14 @@ class HistoryWiring(Stores):
 class OperationWiring(HistoryWiring):
     """Makes each use case of this area once."""
 
-    @cached_property
-    def account_rates(self) -> "AccountRates":
-        from pillarbox.adapters.aws import in_parallel
-        from pillarbox.application.operator.ranking import AccountRates
-
-        return AccountRates(
-            accounts=self.account_store,
-            queries=self.history_queries,
-            clock=utc_now,
-            for_each=in_parallel,
-        )
+    account_rates: "AccountRates" = made("application.operator.ranking")
+    service_checks: "ServiceChecks" = made(
+        "application.operator.checks",
+        provider=lambda it: it.ses_account,
+        queues=lambda it: it.queue_operations,
+        configuration_set=lambda it: it.settings.configuration_set,
+        webhooks=lambda it: it.settings.webhooks,
+    )
 
     @cached_property
     def queue_operations(self) -> "QueueOperations":
@@ -210,17 +185,3 @@ class OperationWiring(HistoryWiring):
         from pillarbox.adapters.provisioning import put_response
 
         return put_response
-
-    @cached_property
-    def service_checks(self) -> "ServiceChecks":
-        from pillarbox.application.operator.checks import ServiceChecks
-
-        return ServiceChecks(
-            provider=self.ses_account,
-            accounts=self.account_store,
-            queues=self.queue_operations,
-            strangers=self.stranger_mail,
-            clock=utc_now,
-            configuration_set=self.settings.configuration_set,
-            webhooks=self.settings.webhooks,
-        )

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,32 @@ if TYPE_CHECKING:
 
 class SendingWiring(Stores):
     """Makes each use case of this area once."""
+
+    batch_send: "BatchSend" = made("application.sending.batch", seen=lambda it: it.seen_keys)
+    changes: "MessageChanges" = made(
+        "application.sending.changes",
+        contents=lambda it: it.waiting_contents,
+        waiting=lambda it: lambda: it.waiting_mail,
+    )
+    content_reading: "ContentReading" = made(
+        "application.kept", contents=lambda it: lambda: it.kept_contents
+    )
+    seen_keys: "SeenKeys" = made("application.authentication")
+    send_again: "SendAgain" = made(
+        "application.sending.send_again", reading=lambda it: it.content_reading
+    )
+    single_send: "SingleSend" = made("application.sending.single", seen=lambda it: it.seen_keys)
+    smtp_submission: "SmtpSubmission" = made(
+        "application.sending.smtp",
+        seen=lambda it: it.seen_keys,
+        paid_plans_only=lambda it: it.settings.smtp_paid_plans_only,
+    )
+    upload_start: "UploadStart" = made(
+        "application.sending.uploads",
+        seen=lambda it: it.seen_keys,
+        signer=lambda it: it.uploads,
+    )
+    uploads: "S3Uploads" = made("adapters.s3")
 
     @property
     def submission_server(self) -> "tuple[str, int] | None":
@@ -54,78 +80,6 @@ class SendingWiring(Stores):
                 upgrade_url=self.settings.upgrade_url,
             ),
             is_of_edge=self.is_of_edge,
-        )
-
-    @cached_property
-    def changes(self) -> "MessageChanges":
-        from pillarbox.application.sending.changes import MessageChanges
-
-        waiting = self.waiting_mail
-        return MessageChanges(
-            messages=self.message_store,
-            contents=self.waiting_contents,
-            waiting=lambda: waiting,
-            quotas=self.quota_store,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def content_reading(self) -> "ContentReading":
-        from pillarbox.application.kept import ContentReading
-
-        return ContentReading(
-            messages=self.message_store,
-            contents=lambda: self.kept_contents,
-            slow_requests=self.slow_requests,
-            log=self.change_log,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def send_again(self) -> "SendAgain":
-        from pillarbox.application.sending.send_again import SendAgain
-
-        return SendAgain(
-            ports=self.sending_ports, reading=self.content_reading, log=self.change_log
-        )
-
-    @cached_property
-    def seen_keys(self) -> "SeenKeys":
-        """What this process remembers of the keys that it has seen."""
-        from pillarbox.application.authentication import SeenKeys
-
-        return SeenKeys()
-
-    @cached_property
-    def uploads(self) -> "S3Uploads":
-        from pillarbox.adapters.s3 import S3Uploads
-
-        return S3Uploads(self.settings.spool_bucket)
-
-    @cached_property
-    def upload_start(self) -> "UploadStart":
-        from pillarbox.application.sending.uploads import UploadStart
-
-        return UploadStart(self.sending_ports, self.seen_keys, self.uploads)
-
-    @cached_property
-    def single_send(self) -> "SingleSend":
-        from pillarbox.application.sending.single import SingleSend
-
-        return SingleSend(self.sending_ports, self.seen_keys)
-
-    @cached_property
-    def batch_send(self) -> "BatchSend":
-        from pillarbox.application.sending.batch import BatchSend
-
-        return BatchSend(self.sending_ports, self.seen_keys)
-
-    @cached_property
-    def smtp_submission(self) -> "SmtpSubmission":
-        from pillarbox.application.sending.smtp import SmtpSubmission
-
-        return SmtpSubmission(
-            self.sending_ports, self.seen_keys, self.settings.smtp_paid_plans_only
         )
 
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.sending import ServiceMailWiring
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pillarbox.adapters.code_requests import LambdaCodeRequests
-    from pillarbox.application.sending.service_mail import ServiceMail
+    from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.code_mail import CodeMail
     from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
@@ -30,36 +31,51 @@ if TYPE_CHECKING:
 class SignInWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
-    @cached_property
-    def sign_in(self) -> "SignIn":
-        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
-        from pillarbox.application.sign_in.sign_in import SignIn
-
-        return SignIn(
-            users=self.user_store,
-            members=self.member_store,
-            sessions=self.session_store,
-            start=self.session_start,
-            flows=self.flow_store,
-            counts=self.sign_in_counts,
-            queue=self.code_requests,
-            policy=self.sign_up_policy,
-            strangers=self.stranger_mail,
-            previews=DynamoPreviewAccounts(None, self.table),
-            clock=utc_now,
-        )
-
-    @cached_property
-    def session_start(self) -> "SessionStart":
-        from pillarbox.application.sign_in.session_start import SessionStart
-
-        return SessionStart(
-            members=self.member_store,
-            accounts=self.account_store,
-            sessions=self.session_store,
-            operators_need_passkeys=self.settings.operator_passkeys == "required",
-            clock=utc_now,
-        )
+    account_members: "AccountMembers" = made(
+        "application.sign_in.members",
+        key_ids=lambda it: it.api_key_store.ids_of_account,
+        previews=lambda it: it.preview_accounts,
+        domains=lambda it: lambda: it.mail_domains,
+        strangers=lambda it: it.mail_to_strangers,
+    )
+    code_mail: "CodeMail" = made(
+        "application.sign_in.code_mail",
+        previews=lambda it: it.preview_accounts,
+        domains=lambda it: lambda: it.mail_domains,
+        send_mail=lambda it: it.send_urgent_mail,
+        strangers=lambda it: it.urgent_mail_to_strangers,
+    )
+    code_requests: "LambdaCodeRequests" = made(
+        "adapters.code_requests", function=lambda it: it.settings.mail_code_function
+    )
+    mail_to_strangers: "MailToStrangers" = made(
+        "application.sign_in.mail_to_strangers", records=lambda it: it.stranger_mail
+    )
+    passkey_mail: "PasskeyMail" = made(
+        "application.sign_in.passkey_mail", send_mail=lambda it: it.send_urgent_mail
+    )
+    preview_accounts: "DynamoPreviewAccounts" = made(
+        "adapters.dynamodb.sign_in.strangers", credentials=lambda _: None
+    )
+    session_start: "SessionStart" = made(
+        "application.sign_in.session_start",
+        operators_need_passkeys=lambda it: it.settings.operator_passkeys == "required",
+    )
+    sign_in: "SignIn" = made(
+        "application.sign_in.sign_in",
+        queue=lambda it: it.code_requests,
+        previews=lambda it: it.preview_accounts,
+    )
+    sign_up: "SignUp" = made("application.sign_in.sign_up", sign_ups=lambda it: it.sign_up_store)
+    sign_up_approval: "SignUpApproval" = made(
+        "application.sign_in.approval", sign_ups=lambda it: it.sign_up_store
+    )
+    team: "Team" = made("application.sign_in.team")
+    urgent_mail_to_strangers: "MailToStrangers" = made(
+        "application.sign_in.mail_to_strangers",
+        send_mail=lambda it: it.send_urgent_mail,
+        records=lambda it: it.stranger_mail,
+    )
 
     @cached_property
     def passkeys(self) -> "UserPasskeys":
@@ -82,16 +98,6 @@ class SignInWiring(ServiceMailWiring):
         )
 
     @cached_property
-    def passkey_mail(self) -> "PasskeyMail":
-        from pillarbox.application.sign_in.passkey_mail import PasskeyMail
-
-        return PasskeyMail(
-            messages=self.message_store,
-            send_mail=self.send_urgent_mail,
-            base_url=self.service_address.read,
-        )
-
-    @cached_property
     def sign_up_policy(self) -> "SignUpPolicy":
         from pillarbox.domain.sign_in.sign_up import SignUpMode, SignUpPolicy
 
@@ -99,38 +105,6 @@ class SignInWiring(ServiceMailWiring):
             mode=SignUpMode(self.settings.sign_up),
             domains=frozenset(self.settings.sign_up_domains),
         )
-
-    @cached_property
-    def sign_up(self) -> "SignUp":
-        from pillarbox.application.sign_in.sign_up import SignUp
-
-        return SignUp(
-            policy=self.sign_up_policy,
-            sign_ups=self.sign_up_store,
-            proofs=self.proof_store,
-            counts=self.sign_in_counts,
-            tenant=self.newcomers_tenant,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def sign_up_approval(self) -> "SignUpApproval":
-        from pillarbox.application.sign_in.approval import SignUpApproval
-
-        return SignUpApproval(
-            sign_ups=self.sign_up_store,
-            team=self.team,
-            policy=self.sign_up_policy,
-            send_mail=self.send_mail,
-            base_url=self.service_address.read,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def code_requests(self) -> "LambdaCodeRequests":
-        from pillarbox.adapters.code_requests import LambdaCodeRequests
-
-        return LambdaCodeRequests(self.settings.mail_code_function)
 
     @cached_property
     def read_code_request(self) -> "Callable[[Mapping[str, Any]], CodeRequest]":
@@ -145,35 +119,6 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.adapters.passkeys import read_notice
 
         return read_notice
-
-    @cached_property
-    def code_mail(self) -> "CodeMail":
-        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
-        from pillarbox.application.sign_in.code_mail import CodeMail
-
-        return CodeMail(
-            users=self.user_store,
-            counts=self.sign_in_counts,
-            policy=self.sign_up_policy,
-            previews=DynamoPreviewAccounts(None, self.table),
-            domains=lambda: self.mail_domains,
-            messages=self.message_store,
-            send_mail=self.send_urgent_mail,
-            strangers=self._mail_to_strangers(self.send_urgent_mail),
-            base_url=self.service_address.read,
-            clock=utc_now,
-        )
-
-    def _mail_to_strangers(self, send_mail: "ServiceMail") -> "MailToStrangers":
-        from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
-
-        return MailToStrangers(
-            send_mail=send_mail,
-            records=self.stranger_mail,
-            proofs=self.proof_store,
-            base_url=self.service_address.read,
-            clock=utc_now,
-        )
 
     @cached_property
     def preview_keys(self) -> "PreviewKeys":
@@ -196,38 +141,5 @@ class SignInWiring(ServiceMailWiring):
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
             tenant=self.newcomers_tenant,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def team(self) -> "Team":
-        from pillarbox.application.sign_in.team import Team
-
-        return Team(
-            users=self.user_store,
-            members=self.member_store,
-            accounts=self.account_store,
-            sessions=self.session_store,
-            flows=self.flow_store,
-            clock=utc_now,
-        )
-
-    @cached_property
-    def account_members(self) -> "AccountMembers":
-        from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
-        from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
-        from pillarbox.application.sign_in.members import AccountMembers
-
-        return AccountMembers(
-            users=self.user_store,
-            members=self.member_store,
-            key_ids=DynamoApiKeys(self.credentials).ids_of_account,
-            flows=self.flow_store,
-            counts=self.sign_in_counts,
-            previews=DynamoPreviewAccounts(None, self.table),
-            domains=lambda: self.mail_domains,
-            strangers=self._mail_to_strangers(self.send_mail),
-            base_url=self.service_address.read,
-            log=self.change_log,
             clock=utc_now,
         )

@@ -2,15 +2,16 @@
 
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 
-from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
+from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
 from pillarbox.wiring.clock import monotonic, utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pillarbox.adapters.dns import DnsMailDomains
     from pillarbox.adapters.dns_records import DnsRecords
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
     from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
     from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts, DynamoAlertTimes
+    from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+    from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
     from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
     from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
     from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -58,78 +61,166 @@ if TYPE_CHECKING:
     from pillarbox.application.waiting import WaitingMail
 
 
-class _Store:
-    """A store whose class the annotation names: imported and made on its first use.
+#: The attributes that arguments get whose name is another one.
+_NAMES: Final = {
+    "accounts": "account_store",
+    "base_url": "service_address.read",
+    "bucket": "settings.spool_bucket",
+    "budget": "render_budget",
+    "check": "key_check",
+    "count": "sign_in_counts.count",
+    "counts": "sign_in_counts",
+    "deliveries": "delivery_store",
+    "dns": "dns_records",
+    "due": "due_times",
+    "endpoints": "endpoint_store",
+    "entries": "account_log_store",
+    "flows": "flow_store",
+    "healths": "endpoint_healths",
+    "index": "search_index",
+    "keys": "authentication",
+    "leases": "name_leases",
+    "log": "change_log",
+    "marks": "rebuild_marks",
+    "members": "member_store",
+    "messages": "message_store",
+    "policy": "sign_up_policy",
+    "ports": "sending_ports",
+    "proofs": "proof_store",
+    "queries": "history_queries",
+    "queue": "webhooks_queue",
+    "quotas": "quota_store",
+    "raise_alert": "alerts.raise_alert",
+    "service_account": "settings.aws_webhooks_account",
+    "servers": "settings.dns_servers",
+    "sessions": "session_store",
+    "start": "session_start",
+    "strangers": "stranger_mail",
+    "switched_on": "settings.webhooks",
+    "tenant": "newcomers_tenant",
+    "usage": "account_usage",
+    "users": "user_store",
+}
 
-    Args:
-        module: the module of the class, in `pillarbox.adapters.dynamodb`.
-        tables: the attributes that its constructor takes.
+
+class _Made:
+    """An object whose class the annotation names: imported and made on its first use.
+
+    An argument of its constructor that is not `given` is the container's attribute of that name, or
+    of the name that `_NAMES` has for it. One without such an attribute keeps its default.
     """
 
-    def __init__(self, module: str, *tables: str) -> None:
-        self._module = f"pillarbox.adapters.dynamodb.{module}"
-        self._tables = tables
+    def __init__(self, module: str, given: "Mapping[str, Callable[[Any], object]]") -> None:
+        self._module = f"pillarbox.{module}"
+        self._given = given
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
-        self._class = owner.__annotations__[name]
+        annotation: str | type = owner.__annotations__[name]
+        self._class = annotation if isinstance(annotation, str) else annotation.__name__
 
-    def __get__(self, stores: "Stores", _: object = None) -> Any:  # noqa: ANN401  see annotation
-        store = getattr(import_module(self._module), self._class)
-        made = store(*(getattr(stores, table) for table in self._tables))
-        stores.__dict__[self._name] = made  # Python finds it there from now on
+    def __get__(self, container: Any, owner: type) -> Any:  # noqa: ANN401  see annotation
+        if container is None:
+            return self
+        constructor = getattr(import_module(self._module), self._class)
+        arguments = {name: find(container) for name, find in self._given.items()}
+        for name in constructor.__init__.__annotations__.keys() - arguments.keys():
+            attribute = _NAMES.get(name, name)
+            first = attribute.partition(".")[0]
+            if first in vars(container) or hasattr(owner, first):
+                arguments[name] = attrgetter(attribute)(container)
+        # Python finds it there from now on.
+        made = container.__dict__[self._name] = constructor(**arguments)
         return made
 
 
-def _store(module: str, *tables: str) -> Any:  # noqa: ANN401  the annotation says which
-    """Return a `_Store`, which types as the store itself."""
-    return _Store(module, *tables)
+def made(module: str, **given: "Callable[[Any], object]") -> Any:  # noqa: ANN401  the annotation says which
+    """Return a `_Made`, which types as the object itself."""
+    return _Made(module, given)
+
+
+def _store(module: str, table: str = "table") -> Any:  # noqa: ANN401  as above
+    return _Made(f"adapters.dynamodb.{module}", {"table": attrgetter(table)})
 
 
 class Stores:
     """Holds the settings and makes each store once."""
 
-    account_domain_store: "DynamoAccountDomains" = _store("accounts.account_domains", "table")
-    account_log_store: "DynamoAccountLog" = _store("accounts.account_log", "table")
-    account_store: "DynamoAccounts" = _store("accounts.accounts", "table")
-    alert_store: "DynamoAlerts" = _store("accounts.alerts", "table")
-    alert_times: "DynamoAlertTimes" = _store("accounts.alerts", "table")
-    delivery_store: "DynamoWebhookDeliveries" = _store("webhooks.deliveries", "table")
-    due_times: "DynamoDueTimes" = _store("webhooks.due_times", "table")
-    endpoint_healths: "DynamoEndpointHealths" = _store("webhooks.endpoints", "table")
-    endpoint_store: "DynamoWebhookEndpoints" = _store("webhooks.endpoints", "credentials", "table")
-    flow_store: "DynamoFlows" = _store("sign_in.codes", "credentials")
-    heartbeat: "DynamoHeartbeat" = _store("messages.heartbeat", "table")
-    key_uses: "DynamoKeyUses" = _store("accounts.key_uses", "table")
-    ledger: "DynamoLedger" = _store("history.ledger", "table")
-    ledger_audit: "DynamoLedgerAudit" = _store("history.ledger_audit", "table")
+    clock = staticmethod(utc_now)
+    monotonic = staticmethod(monotonic)
+    for_each = staticmethod(in_parallel)
+
+    account_domain_store: "DynamoAccountDomains" = _store("accounts.account_domains")
+    account_log_store: "DynamoAccountLog" = _store("accounts.account_log")
+    account_store: "DynamoAccounts" = _store("accounts.accounts")
+    alert_store: "DynamoAlerts" = _store("accounts.alerts")
+    alert_times: "DynamoAlertTimes" = _store("accounts.alerts")
+    api_key_store: "DynamoApiKeys" = _store("accounts.api_keys", "credentials")
+    delivery_store: "DynamoWebhookDeliveries" = _store("webhooks.deliveries")
+    due_times: "DynamoDueTimes" = _store("webhooks.due_times")
+    endpoint_healths: "DynamoEndpointHealths" = _store("webhooks.endpoints")
+    endpoint_store: "DynamoWebhookEndpoints" = made(
+        "adapters.dynamodb.webhooks.endpoints",
+        table=lambda it: it.credentials,
+        accounts=lambda it: it.table,
+    )
+    flow_store: "DynamoFlows" = made("adapters.dynamodb.sign_in.codes")
+    heartbeat: "DynamoHeartbeat" = _store("messages.heartbeat")
+    key_uses: "DynamoKeyUses" = _store("accounts.key_uses")
+    ledger: "DynamoLedger" = _store("history.ledger")
+    ledger_audit: "DynamoLedgerAudit" = _store("history.ledger_audit")
     name_leases: "DynamoNameLeases" = _store("name_leases", "credentials")
     member_store: "DynamoMembers" = _store("sign_in.users", "credentials")
-    message_log: "DynamoMessageLog" = _store("history.message_log", "table")
-    message_store: "DynamoMessages" = _store("messages.messages", "table")
+    message_log: "DynamoMessageLog" = _store("history.message_log")
+    message_store: "DynamoMessages" = _store("messages.messages")
     passkey_store: "DynamoPasskeys" = _store("sign_in.passkeys", "credentials")
-    proof_store: "DynamoProofs" = _store("sign_in.sign_ups", "credentials")
-    quota_store: "DynamoQuotas" = _store("messages.quotas", "table")
-    rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks", "table")
-    search_index: "DynamoSearchIndex" = _store("history.search_index", "table")
-    seen_events: "DynamoSeenEvents" = _store("messages.heartbeat", "table")
-    session_store: "DynamoSessions" = _store("sign_in.sessions", "credentials", "table")
+    proof_store: "DynamoProofs" = made("adapters.dynamodb.sign_in.sign_ups")
+    quota_store: "DynamoQuotas" = _store("messages.quotas")
+    rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks")
+    search_index: "DynamoSearchIndex" = _store("history.search_index")
+    seen_events: "DynamoSeenEvents" = _store("messages.heartbeat")
+    session_store: "DynamoSessions" = _store("sign_in.sessions")
     sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")
-    sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups", "credentials", "table")
-    stranger_mail: "DynamoStrangerMail" = _store("sign_in.strangers", "table")
-    suppression_store: "DynamoSuppressions" = _store("accounts.suppressions", "table")
-    wake_times: "DynamoWakeTimes" = _store("messages.waiting", "table")
+    sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups")
+    stranger_mail: "DynamoStrangerMail" = _store("sign_in.strangers")
+    suppression_store: "DynamoSuppressions" = _store("accounts.suppressions")
+    wake_times: "DynamoWakeTimes" = _store("messages.waiting")
     user_store: "DynamoUsers" = _store("sign_in.users", "credentials")
+    provider_suppressions: "SesSuppressions" = made("adapters.ses.suppressions")
+    service_address: "DynamoServiceAddress" = _store("service_address")
+    shared_tenant: "DynamoSharedTenant" = _store("service_address")
+    ses_account: "SesAccount" = made("adapters.ses.account")
+    alerts: "Alerts" = made(
+        "application.alerts.raising",
+        records=lambda it: it.alert_store,
+        times=lambda it: it.alert_times,
+    )
+    change_log: "ChangeLog" = made("application.change_log")
+    creations: "Creations" = made("application.creations")
+    slow_requests: "SlowRequests" = made("application.slow_requests")
+    waiting_mail: "WaitingMail" = made(
+        "application.waiting",
+        contents=lambda it: it.waiting_contents,
+        times=lambda it: it.wake_times,
+        queue=lambda it: it.jobs,
+    )
+    directory: "DynamoDirectory" = _store("accounts.directory")
+    dns_records: "DnsRecords" = made("adapters.dns_records")
+    edge_secret: "EdgeSecret" = made(
+        "adapters.secret_store", name=lambda it: it.settings.edge_secret_id
+    )
+    jobs: "SqsJobs" = made(
+        "adapters.sqs.jobs",
+        queue_url=lambda it: it.settings.jobs_queue_url,
+        urgent_queue_url=lambda it: it.settings.urgent_jobs_queue_url,
+    )
+    kept_contents: "S3KeptContents" = made("adapters.s3")
+    spool: "S3Spool" = made("adapters.s3")
+    waiting_contents: "DynamoWaitingContents" = _store("messages.waiting")
 
     def __init__(self, settings: Settings) -> None:
         """Store the settings; nothing is read yet."""
         self.settings = settings
-
-    @cached_property
-    def provider_suppressions(self) -> "SesSuppressions":
-        from pillarbox.adapters.ses.suppressions import SesSuppressions
-
-        return SesSuppressions()
 
     @cached_property
     def table(self) -> Table:
@@ -141,37 +232,9 @@ class Stores:
         """The table of API keys, secrets, users and sessions."""
         return Table(self.settings.credentials_table)
 
-    @cached_property
-    def directory(self) -> DynamoDirectory:
-        return DynamoDirectory(self.table, self.credentials)
-
-    @cached_property
-    def ses_account(self) -> "SesAccount":
-        from pillarbox.adapters.ses.account import SesAccount
-
-        return SesAccount(utc_now)
-
-    @cached_property
-    def edge_secret(self) -> "EdgeSecret":
-        from pillarbox.adapters.secret_store import EdgeSecret
-
-        return EdgeSecret(self.settings.edge_secret_id, utc_now)
-
     def is_of_edge(self, text: str) -> bool:
         """Return whether a text is the edge's secret, which is read on the first use."""
         return self.edge_secret.is_sent(text)
-
-    @cached_property
-    def service_address(self) -> "DynamoServiceAddress":
-        from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
-
-        return DynamoServiceAddress(self.table, utc_now)
-
-    @cached_property
-    def shared_tenant(self) -> "DynamoSharedTenant":
-        from pillarbox.adapters.dynamodb.service_address import DynamoSharedTenant
-
-        return DynamoSharedTenant(self.table)
 
     @property
     def newcomers_tenant(self) -> "Callable[[], str | None]":
@@ -179,77 +242,7 @@ class Stores:
         return self.shared_tenant.stored if self.settings.shared_tenant else lambda: None
 
     @cached_property
-    def change_log(self) -> "ChangeLog":
-        from pillarbox.application.change_log import ChangeLog
-
-        return ChangeLog(self.account_log_store, utc_now)
-
-    @cached_property
-    def alerts(self) -> "Alerts":
-        from pillarbox.application.alerts.raising import Alerts
-
-        return Alerts(self.alert_store, self.alert_times, utc_now)
-
-    @cached_property
-    def slow_requests(self) -> "SlowRequests":
-        from pillarbox.application.slow_requests import SlowRequests
-
-        return SlowRequests(count=self.sign_in_counts.count, clock=utc_now)
-
-    @cached_property
-    def creations(self) -> "Creations":
-        from pillarbox.application.creations import Creations
-
-        return Creations(leases=self.name_leases, clock=utc_now)
-
-    @cached_property
     def mail_domains(self) -> "DnsMailDomains":
         from pillarbox.adapters.dns import DnsMailDomains
 
         return DnsMailDomains(self.settings.dns_servers)
-
-    @cached_property
-    def dns_records(self) -> "DnsRecords":
-        from pillarbox.adapters.dns_records import DnsRecords
-
-        return DnsRecords(self.settings.dns_servers)
-
-    @cached_property
-    def spool(self) -> "S3Spool":
-        from pillarbox.adapters.s3 import S3Spool
-
-        return S3Spool(self.settings.spool_bucket)
-
-    @cached_property
-    def kept_contents(self) -> "S3KeptContents":
-        from pillarbox.adapters.s3 import S3KeptContents
-
-        return S3KeptContents(self.settings.spool_bucket)
-
-    @cached_property
-    def waiting_contents(self) -> "DynamoWaitingContents":
-        from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
-
-        return DynamoWaitingContents(self.table, self.settings.spool_bucket)
-
-    @cached_property
-    def waiting_mail(self) -> "WaitingMail":
-        from pillarbox.application.waiting import WaitingMail
-
-        return WaitingMail(
-            contents=self.waiting_contents,
-            times=self.wake_times,
-            queue=self.jobs,
-            clock=utc_now,
-            monotonic=monotonic,
-        )
-
-    @cached_property
-    def jobs(self) -> "SqsJobs":
-        from pillarbox.adapters.sqs.jobs import SqsJobs
-
-        return SqsJobs(
-            self.settings.jobs_queue_url,
-            self.settings.urgent_jobs_queue_url,
-            self.settings.spool_bucket,
-        )

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.operator import HistoryWiring
 from pillarbox.wiring.sending import SendingWiring
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping
 
+    from pillarbox.adapters.dynamodb.templates import DynamoRenderings
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.editing import TemplateEditing
     from pillarbox.application.templates.render_budget import RenderBudget
@@ -25,6 +27,22 @@ if TYPE_CHECKING:
 
 class TemplateWiring(SendingWiring, HistoryWiring):
     """Makes each use case of this area once."""
+
+    render_budget: "RenderBudget" = made(
+        "application.templates.render_budget", renderings=lambda it: it.renderings
+    )
+    renderings: "DynamoRenderings" = made("adapters.dynamodb.templates")
+    template_editing: "TemplateEditing" = made(
+        "application.templates.editing", templates=lambda it: it.template_authoring
+    )
+    template_library: "TemplateLibrary" = made(
+        "application.templates.saved", templates=lambda it: it.template_authoring
+    )
+    template_trial: "TemplateTrial" = made(
+        "application.templates.trial",
+        editing=lambda it: it.template_editing,
+        members_of=lambda it: it.member_store.of_account,
+    )
 
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":
@@ -51,24 +69,11 @@ class TemplateWiring(SendingWiring, HistoryWiring):
         )
 
     @cached_property
-    def template_editing(self) -> "TemplateEditing":
-        from pillarbox.application.templates.editing import TemplateEditing
-
-        return TemplateEditing(self.template_authoring, self.render_budget)
-
-    @cached_property
     def render_source(self) -> "Callable[[Source, Mapping[str, Json], Brand], RenderedSource]":
         """Show what a source would become, which few requests of an author need."""
         from pillarbox.application.templates.rendered_source import render_source
 
         return partial(render_source, compiler=compile_in_child)
-
-    @cached_property
-    def render_budget(self) -> "RenderBudget":
-        from pillarbox.adapters.dynamodb.templates import DynamoRenderings
-        from pillarbox.application.templates.render_budget import RenderBudget
-
-        return RenderBudget(renderings=DynamoRenderings(self.table), clock=utc_now)
 
     @cached_property
     def template_traffic(self) -> "TemplateTraffic":
@@ -81,22 +86,6 @@ class TemplateWiring(SendingWiring, HistoryWiring):
             return history.shapes(account.account_id, template_id, since, until, shards)
 
         return TemplateTraffic(count_shapes=count_shapes, clock=utc_now)
-
-    @cached_property
-    def template_trial(self) -> "TemplateTrial":
-        from pillarbox.application.templates.trial import TemplateTrial
-
-        return TemplateTrial(
-            editing=self.template_editing,
-            members_of=self.member_store.of_account,
-            ports=self.sending_ports,
-        )
-
-    @cached_property
-    def template_library(self) -> "TemplateLibrary":
-        from pillarbox.application.templates.saved import TemplateLibrary
-
-        return TemplateLibrary(self.template_authoring)
 
 
 def compile_in_child(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.sending import ServiceMailWiring
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,32 +27,39 @@ if TYPE_CHECKING:
 class WebhookWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
-    @cached_property
-    def webhook_queries(self) -> "WebhookQueries":
-        from pillarbox.application.webhooks.endpoints import WebhookQueries
-
-        return WebhookQueries(
-            endpoints=self.endpoint_store,
-            healths=self.endpoint_healths,
-            deliveries=self.delivery_store,
-            service_account=self.settings.aws_webhooks_account,
-        )
-
-    @cached_property
-    def webhooks(self) -> "Webhooks":
-        from pillarbox.application.webhooks.endpoints import Webhooks
-
-        return Webhooks(
-            endpoints=self.endpoint_store,
-            healths=self.endpoint_healths,
-            poster=lambda: self.webhook_poster,
-            slow_requests=self.slow_requests,
-            queue=self.webhooks_queue,
-            log=self.change_log,
-            clock=utc_now,
-            switched_on=self.settings.webhooks,
-            service_account=self.settings.aws_webhooks_account,
-        )
+    alert_choices: "AlertChoices" = made(
+        "application.alerts.choices",
+        records=lambda it: it.alert_store,
+        posts=lambda it: it.chat_posts,
+    )
+    alert_telling: "AlertTelling" = made(
+        "application.alerts.telling",
+        records=lambda it: it.alert_store,
+        times=lambda it: it.alert_times,
+        queue_post=lambda it: (
+            (lambda task: it.webhooks_queue.put_all([task])) if it.settings.webhooks else None
+        ),
+    )
+    chat_posts: "ChatPosts" = made(
+        "application.alerts.telling",
+        records=lambda it: it.alert_store,
+        poster=lambda it: lambda: it.webhook_poster,
+        queue_again=lambda it: lambda task, delay: it.webhooks_queue.put_all([task], delay),
+    )
+    due_tasks: "DueTasks" = made(
+        "application.webhooks.enqueue_due", notices=lambda it: it.owner_notices
+    )
+    owner_notices: "OwnerNotices" = made("application.webhooks.owner_notice")
+    webhook_queries: "WebhookQueries" = made("application.webhooks.endpoints")
+    webhook_replays: "WebhookReplays" = made(
+        "application.webhooks.replays", log=lambda it: it.message_log
+    )
+    webhooks: "Webhooks" = made(
+        "application.webhooks.endpoints", poster=lambda it: lambda: it.webhook_poster
+    )
+    webhooks_queue: "SqsWebhookQueue" = made(
+        "adapters.sqs.webhook_jobs", queue_url=lambda it: it.settings.webhooks_queue_url
+    )
 
     @cached_property
     def webhook_poster(self) -> "WebhookPoster":
@@ -66,12 +74,6 @@ class WebhookWiring(ServiceMailWiring):
         from pillarbox.adapters.aws_poster import AwsSessionPoster
 
         return AwsSessionPoster(self.settings.aws_webhooks_account)
-
-    @cached_property
-    def webhooks_queue(self) -> "SqsWebhookQueue":
-        from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
-
-        return SqsWebhookQueue(self.settings.webhooks_queue_url)
 
     @cached_property
     def announcement(self) -> "Announcement[Mapping[str, Any]]":
@@ -119,87 +121,9 @@ class WebhookWiring(ServiceMailWiring):
         return WebhookWorker(ports, in_threads)
 
     @cached_property
-    def due_tasks(self) -> "DueTasks":
-        from pillarbox.application.webhooks.enqueue_due import DueTasks
-
-        return DueTasks(
-            due=self.due_times,
-            queue=self.webhooks_queue,
-            notices=self.owner_notices,
-            clock=utc_now,
-        )
-
-    @cached_property
     def due_mail(self) -> "DueMail":
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.waiting import DueMail
 
         queues = self.settings.jobs_queue_url, self.settings.urgent_jobs_queue_url
         return DueMail(times=self.wake_times, queue=SqsJobs(*queues, bucket=""), clock=utc_now)
-
-    @cached_property
-    def owner_notices(self) -> "OwnerNotices":
-        from pillarbox.application.webhooks.owner_notice import OwnerNotices
-
-        return OwnerNotices(
-            endpoints=self.endpoint_store,
-            healths=self.endpoint_healths,
-            raise_alert=self.alerts.raise_alert,
-        )
-
-    @cached_property
-    def chat_posts(self) -> "ChatPosts":
-        from pillarbox.application.alerts.telling import ChatPosts
-
-        return ChatPosts(
-            records=self.alert_store,
-            poster=lambda: self.webhook_poster,
-            queue_again=lambda task, delay: self.webhooks_queue.put_all([task], delay),
-            clock=utc_now,
-        )
-
-    @cached_property
-    def alert_telling(self) -> "AlertTelling":
-        from pillarbox.application.alerts.telling import AlertTelling
-
-        return AlertTelling(
-            records=self.alert_store,
-            times=self.alert_times,
-            accounts=self.account_store,
-            owners_of=self.owners_of,
-            messages=self.message_store,
-            send_mail=self.send_mail,
-            queue_post=(
-                (lambda task: self.webhooks_queue.put_all([task]))
-                if self.settings.webhooks
-                else None
-            ),
-            clock=utc_now,
-        )
-
-    @cached_property
-    def alert_choices(self) -> "AlertChoices":
-        from pillarbox.application.alerts.choices import AlertChoices
-
-        return AlertChoices(
-            records=self.alert_store,
-            posts=self.chat_posts,
-            raise_alert=self.alerts.raise_alert,
-            slow_requests=self.slow_requests,
-            log=self.change_log,
-            clock=utc_now,
-            switched_on=self.settings.webhooks,
-        )
-
-    @cached_property
-    def webhook_replays(self) -> "WebhookReplays":
-        from pillarbox.application.webhooks.replays import WebhookReplays
-
-        return WebhookReplays(
-            endpoints=self.endpoint_store,
-            deliveries=self.delivery_store,
-            queue=self.webhooks_queue,
-            log=self.message_log,
-            clock=utc_now,
-            switched_on=self.settings.webhooks,
-        )
