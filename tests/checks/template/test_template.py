@@ -210,7 +210,7 @@ def test_the_edge_caches_no_error() -> None:
 def test_every_setting_that_is_read_is_set() -> None:
     paths = [*(_LAYER / "pillarbox/wiring").glob("*.py"), *template.ROOT.glob("functions/*/app.py")]
     source = "".join(path.read_text() for path in paths)
-    names = re.findall(r"(?:self|services\(\))\s*\.settings\.(\w+)", source)
+    names = re.findall(r"\bsettings\.(\w+)", source)
     given = {
         name
         for function in (_SOURCE["Globals"]["Function"], *_FUNCTIONS.values())
