@@ -9,7 +9,7 @@ import boto3
 import typer
 import yaml
 
-from admin.aws.provisioning import LocalFiles, ValueStores
+from admin.aws.provisioning import LocalFiles, ValueStores, file_errors
 from admin.connection import connected
 from admin.local_stack import read_local_stack
 from admin.use_cases.provision_file import parse_yaml, read_provision_file
@@ -39,7 +39,7 @@ def apply(  # noqa: PLR0913  one parameter for each option
     links: Annotated[
         bool,
         typer.Option(
-            "--links", help="Make a link for whoever manages the DNS of a domain that waits for it."
+            "--links", help="Make a link to the DNS records of each domain that waits for them."
         ),
     ] = False,
     wait: Annotated[
@@ -72,9 +72,10 @@ def apply(  # noqa: PLR0913  one parameter for each option
         message = "is not set: put the management key there"
         raise ValidationFailed(FieldError(KEY_VARIABLE, message, "required"))
     try:
-        content = read_provision_file(parse_yaml(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ValidationFailed(FieldError("FILE", f"cannot be read: {error}", "invalid")) from None
+        with file_errors(str(file)):
+            content = read_provision_file(parse_yaml(file.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        raise ValidationFailed(FieldError(str(file), f"is no YAML: {error}", "invalid")) from None
     base = url or connected(ctx).wiring.settings.api_url
     provisioning = Provisioning(
         api=HttpManagementApi(HttpApiProbe(base), key),

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 import boto3
 import typer
@@ -102,6 +102,27 @@ def connected(ctx: typer.Context) -> StackConnection:
     connection: StackConnection = ctx.obj
     connection.connect()
     return connection
+
+
+def _account(ctx: typer.Context, account: str) -> str:
+    """Return an account's id; on the local stack, unless it is given, that of the live key."""
+    if not account and isinstance(ctx.obj, StackConnection) and ctx.obj.local:
+        return str(read_local_stack()["accounts"]["live"])
+    if not account:
+        raise typer.BadParameter("give an id of `pillarbox account list`")
+    return account
+
+
+Account = Annotated[
+    str,
+    typer.Option(
+        metavar="ID",
+        default_factory=str,
+        show_default=False,
+        callback=_account,
+        help="The account's id. With --local it may be left out: that of the live key.",
+    ),
+]
 
 
 def _console() -> Console:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.connection import connected
+from admin.connection import Account, connected
 from admin.tables import Record
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.application.accounts.keys import KeyLimits
@@ -26,8 +26,6 @@ app = typer.Typer(no_args_is_help=True, help="API keys.")
 
 #: No key is longer, and a wrong file may be.
 _MAX_INPUT: Final = 1_000
-
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
 
 _Preview = Annotated[

@@ -61,6 +61,9 @@ class _Commands(TyperGroup):
         except BotoCoreError as error:
             self._fail(ctx, ServiceError("service_unavailable", f"Cannot call AWS: {error}"))
         except typer.TyperException as error:
+            # A text of pydantic, which converts values for typer.
+            said = error.message.removeprefix("Value error, ")
+            error.message = said.replace("Input should be", "must be")
             # typer shows usage errors well to people; programs get JSON.
             if not isinstance(ctx.obj, StackConnection) or not ctx.obj.json:
                 raise

@@ -4,12 +4,11 @@ from typing import Annotated
 
 import typer
 
-from admin.connection import connected
+from admin.connection import Account, connected
 from pillarbox.http.accounts.replies import SenderItem
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account sends from.")
 
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="One bare address.")]
 
 

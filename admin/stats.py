@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from admin.connection import connected
+from admin.connection import Account, connected
 from admin.progress import progress
 from admin.tables import Record
 from admin.times import HELP, parse_time
@@ -14,8 +14,6 @@ from pillarbox.http.operator.replies import rates_result
 from pillarbox.wiring import utc_now
 
 app = typer.Typer(no_args_is_help=True, help="Who sends what, and the statistics behind it.")
-
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
 
 @app.command("top")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from admin.connection import connected
+from admin.connection import Account, connected
 from admin.progress import progress
 from admin.use_cases.suppression_files import SuppressionFile
 from admin.use_cases.suppression_rows import text_of
@@ -22,7 +22,6 @@ app = typer.Typer(no_args_is_help=True, help="The addresses that an account does
 ses_app = typer.Typer(no_args_is_help=True, help="The addresses that SES itself does not send to.")
 app.add_typer(ses_app, name="ses")
 
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 Tenant = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The tenant at SES, which `account show` names."),

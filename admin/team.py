@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.confirm import confirm, require_yes
-from admin.connection import connected
+from admin.connection import Account, connected
 from admin.tables import Record
 from pillarbox.domain.sign_in.session import Member, Role
 from pillarbox.http.accounts.replies import member_item
@@ -15,7 +15,6 @@ members = typer.Typer(no_args_is_help=True, help="The users of an account, and t
 operators = typer.Typer(no_args_is_help=True, help="Users who may operate the whole service.")
 
 Address = Annotated[str, typer.Argument(metavar="EMAIL", help="The user's address.")]
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 RoleOption = Annotated[Role, typer.Option(help="What the user may do in the account.")]
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from admin.connection import StackConnection, connected
+from admin.connection import Account, StackConnection, connected
 from admin.tables import Record
 from pillarbox.application.templates.authoring import (
     TemplateAuthoring,
@@ -24,7 +24,6 @@ from pillarbox.http.templates.replies import ProblemItem
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 TemplateId = Annotated[UUID, typer.Argument(metavar="ID", help="The template's id.")]
 By = Annotated[str, typer.Option(metavar="REF", help="What uses it, such as campaign-42.")]
 _NAME = "A display name, 1 to 128 characters."

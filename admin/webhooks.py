@@ -6,7 +6,7 @@ from uuid import UUID
 import typer
 
 from admin.confirm import confirm, require_yes
-from admin.connection import StackConnection, connected
+from admin.connection import Account, StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record
 from admin.times import HELP, parse_time
@@ -24,7 +24,6 @@ from pillarbox.wiring import utc_now
 
 app = typer.Typer(no_args_is_help=True, help="Webhook endpoints, and the deliveries to them.")
 
-Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 WebhookId = Annotated[UUID, typer.Argument(metavar="ID", help="The endpoint's id.")]
 Types = Annotated[
     list[str] | None,

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -49,6 +49,19 @@ NOT_RUN: Final[Mapping[str, str]] = {
     ".venv-sam/bin/sam": "needs Docker",
     "uv": "installs a program for its user",
 }
+#: A command of an operator that the local stack cannot run -> the test that runs one like it.
+ON_AWS: Final[Mapping[str, str]] = {
+    "account isolation --all": "integration/admin/test_admin_account_commands.py",  # all accounts
+    "apply": "e2e/test_pasted.py",  # the file of the page names secrets of AWS
+    "deploy": "integration/admin/test_admin_deploy.py",
+    "domain add --route53": "integration/admin/test_admin_domain_commands.py",
+    "edge rotate": "integration/admin/test_admin_edge.py",
+    "relay certificate": "integration/admin/test_admin_relay.py",
+    "relay image": "integration/admin/test_admin_relay.py",
+    "teardown": "integration/admin/test_admin_teardown.py",
+}
+#: What is run on the local stack with --dry-run, which works on an example of a deployed one.
+REHEARSED: Final = ("alarms subscribe", "restore rows", "restore stack")
 #: The programs that a test runs on the local stack.
 RUN: Final = frozenset({"curl", "python", "node", "go"})
 #: Words of a shell, and programs that read what another one writes.
@@ -121,6 +134,18 @@ def programs_of(command: str) -> list[list[str]]:
             programs[-1].append(word)
         is_file = word in {"<", ">"}
     return [words for words in programs if words]
+
+
+def operator_words(command: str) -> list[str]:
+    """Return the words of a command of an operator, without the name and the global options."""
+    (program, *words), *_ = programs_of(command)
+    is_operators = program.rpartition("/")[2] in {"pillarbox", "pb"}
+    return [word for word in words if word not in {"--local", "--json"}] if is_operators else []
+
+
+def is_one_of(names: Iterable[str], words: list[str]) -> bool:
+    """Whether an operator's words have all those of one of the names."""
+    return any({*name.split()} <= {*words} for name in names)
 
 
 def _blocks(page: Path) -> Iterator[Block]:

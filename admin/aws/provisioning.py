@@ -26,7 +26,7 @@ class ValueStores:
         kind, _, name = destination.partition(":")
         if kind == "file":
             path = self.folder / name
-            with _file_errors(destination):
+            with file_errors(destination):
                 return path.read_text().strip() if path.exists() else None
         if kind == "ssm":
             client = self.session().client("ssm")
@@ -46,7 +46,7 @@ class ValueStores:
         """Store a value: a whole file of mode 0600, an encrypted parameter, or a secret."""
         kind, _, name = destination.partition(":")
         if kind == "file":
-            with _file_errors(destination):
+            with file_errors(destination):
                 write_private(self.folder / name, value + "\n")
         elif kind == "ssm":
             client = self.session().client("ssm")
@@ -60,12 +60,16 @@ class ValueStores:
 
 
 @contextmanager
-def _file_errors(name: str) -> Iterator[None]:
+def file_errors(name: str) -> Iterator[None]:
     """Translate what goes wrong with a file."""
     try:
         yield
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValidationFailed(FieldError(name, f"cannot be used: {error}", "invalid")) from None
+    except OSError as error:
+        fault = str(error.strerror).lower()
+        raise ValidationFailed(FieldError(name, f"cannot be used: {fault}", "invalid")) from None
+    except UnicodeDecodeError:
+        message = "cannot be used: it is not UTF-8"
+        raise ValidationFailed(FieldError(name, message, "invalid")) from None
 
 
 def write_private(path: Path, text: str) -> None:
@@ -97,5 +101,5 @@ class LocalFiles:
         return [row[column].strip() for row in body if len(row) > column]
 
     def _read(self, path: str) -> str:
-        with _file_errors(path):
+        with file_errors(path):
             return (self.folder / path).read_text(encoding="utf-8")

@@ -69,12 +69,22 @@ def query_of[Kind: BaseModel](kind: type[Kind], request: Request) -> Kind:
         raise invalid(error) from error
 
 
+#: What pydantic says -> the same in our words.
+_WORDS: Final = (
+    ("Input should be", "must be"),
+    ("Extra inputs are not permitted", "is not a field"),
+    ("Field required", "is required"),
+)
+
+
 def invalid(error: ValidationError) -> HTTPException:
     """Return the answer to a query or a body that is not valid."""
     # The first step names the field; a union has an error for each of its members.
     found = [(one["loc"][:1], one["msg"]) for one in error.errors(include_input=False)]
     field = found[0][0]
     faults = "; ".join(message for of, message in found if of == field)
+    for theirs, ours in _WORDS:
+        faults = faults.replace(theirs, ours)
     return HTTPException(422, f"{''.join(map(str, field))}: {faults}")
 
 

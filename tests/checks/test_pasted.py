@@ -20,7 +20,20 @@ from openapi.document import document
 from pillarbox.http.routes import ROUTES
 from pillarbox.rendering.template_check import check_template
 from tests.edge_function import CODE
-from tests.pasted import LISTED, NOT_RUN, RUN, SHELL, Block, blocks, pages, programs_of
+from tests.pasted import (
+    LISTED,
+    NOT_RUN,
+    ON_AWS,
+    REHEARSED,
+    RUN,
+    SHELL,
+    Block,
+    blocks,
+    is_one_of,
+    operator_words,
+    pages,
+    programs_of,
+)
 from tests.stack import ROOT
 
 #: Where commands and programs are made that are shown elsewhere than in pages.
@@ -42,6 +55,11 @@ def test_the_lists_have_nothing_that_is_gone() -> None:
     commands = [command for block in blocks() for command in block.commands]
     words = {words[0] for command in commands for words in programs_of(command)}
     assert words >= NOT_RUN.keys() | (RUN | SHELL)
+    operators = [operator_words(command) for command in commands]
+    for name, file in ON_AWS.items():
+        assert name.split()[0] in (ROOT / "tests" / file).read_text()
+        assert any(is_one_of([name], words) for words in operators), name
+    assert all(any(is_one_of([name], words) for words in operators) for name in REHEARSED)
     assert [one for one in LISTED if not any(b.text.startswith(one) for b in blocks())] == []
 
 
@@ -50,16 +68,20 @@ def test_every_example_of_the_command_is_one_that_it_takes() -> None:
     examples = [example for command in _commands(_command()) for example in _examples(command)]
     assert len(examples) > 50
     folders = ("admin", "layers", "local", "openapi", "relay")
-    files = (file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    code = (file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    files = [*code, *(page for page in pages() if page.name != "CHANGELOG.md")]
     named = [
-        one for file in files for one in re.findall(r"`(pillarbox [^`{}…]+)`", file.read_text())
+        one
+        for file in files
+        for one in re.findall(r"`(?:\.venv/bin/)?((?:pillarbox|pb) [^`{}…]+)`", file.read_text())
     ]
     assert len(named) > len(examples)
     for example in named:
         try:
             _check_command(re.sub(r"\s+", " ", example))
         except BadParameter as error:
-            if "Missing parameter" not in str(error):  # a sentence names the command alone
+            # A sentence names the command alone.
+            if not re.search("Missing parameter|account list|valid UUID", str(error)):
                 raise
     for example in examples:
         _check_command(example)

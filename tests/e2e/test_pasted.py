@@ -12,9 +12,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import boto3
 import httpx
 import pytest
 
+from admin.connection import sdk_pointed_at
 from admin.first_email import view
 from admin.use_cases.first_steps import FirstStepsResult
 from local import banner
@@ -25,16 +27,22 @@ from pillarbox.domain.accounts.key import OPERATOR_SCOPES
 from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
 from tests.integration.local.local_ses import LocalSes
 from tests.needs import need_dashboard, need_program
-from tests.pasted import ELSEWHERE, RUN, Block, blocks, programs_of
+from tests.pasted import (
+    ELSEWHERE,
+    ON_AWS,
+    REHEARSED,
+    RUN,
+    Block,
+    blocks,
+    is_one_of,
+    operator_words,
+    programs_of,
+)
 from tests.stack import AGENT, PATIENCE, ROOT, inbox, operate, run_operator, wait_for
 
 pytestmark = pytest.mark.stack
 
 GUIDES: Final = ROOT / "docs" / "guides" / "code"
-#: The commands of an operator that a test runs; the others are only parsed, in tests/checks.
-OPERATOR: Final = frozenset(
-    {"account list", "dashboard link", "key create", "message find", "stats top"}
-)
 #: Language of a page or of the dashboard -> the program that runs a file, and how the file ends.
 LANGUAGES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "curl": (("bash",), "sh"),
@@ -51,8 +59,14 @@ PARTS: Final[Mapping[str, tuple[str, tuple[str, ...], str]]] = {
     "ruby": ("{}", ("ruby", "-c"), "rb"),
     "go": ("package main\nfunc main() {{\n{}}}\n", ("gofmt", "-e"), "go"),
 }
+#: Whom the pages of operators ask about, at a domain of this module.
+ANN: Final = "ann@reader.example"
 #: curl as people have it, but it fails if the service refuses.
 CURL: Final = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n'
+
+
+def _tomorrow() -> str:
+    return (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,7 @@ class Reader:
     message: str
     template: str
     folder: Path
+    api: httpx.Client
 
     def own(self, text: str) -> str:
         """Return a text with what a reader puts into it."""
@@ -77,13 +92,34 @@ class Reader:
             "YOUR_KEY": self.key,
             '"templateId": "ID"': f'"templateId": "{self.template}"',
             "/webhooks/ID": f"/webhooks/{self.endpoint}",
-            "--account ID": f"--account {self.account}",
-            "--account ACCOUNT": f"--account {self.account}",
         }
         for name, value in names.items():
             text = text.replace(name, value)
-        tomorrow = datetime.now(UTC) + timedelta(days=1)
-        return re.sub(r'(?<="scheduledAt": ")[^"]+|(?<=--expires )\S+', tomorrow.isoformat(), text)
+        times = r'(?<="scheduledAt": ")[^"]+|(?<=--expires )\S+|(?<=_ID --at )\S+'
+        return re.sub(times, _tomorrow(), text)
+
+    def operate(self, words: list[str]) -> None:
+        """Run a command of an operator, with what a reader puts into it; it must succeed."""
+        own = {
+            "ID": self.account,
+            "ACCOUNT": self.account,
+            "ann@example.com": ANN,  # others have mail to her
+        }
+        if words[0] == "restore":  # from the example
+            own |= {"qh4ybvcvbqzk": "example00000", "2026-11-22T08:00": "2h"}
+        if words[0] == "domain":  # and senders with this domain
+            own["shop.example"] = "reader.example"
+        if "MESSAGE_ID" in words:
+            email = {"to": "ada@customer.example", "subject": "Hi", "html": "<p>Hi</p>"}
+            waits = {"scheduledAt": _tomorrow()} if "reschedule" in words else {"hold": True}
+            sent = self.api.post("/emails", json=email | waits).raise_for_status()
+            own["MESSAGE_ID"] = sent.json()["messageId"]
+        if is_one_of(REHEARSED, words) and "--dry-run" not in words:
+            words = [*words, "--dry-run"]
+        elif {*words} & {"cancel", "erase", "release", "reschedule"}:
+            words = [*words, "--yes"]
+        done = run_operator(*(own.get(word, word) for word in words))
+        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
 
     def run(self, *command: str, text: str | None = None) -> str:
         """Run a program in the reader's folder, and return its output; it must succeed."""
@@ -113,6 +149,7 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
     """Return a reader with a sender, a key for everything, an endpoint, a template and an email."""
     account = operate("account", "create", "--name", "Reader", "--plan", "standard")["id"]
     operate("sender", "add", "--account", account, SENDER, "--default")
+    operate("domain", "add", "reader.example")
     scopes = [f"--scope={scope}" for scope in SCOPE_WORDS.keys() - OPERATOR_SCOPES]
     made = operate(
         *("key", "create", "--account", account, "--name", "reader", "--preset", "custom"), *scopes
@@ -129,6 +166,8 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
         email = {"to": "ada@customer.example", "subject": "Hi", "html": "<p>Hi</p>"}
         message = call("POST", "/emails", email)["messageId"]
         endpoint = call("POST", "/webhooks", hook)["id"]
+        with sdk_pointed_at(stack["environment"]):
+            boto3.client("sesv2").put_suppressed_destination(EmailAddress=ANN, Reason="BOUNCE")
         folder = tmp_path_factory.mktemp("reader")
         for part in ("go", "node", "python"):
             shutil.copytree(GUIDES / part, folder, dirs_exist_ok=True)
@@ -139,18 +178,17 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
         authorities = ROOT / ".local" / "tests" / "authorities.pem"
         (folder / ".local" / "env").write_text(environment_file(mine, authorities))
         wait_for(lambda: inbox(stack, message))
-        yield Reader(stack, account, made["key"], endpoint, message, copy["id"], folder)
+        yield Reader(stack, account, made["key"], endpoint, message, copy["id"], folder, api)
         for each in api.get("/webhooks").json()["items"]:
             api.delete(f"/webhooks/{each['id']}")
 
 
 def _runs(command: str) -> bool:
     """Whether a test runs a command."""
-    words = programs_of(command)[0]
-    is_operator = words[0].rpartition("/")[2] in {"pillarbox", "pb"}
-    names = " ".join([word for word in words[1:] if not word.startswith("--")][:2])
+    if words := operator_words(command):
+        return not is_one_of(ON_AWS, words)
     local = not any(part in command for part in ELSEWHERE)
-    return local and (words[0] in RUN or (is_operator and names in OPERATOR))
+    return local and programs_of(command)[0][0] in RUN
 
 
 @pytest.mark.parametrize(
@@ -162,10 +200,8 @@ def test_the_commands_of_a_page_succeed(reader: Reader, block: Block) -> None:
     """Each command that needs the stack alone succeeds; a guide's program sends its email once."""
     for command in filter(_runs, block.commands):
         words = programs_of(reader.own(command))[0]
-        if words[0] not in RUN:
-            options = {"--local", "--json"}
-            done = run_operator(*(word for word in words[1:] if word not in options))
-            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        if operator := operator_words(reader.own(command)):
+            reader.operate(operator)
         elif "-X PUT http" in command.replace("'", ""):
             _change_inbox(reader, command)
         elif words[0] == "curl":
@@ -274,10 +310,16 @@ def test_the_lines_of_curl_that_programs_print_succeed(
         assert json.loads(reader.run("bash", "-e", text=CURL + line))
 
 
-def test_apply_needs_no_key_for_the_local_stack(stack: dict[str, Any], tmp_path: Path) -> None:
+def test_the_local_stack_has_a_key_and_an_account_to_begin_with(
+    stack: dict[str, Any], tmp_path: Path
+) -> None:
+    """With --local both are those of the live key, which manages the account Shop."""
     file = tmp_path / "customers.yaml"
+    missing = run_operator("apply", str(file))
+    assert f"{file}: cannot be used: no such file or directory" in missing.stderr
     file.write_text("version: 1\naccounts: [{name: Shop, domains: [{name: applied.example}]}]\n")
     planned = run_operator("apply", str(file), "--plan")
-    assert stack
     assert planned.returncode == 2, planned.stderr
     assert "+ domain applied.example" in planned.stdout
+    assert SENDER in [one["address"] for one in operate("sender", "list")["items"]]
+    assert stack

@@ -33,6 +33,21 @@ def limits(account: dict[str, Any]) -> dict[str, int | None]:
     return {one["name"]: one["limit"] for one in account["limits"]}
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("webhook", "show", "x", "--account", "x"), "'ID': must be a valid UUID"),
+        (("account", "update", "x", "--per-day", "x"), "'--per-day': must be a valid integer"),
+        (("key", "create", "--account", "x", "--name", "x", "--preset", "x"), "'--preset': 'x' is"),
+        (("--stack-name", "dev", "sender", "list"), "'--account': give an id of"),
+    ],
+)
+def test_a_wrong_value_is_named_in_our_words(words: tuple[str, ...], said: str) -> None:
+    found = Operator().plain("--json", *words)
+    assert found.exit_code == 2
+    assert f"Invalid value for {said}" in json.loads(found.stderr)["error"]["message"]
+
+
 def test_the_commands_for_accounts(run: Operator) -> None:
     made = run(
         *("account", "create", "--name", "Shop", "--plan", "standard"),

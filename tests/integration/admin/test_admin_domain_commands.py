@@ -20,6 +20,8 @@ def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
     ]
     assert run("domain", "show", "shop.example")["records"] == added["records"]
     assert run("domain", "verify", "shop.example", "--wait")["verified"]
+    account = run("account", "create", "--name", "Shop", "--plan", "free")["id"]
+    assert run("domain", "list", "--account", account) == {"items": []}
 
 
 def test_a_pending_domain_sets_the_exit_code(run: Operator) -> None:
