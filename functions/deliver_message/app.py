@@ -6,6 +6,7 @@ from typing import Final
 
 from pillarbox.application.delivery.result import DeliveryResult, Outcome, retry_wait
 from pillarbox.application.ports import BuildDied, UnreadableJob
+from pillarbox.application.render import template_of_codes
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, Turn, consume_in_turns
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import Job
@@ -159,5 +160,5 @@ def _time(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-load(lambda it: it.delivery)
+load(lambda it: (it.delivery, template_of_codes()))
 lambda_handler = consume_in_turns(deliver, turn, count_late)

@@ -13,6 +13,11 @@ def to_text(html: str) -> str:
     return text_from_html(html)
 
 
+def template_of_codes() -> object:
+    """Compile the starter template of one-time codes, which somebody waits for; return it."""
+    return engine.compile_starter("otp")
+
+
 def render(
     body: RenderedBody,
     request_fuel: RequestFuel | None = None,

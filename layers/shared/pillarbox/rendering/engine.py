@@ -72,7 +72,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
     """
     starter = get_starter(slug)
     return render_bounded(
-        _compile_starter(slug),
+        compile_starter(slug),
         {
             **{variable.name: None for variable in starter.optional},
             **values,
@@ -127,7 +127,8 @@ def render_saved(
 
 
 @cache
-def _compile_starter(slug: str) -> Template:
+def compile_starter(slug: str) -> Template:
+    """Return a starter template as a program; a process compiles each once."""
     source = (STARTERS / slug / "mail.html").read_text(encoding="utf-8")
     return _starter_environment().from_string(source)
 
