@@ -71,13 +71,15 @@ def _domains(target: Target) -> Iterator[Step]:
 
 def _dns(target: Target, name: str, domain: Mapping[str, Any] | None) -> Iterator[Step]:
     """Ask DNS about a domain that is not verified, and name what it waits for."""
+    if target.account_id is None:
+        return  # the account is planned
     if domain is None or domain["status"] != _VERIFIED:
         try:
             domain = target.look(name)
         except RefusedCall as refused:
             if not refused.is_absence:
                 raise
-            return  # it is planned
+            return  # the domain is planned
     if domain["status"] == _VERIFIED:
         target.verified.add(name)
         return

@@ -5,11 +5,14 @@ import re
 from typing import Any, Final
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from tests.stack import ROOT
 
 _API: Final = json.loads((ROOT / "docs" / "openapi.json").read_text())["components"]["schemas"]
-_FILE: Final = json.loads((ROOT / "docs" / "provisioning.schema.json").read_text())["$defs"]
+_SCHEMA: Final = json.loads((ROOT / "docs" / "provisioning.schema.json").read_text())
+_FILE: Final = _SCHEMA["$defs"]
 _STACKS: Final = dict(
     re.findall(
         r"\| `Custom::Pillarbox(\w+)` \| (.*?) \|",
@@ -72,3 +75,15 @@ def test_a_part_of_an_account_is_that_of_the_api(shape: str) -> None:
         return {*schemas[shape]["properties"]}
 
     assert names(_FILE) == names(_API)
+
+
+def test_an_editor_takes_the_file_of_the_guide() -> None:
+    """`off` is a text there, as in YAML 1.2, and a field that is misspelled is marked."""
+    guide = (ROOT / "docs" / "guides" / "provisioning.md").read_text()
+    (text,) = re.findall(r"(?s)```yaml\n(.*?)```", guide)
+    content = yaml.safe_load(text.replace("{off:", '{"off":'))
+    Draft202012Validator.check_schema(_SCHEMA)
+    editor = Draft202012Validator(_SCHEMA)
+    assert [*editor.iter_errors(content)] == []
+    content["accounts"][0]["keepDay"] = 7
+    assert [error.validator for error in editor.iter_errors(content)] == ["additionalProperties"]

@@ -611,6 +611,21 @@ def test_a_run_waits_for_dns(service: Service, run: Run) -> None:
         assert not any(one.changes for one in provisioning.run(content, Choices()))
 
 
+def test_a_plan_of_a_new_account_reads_nothing_of_the_operators_own(run: Run) -> None:
+    """Without the header X-Account a call is about the account of the key."""
+    (shop,) = names(1)
+    call, paths = InProcessApi.call, set[str]()
+
+    def noting(api: InProcessApi, method: str, path: str, *parts: Any, **more: Any) -> Any:
+        if more.get("account") is None:
+            paths.add(path.partition("?")[0])
+        return call(api, method, path, *parts, **more)
+
+    with mock.patch.object(InProcessApi, "call", noting):
+        assert run(file_of(customer(shop)), plan=True)
+    assert paths == {"/v1/me", "/v1/operator/accounts"}
+
+
 def test_all_that_an_account_may_have(run: Run) -> None:
     """Retention, limits, alerts and the format of a webhook; what differs is named and changed."""
     (shop,) = names(1)

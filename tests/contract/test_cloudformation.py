@@ -378,6 +378,38 @@ def test_no_update_succeeds_without_what_it_asks_for(key: str, account: str) -> 
     )
 
 
+def test_an_account_has_all_that_the_api_may_set(key: str) -> None:
+    """CloudFormation has numbers and switches as texts; a wrong one creates nothing."""
+    stack, name = CloudFormation(key, "Account"), f"Shop {new_token(6)}"
+    whole: dict[str, Any] = {
+        "Name": name,
+        "BrandName": "Shop",
+        "KeepDays": "30",
+        "RecordDays": "365",
+        "OwnLimits": {"PerDay": "500"},
+        "Isolation": "strict",
+        "Alerts": {"Mail": "false", "Off": ["quota"]},
+        "Members": [{"Email": "ann@shop.example", "Role": "owner"}],
+        "Suppressions": ["Bob@Customer.example"],
+    }
+    wrong = stack.create(**whole | {"KeepDays": "many", "OwnLimits": {"PerDay": "-1"}})
+    assert "KeepDays must be a whole number; OwnLimits.PerDay must be at least 0" in wrong["Reason"]
+    account_id = stack.create(**whole)["PhysicalResourceId"]
+    account = services().accounts.get(account_id)
+    assert (account.keep, account.record_days, account.overrides.per_day) == (30, 365, 500)
+    assert (account.brand.name, account.isolation) == ("Shop", "strict")
+    settings, _ = services().alert_choices.of(account_id)
+    assert (settings.mail, {*settings.off}) == (False, {"quota"})
+    (member,) = services().account_members.members.of_account(account_id)
+    assert (member.address, member.role) == ("ann@shop.example", "owner")
+    (suppressed,) = services().suppression_list.page(account_id, None, None, 9).items
+    assert suppressed.address == "bob@customer.example"
+    changed = stack.update(**whole | {"KeepDays": "7", "Isolation": "none"})
+    assert changed["Status"] == "SUCCESS", changed
+    account = services().accounts.get(account_id)
+    assert (account.keep, account.isolation) == (7, "none")
+
+
 def test_an_account_that_exists_is_found_on_a_later_page(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
