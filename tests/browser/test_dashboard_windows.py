@@ -165,7 +165,7 @@ def _back(page: Page) -> None:
 
 
 @pytest.mark.both_browsers
-def test_back_belongs_to_the_window(user: User, dashboard: dict[str, Any]) -> None:
+def test_back_belongs_to_the_window(user: User) -> None:
     """Back closes what holds nothing, and asks about what was typed, as a reload does."""
     page = user.go("/app/account")
     dialog, question = page.get_by_role("dialog"), page.get_by_text("Discard what you entered?")
@@ -192,6 +192,11 @@ def test_back_belongs_to_the_window(user: User, dashboard: dict[str, Any]) -> No
         page.get_by_role("button", name="Discard").click()
         expect(dialog).to_have_count(0)
         assert page.url == address
+
+
+def test_back_closes_a_window_without_a_field(user: User, dashboard: dict[str, Any]) -> None:
+    page = user.page
+    dialog = page.get_by_role("dialog")
     for path, button in QUESTIONS:
         user.go(path.format_map(dashboard))
         page.get_by_role("button", name=button, exact=button != "Revoke").first.click()
