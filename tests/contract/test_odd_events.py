@@ -282,7 +282,7 @@ def _odd_records(draw: Callable[[Any], Any]) -> str:
     return json.dumps(odd)[: -1 if draw(st.booleans()) else None]
 
 
-@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(odd=_odd_records())
 def test_no_text_with_tags_stops_another_message(service: Service, odd: str) -> None:
     """Any text with valid tags is done after one try, and the event beside it is recorded."""
