@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
@@ -12,14 +12,12 @@ from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.key import EMAILS_CONTENT
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.kept import KeptContent, kept_until
 from pillarbox.domain.messages.message import Message
+from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.mime.show import ShownMail, show
-
-if TYPE_CHECKING:
-    from pillarbox.domain.accounts.key_policy import Principal
-    from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: For how long the link to the whole message works.
 LINK_TIME: Final = timedelta(minutes=5)
@@ -57,7 +55,7 @@ class ContentReading:
     log: ChangeLog
     clock: Clock
 
-    def read(self, principal: "Principal | MemberPrincipal", message_id: UUID) -> ReadContent:
+    def read(self, principal: Principal | MemberPrincipal, message_id: UUID) -> ReadContent:
         """Return the content of a message.
 
         Raises:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from uuid import UUID
 
-if TYPE_CHECKING:
-    from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.message import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +21,19 @@ class MessageLog(Protocol):
 
     def newest_first(
         self, account_id: str, since: int, until: int, shards: int | None = None
-    ) -> "Iterable[Message]":
+    ) -> Iterable[Message]:
         """Return the messages created from `since` to before `until`, read consistently.
 
         `shards` is the account's number of shards, for a caller that has just read the account.
         Without it, the number is read first.
         """
 
-    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> "Iterable[Message]":
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Return the existing ones among some messages, in any order, read consistently."""
 
     def pending(
         self, account_id: str, since: int, until: int, cursor: str | None
-    ) -> "ScanPage[Message]":
+    ) -> ScanPage[Message]:
         """Return the next of the messages created in a time range that are still pending.
 
         A page takes one request, so it may be empty although others follow. It is read

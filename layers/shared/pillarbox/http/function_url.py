@@ -4,22 +4,20 @@ Its payload has format 2.0 (docs.aws.amazon.com/lambda/latest/dg/urls-invocation
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.domain.errors import ServiceError
+from pillarbox.http.app import Handler
 from pillarbox.http.messages.replies import common_headers, reply_error
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.typing import LambdaContext
-
-    from pillarbox.http.app import Handler
 
 _STAGE: Final = "/api"
 #: The edge sends the body as bytes, and in this field the type that the client gave.
 _TYPE: Final = "x-pillarbox-type"
 
 
-def behind_edge(handler: "Handler", is_of_edge: Callable[[str], bool]) -> "Handler":
+def behind_edge(handler: Handler, is_of_edge: Callable[[str], bool]) -> Handler:
     """Return a handler that also answers the URL of its function, if the edge sent the request.
 
     Everybody can call the URL, so before anything else the edge's secret is compared.
@@ -29,7 +27,7 @@ def behind_edge(handler: "Handler", is_of_edge: Callable[[str], bool]) -> "Handl
         is_of_edge: returns whether a text is the secret.
     """
 
-    def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
+    def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         if "rawPath" not in event:
             return handler(event, context)
         try:

@@ -1,16 +1,13 @@
 """Look up one message."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pillarbox.application.ports import Messages
 from pillarbox.domain.accounts.key import EMAILS_READ
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message
-
-if TYPE_CHECKING:
-    from pillarbox.domain.accounts.key_policy import Principal
-    from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.domain.sign_in.session import MemberPrincipal
 
 
 class MessageLookup:
@@ -19,7 +16,7 @@ class MessageLookup:
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
 
-    def get(self, principal: "Principal | MemberPrincipal", message_id: UUID) -> Message:
+    def get(self, principal: Principal | MemberPrincipal, message_id: UUID) -> Message:
         """Read one message (contract 4.4).
 
         Raises:

@@ -3,17 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aws_lambda_powertools.event_handler.api_gateway import Response
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.http.messages.replies import Reply
 from pillarbox.http.requests import read_json
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
-    from pillarbox.http.messages.replies import Reply
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -55,7 +52,7 @@ class RpcMessage:
     params: Mapping[str, Json]
 
 
-def read_message(event: "APIGatewayProxyEvent") -> RpcMessage:
+def read_message(event: APIGatewayProxyEvent) -> RpcMessage:
     """Read the message of a request.
 
     Raises:
@@ -80,12 +77,12 @@ def read_message(event: "APIGatewayProxyEvent") -> RpcMessage:
     )
 
 
-def reply_result(request_id: RequestId, result: Mapping[str, Json]) -> "Reply":
+def reply_result(request_id: RequestId, result: Mapping[str, Json]) -> Reply:
     """Reply with the result of a request."""
     return _reply(200, {"id": request_id, "result": dict(result)})
 
 
-def reply_rpc_error(request_id: RequestId | None, error: RpcError, *, handshake: bool) -> "Reply":
+def reply_rpc_error(request_id: RequestId | None, error: RpcError, *, handshake: bool) -> Reply:
     """Reply with an error.
 
     Args:
@@ -108,7 +105,7 @@ def rpc_code(status: int) -> int:
     return INTERNAL_ERROR if status >= _SERVER_ERROR else INVALID_REQUEST
 
 
-def reply_service_error(error: ServiceError) -> "Reply":
+def reply_service_error(error: ServiceError) -> Reply:
     """Reply with an error that came before the message was read, such as a wrong key.
 
     Clients of MCP show their users the error of JSON-RPC. Its `data` is the error of the envelope.
@@ -123,6 +120,6 @@ def reply_service_error(error: ServiceError) -> "Reply":
 
 def _reply(
     status: int, body: Mapping[str, Json], headers: Mapping[str, str] | None = None
-) -> "Reply":
+) -> Reply:
     text = json.dumps({"jsonrpc": "2.0", **body}, separators=(",", ":"))
     return Response(status, "application/json", text, headers=dict(headers or {}))

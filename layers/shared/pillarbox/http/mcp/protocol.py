@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aws_lambda_powertools.event_handler.api_gateway import Response
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.http.mcp.messages import (
     HEADER_MISMATCH,
@@ -27,13 +29,8 @@ from pillarbox.http.mcp.messages import (
     reply_rpc_error,
 )
 from pillarbox.http.mcp.tools import ToolCall, UseCases, call_tool, cleaned, list_tools
+from pillarbox.http.messages.replies import Reply
 from pillarbox.http.requests import header_values, read_api_key, request_origin
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
-    from pillarbox.domain.accounts.key_policy import Principal
-    from pillarbox.http.messages.replies import Reply
 
 STATELESS: Final = "2026-07-28"
 #: The revisions with a handshake, the newest first.
@@ -63,7 +60,7 @@ class _Client:
     can_ask: bool = False
 
 
-def answer(event: "APIGatewayProxyEvent", services: UseCases, now: datetime) -> "Reply":
+def answer(event: APIGatewayProxyEvent, services: UseCases, now: datetime) -> Reply:
     """Answer one request to the MCP server.
 
     Raises:
@@ -96,7 +93,7 @@ def answer(event: "APIGatewayProxyEvent", services: UseCases, now: datetime) -> 
         )
 
 
-def _check_origin(event: "APIGatewayProxyEvent") -> None:
+def _check_origin(event: APIGatewayProxyEvent) -> None:
     """Refuse browsers: no page has a reason to use an agent's key (MCP, "Security Warning")."""
     if header_values(event, "origin"):
         raise ServiceError(
@@ -104,7 +101,7 @@ def _check_origin(event: "APIGatewayProxyEvent") -> None:
         )
 
 
-def _read_key(event: "APIGatewayProxyEvent") -> str:
+def _read_key(event: APIGatewayProxyEvent) -> str:
     for value in header_values(event, "authorization"):
         if value.lower().startswith("bearer"):
             raise ServiceError(
@@ -114,7 +111,7 @@ def _read_key(event: "APIGatewayProxyEvent") -> str:
     return read_api_key(event)
 
 
-def _read_client(event: "APIGatewayProxyEvent", message: RpcMessage) -> _Client:
+def _read_client(event: APIGatewayProxyEvent, message: RpcMessage) -> _Client:
     versions = header_values(event, "mcp-protocol-version")
     meta = message.params.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
@@ -138,7 +135,7 @@ def _read_client(event: "APIGatewayProxyEvent", message: RpcMessage) -> _Client:
 
 
 def _check_envelope(
-    event: "APIGatewayProxyEvent", message: RpcMessage, meta: Mapping[str, Json]
+    event: APIGatewayProxyEvent, message: RpcMessage, meta: Mapping[str, Json]
 ) -> None:
     """Refuse a request whose headers say something else than its body."""
     if missing := [name for name in (_VERSION, _CAPABILITIES) if name not in meta]:
@@ -163,7 +160,7 @@ def _decode(text: str) -> str | None:
 
 
 def _result(
-    message: RpcMessage, client: _Client, principal: "Principal", call: ToolCall
+    message: RpcMessage, client: _Client, principal: Principal, call: ToolCall
 ) -> Mapping[str, Json]:
     kept: dict[str, Json] = {"ttlMs": _KEPT_MILLISECONDS, "cacheScope": "private"}
     complete: dict[str, Json] = {"resultType": "complete"}

@@ -6,15 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
+from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.confirmation import SendConfirmation
+from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.sending.rehearsal import Rehearsal
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.address import MAX_ADDRESS
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.idempotency import idempotency_digest
-from pillarbox.domain.messages.mail import MAX_HEADERS_BYTES, MAX_RECIPIENTS
-from pillarbox.domain.messages.message import SendRoute
+from pillarbox.domain.messages.mail import MAX_HEADERS_BYTES, MAX_RECIPIENTS, Mail, SendRequest
+from pillarbox.domain.messages.message import Message, SendRoute
 from pillarbox.http.app import log_accepted, request_id
 from pillarbox.http.batch_body import parse_batch
 from pillarbox.http.bodies import parse_send
@@ -25,16 +30,6 @@ from pillarbox.http.messages.views import message_detail
 from pillarbox.http.messages.wire import MOMENT, to_moment
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.wire import WireModel, boolean, optional, optional_or, required, text, validate
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from pillarbox.application.ports import StoredResponse
-    from pillarbox.application.sending.prepare import PreparedMessage
-    from pillarbox.application.sending.rehearsal import Rehearsal
-    from pillarbox.domain.messages.batch import BatchRequest
-    from pillarbox.domain.messages.mail import Mail, SendRequest
-    from pillarbox.domain.messages.message import Message
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"
@@ -151,8 +146,8 @@ class _Shown:
 def _run(
     call: ToolCall,
     controls: SendControls,
-    request: "SendRequest | BatchRequest",
-    submit: Callable[..., "StoredResponse"],
+    request: SendRequest | BatchRequest,
+    submit: Callable[..., StoredResponse],
     rehearse: Callable[[], _Shown],
 ) -> dict[str, Json]:
     if controls.dry_run:
@@ -253,7 +248,7 @@ def _wrong_token() -> ServiceError:
     )
 
 
-def _shown(prepared: "PreparedMessage") -> _Shown:
+def _shown(prepared: PreparedMessage) -> _Shown:
     from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
         rehearsal_of,
     )
@@ -281,14 +276,14 @@ def _shown(prepared: "PreparedMessage") -> _Shown:
     return _Shown(data, words, 1)
 
 
-def shown_message(message: "Message") -> _Shown:
+def shown_message(message: Message) -> _Shown:
     """Return what a person sees of a message whose content is not read again."""
     recipients = cleaned(", ".join(message.recipients), _ALL_RECIPIENTS)
     words = ("Send this email now?", f"To: {recipients}", f"Subject: {cleaned(message.subject)}")
     return _Shown({}, "\n".join(words), 1)
 
 
-def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _Shown:
+def _shown_batch(outcomes: Mapping[int, PreparedMessage | ServiceError]) -> _Shown:
     from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
         rehearsal_of,
     )
@@ -312,7 +307,7 @@ def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _S
     return _Shown(data, "\n".join([f"Send these {sendable} emails?", *words]), sendable)
 
 
-def _heading(prepared: "PreparedMessage") -> list[str]:
+def _heading(prepared: PreparedMessage) -> list[str]:
     mail = prepared.mail
     lines = [f"{name}: {text}" for name, tell in _TOLD if (text := tell(mail))]
     if at := scheduled_at(prepared.message):
@@ -323,7 +318,7 @@ def _heading(prepared: "PreparedMessage") -> list[str]:
     return lines
 
 
-def _texts(rehearsal: "Rehearsal") -> list[str]:
+def _texts(rehearsal: Rehearsal) -> list[str]:
     own = _first(rehearsal.own_text or "", "With a text part of its own")
     return own + _first(rehearsal.text, "It says")
 
@@ -338,7 +333,7 @@ def _first(text: str, name: str) -> list[str]:
 
 
 #: What a person confirms, from all fields of `Mail`: the body and the text come after these.
-_TOLD: "Final[tuple[tuple[str, Callable[[Mail], str]], ...]]" = (
+_TOLD: Final[tuple[tuple[str, Callable[[Mail], str]], ...]] = (
     ("To", lambda mail: _addresses(mail, mail.to + mail.cc + mail.bcc)),
     ("Subject", lambda mail: cleaned(mail.subject)),
     ("From", lambda mail: cleaned(mail.sender)),
@@ -355,7 +350,7 @@ _TOLD: "Final[tuple[tuple[str, Callable[[Mail], str]], ...]]" = (
 )
 
 
-def _addresses(mail: "Mail", addresses: tuple[str, ...]) -> str:
+def _addresses(mail: Mail, addresses: tuple[str, ...]) -> str:
     return cleaned(", ".join(mail.named(addresses)), 2 * _ALL_RECIPIENTS)
 
 
@@ -401,11 +396,11 @@ def _release_email(call: ToolCall) -> dict[str, Json]:
     return confirming(call, body_hash, "", release, lambda: shown_message(message))
 
 
-def _ids(call: ToolCall, message_id: str) -> "tuple[str, UUID]":
+def _ids(call: ToolCall, message_id: str) -> tuple[str, UUID]:
     return call.principal.account.account_id, read_uuid(message_id, "messageId")
 
 
-def _changed(call: ToolCall, message: "Message") -> dict[str, Json]:
+def _changed(call: ToolCall, message: Message) -> dict[str, Json]:
     return tool_result(message_detail(message, call.services.region))
 
 

@@ -1,14 +1,12 @@
 """Read the requests for preview keys."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+from pillarbox.domain.sign_in.proof_of_work import Proof
 from pillarbox.http.sign_in.sign_up import ProofBody, proof_of
 from pillarbox.http.wire import WireModel, model, read_body, required, text
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
-    from pillarbox.domain.sign_in.proof_of_work import Proof
 
 #: In characters. An address, a flow and a token have fewer.
 _MAX_TEXT: Final = 1_000
@@ -46,7 +44,7 @@ class PreviewReport(WireModel):
     """What follows `#` in the link of the test mail."""
 
 
-def read_code_request(event: "APIGatewayProxyEvent") -> "tuple[str, Proof]":
+def read_code_request(event: APIGatewayProxyEvent) -> tuple[str, Proof]:
     """Read the address for a code, and the proof of work.
 
     Raises:

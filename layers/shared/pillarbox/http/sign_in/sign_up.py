@@ -1,6 +1,8 @@
 """Read the requests of signing up."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
@@ -15,9 +17,6 @@ from pillarbox.http.wire import (
     text,
     whole_number,
 )
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 #: In characters; a salt has fewer, and hashes have 64.
 _MAX_TEXT: Final = 200
@@ -54,7 +53,7 @@ class ApprovalBody(WireModel):
     """The plan of the account."""
 
 
-def read_sign_up(event: "APIGatewayProxyEvent") -> tuple[str, Proof]:
+def read_sign_up(event: APIGatewayProxyEvent) -> tuple[str, Proof]:
     """Read the name of a new account, and the proof of work.
 
     Raises:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhooks.aws_target import MAX_ROLE_ARN, ROLE_PREFIX
@@ -26,9 +28,6 @@ from pillarbox.http.wire import (
     required,
     text,
 )
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 #: More than there are types. A longer list is refused as a whole.
 MAX_TYPES: Final = 50
@@ -127,7 +126,7 @@ class ReplayWebhookRequest(WireModel):
     """
 
 
-def read_changes(event: "APIGatewayProxyEvent") -> EndpointChanges:
+def read_changes(event: APIGatewayProxyEvent) -> EndpointChanges:
     """Read the body of a request that changes an endpoint.
 
     Raises:
@@ -143,7 +142,7 @@ def read_changes(event: "APIGatewayProxyEvent") -> EndpointChanges:
     )
 
 
-def read_replay(event: "APIGatewayProxyEvent", now: datetime) -> ReplayRequest:
+def read_replay(event: APIGatewayProxyEvent, now: datetime) -> ReplayRequest:
     """Read the body of a replay by time; without an end the range ends now.
 
     Raises:
