@@ -538,9 +538,15 @@ class FakeSendingRate:
         self._tokens = tokens
 
     def acquire(
-        self, account_id: str, recipients: int, *, urgent: bool, comes_back: bool = False
+        self,
+        account_id: str,
+        recipients: int,
+        *,
+        urgent: bool,
+        comes_back: bool = False,
+        since: datetime | None = None,
     ) -> timedelta | None:
-        del account_id, comes_back
+        del account_id, comes_back, since
         if self.wait is not None:
             return self.wait
         if self._tokens <= (-1 if urgent else 0):

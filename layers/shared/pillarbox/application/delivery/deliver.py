@@ -238,6 +238,7 @@ class Delivery:
             len(message.recipients),
             urgent=job.urgent,
             comes_back=not first_receipt,
+            since=job.queued_at,
         )
         if wait is not None:
             return DeliveryResult(Outcome.WAITING, min(wait, job.deadline - now))
@@ -328,10 +329,11 @@ class Delivery:
             provider_message_id = self.mailer.send(message, recipients, raw, job.tenant)
         except SendThrottled as throttled:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
+            attempt, first = message.attempt, FIRST_BACKOFF
             if throttled.too_fast:
                 self.rate.slow_down()
-            first = FIRST_WAIT if throttled.too_fast else FIRST_BACKOFF
-            wait = backoff(message.attempt, job.deadline - self.clock(), first)
+                attempt, first = 1, FIRST_WAIT  # the rate makes all wait, not this one most
+            wait = backoff(attempt, job.deadline - self.clock(), first)
             return DeliveryResult(Outcome.THROTTLED, wait, provider_error=throttled.code)
         except SendRejected as rejection:
             events = [_failed_event(self.clock(), rejection.code, rejection.reason)]

@@ -157,12 +157,18 @@ class SendingRate(Protocol):
     """The recipients per second that SES grants, shared by all workers."""
 
     def acquire(
-        self, account_id: str, recipients: int, *, urgent: bool, comes_back: bool = False
+        self,
+        account_id: str,
+        recipients: int,
+        *,
+        urgent: bool,
+        comes_back: bool = False,
+        since: datetime | None = None,
     ) -> timedelta | None:
         """Take the tokens of one email; return None, or the wait before another try.
 
         A short wait is spent here, a longer one by an email that comes back. After a returned wait
-        no token was taken.
+        no token was taken. `since` is when the email was queued first; by default it is new.
         """
 
     def give_back(self, recipients: int) -> None:

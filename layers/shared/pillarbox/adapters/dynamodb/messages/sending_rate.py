@@ -64,6 +64,10 @@ _LEASED_PART: Final = 0.1
 #: three times it is less than the bucket.
 _YIELD: Final = SECOND // 5
 _MOST_YIELDS: Final = 3
+#: It also leaves some to older ones: those of this time if it is new, and less until this age. They
+#: would go in a random order otherwise. Whose account has a line counts as new.
+_LEFT_BY_NEW: Final = 3 * SECOND // 20
+_OLD: Final = 4 * SECOND
 #: How often one try begins again, because another worker changed the bucket.
 _ATTEMPTS: Final = 4
 #: A worker with so many emails begins at a random time within these seconds.
@@ -87,6 +91,8 @@ class _Waiting:
     urgent: bool
     #: Whether it had to wait before.
     comes_back: bool
+    #: When it was queued first.
+    since: int
     #: When its thread wakes up and tries again.
     wakes_at: int = 0
     #: Its place in the line.
@@ -131,10 +137,17 @@ class DynamoSendingRate:
         self._lease_ends_at = 0
 
     def acquire(
-        self, account_id: str, recipients: int, *, urgent: bool, comes_back: bool = False
+        self,
+        account_id: str,
+        recipients: int,
+        *,
+        urgent: bool,
+        comes_back: bool = False,
+        since: datetime | None = None,
     ) -> timedelta | None:
         """Take the tokens of one email, or return when to try again."""
-        email = _Waiting(account_id, recipients, urgent, comes_back)
+        since_at = round((since or self._clock()).timestamp() * SECOND)
+        email = _Waiting(account_id, recipients, urgent, comes_back, since_at)
         self._waiting.append(email)
         try:
             return self._acquire(email)
@@ -204,14 +217,13 @@ class DynamoSendingRate:
             is_quiet = age > _QUIET and email.recipients == 1 and _is_full(state, now)
             if age > _FRESH and not is_quiet:
                 state = self._bucket.keep(self._bucket.item.read() or state, now)
-            tokens, before = _needs(email, state, now)
-            latest = _latest(tokens, before, now)
+            tokens, latest = _needs(email, state, now)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
             # has to wait.
             if not tokens.urgent and state.empty_at > latest:
                 break
             try:
-                self._take(state, email, before, now)
+                self._take(state, email, tokens, latest, now)
             except Refused as refusal:
                 state = self._bucket.keep(refusal.state, now)
             else:
@@ -251,18 +263,18 @@ class DynamoSendingRate:
         self._pause(_fraction() * _START)
         return self._bucket.keep(self._bucket.item.read() or state, self._now())
 
-    def _take(self, state: BucketState, email: _Waiting, before: int, now: int) -> None:
+    def _take(
+        self, state: BucketState, email: _Waiting, wanted: Tokens, latest: int, now: int
+    ) -> None:
         """Take the tokens of an email, and of those that wait with it.
 
         Raises:
             Refused: there are too few tokens, or the rate changed.
         """
-        rate = state.rate(now)
-        urgent = _needs(email, state, now)[0].urgent
-        group = [email] if urgent else self._group(email, state, now, before)
+        rate, urgent = wanted.rate, wanted.urgent
+        group = [email] if urgent else self._group(email, state, now)
         needed = sum(one.recipients for one in group)
         tokens = Tokens(needed, rate, urgent=urgent)
-        latest = _latest(tokens, before, now)
         # Tokens in advance must be there, or they would delay the emails of others. A worker with
         # a batch takes its tokens together anyway, and a bucket that is not half full has many.
         lease = Tokens(self._next_lease(rate, needed), rate)
@@ -273,8 +285,6 @@ class DynamoSendingRate:
         )
         if in_advance:
             tokens, latest = lease, now - lease.cost
-        elif not urgent:
-            tokens = Tokens(needed, rate)
         charges = _charges(state, group, tokens, now)
         after = self._bucket.keep(
             self._bucket.item.acquire(state, tokens, now, latest, charges), now
@@ -293,9 +303,10 @@ class DynamoSendingRate:
                 one.departs_at = now if early else start + place.hold - place.reserve
             start += place.cost
 
-    def _group(self, email: _Waiting, state: BucketState, now: int, before: int) -> list[_Waiting]:
+    def _group(self, email: _Waiting, state: BucketState, now: int) -> list[_Waiting]:
         """Return an email with the others of this worker whose tokens one write takes."""
         rate, shares = state.rate(now), _shares(state, now)
+        before = shares.before(email.lane, email.recipients)
         group = [email]
         needed = email.recipients
         for other in list(self._waiting):
@@ -333,7 +344,7 @@ class DynamoSendingRate:
         state, now = self._bucket.state, self._now()
         if state is None:
             return timedelta(seconds=1)
-        tokens = Tokens(email.recipients, state.rate(now), urgent=email.urgent)
+        tokens = Tokens(email.recipients, state.full_rate)
         soonest = max(now + SECOND, min(state.empty_at, now + LONGEST_WAIT))
         joins = _shares(state, now).join(email.lane)
         lane = email.lane if joins else ""
@@ -352,23 +363,23 @@ class DynamoSendingRate:
 
 
 def _needs(email: _Waiting, state: BucketState, now: int) -> tuple[Tokens, int]:
-    """Return the tokens that an email needs, and how many lanes go before it.
+    """Return the tokens that an email needs, and until when the bucket may be empty.
 
     A code whose account had to let others wait takes those that come like other mail.
     """
-    shares = _shares(state, now)
-    before = shares.before(email.lane, email.recipients)
-    urgent = email.urgent and not before and not shares.has_line(email.lane)
-    return Tokens(email.recipients, state.rate(now), urgent=urgent), before
-
-
-def _latest(tokens: Tokens, before: int, now: int) -> int:
-    """Return until when the bucket may be empty, if some tokens are to be taken."""
-    if tokens.urgent:
-        return now + tokens.reserve
+    shares, rate = _shares(state, now), state.rate(now)
+    before, has_line = shares.before(email.lane, email.recipients), shares.has_line(email.lane)
+    urgent = email.urgent and not before and not has_line
+    tokens = Tokens(email.recipients, rate, urgent=urgent)
+    if urgent:
+        return tokens, now + tokens.reserve
+    age = 0 if has_line else min(max(now - email.since, 0), _OLD)
+    left = _LEFT_BY_NEW - _LEFT_BY_NEW * age // _OLD
     if before:
-        return now - max(min(before, _MOST_YIELDS) * _YIELD, tokens.cost - tokens.time(1))
-    return now + max(_LINE + round(tokens.rate * _LINE_OF_A_RECIPIENT) - tokens.time(1), 0)
+        left += max(min(before, _MOST_YIELDS) * _YIELD, tokens.cost - tokens.time(1))
+    else:
+        left -= max(_LINE + round(rate * _LINE_OF_A_RECIPIENT) - tokens.time(1), 0)
+    return tokens, now - left
 
 
 def _is_full(state: BucketState, now: int) -> bool:

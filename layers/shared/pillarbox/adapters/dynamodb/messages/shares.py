@@ -117,12 +117,15 @@ class Shares:
     def _next(self, lane: str) -> int:
         """Return the round of the next recipient of a lane.
 
-        One that begins to wait goes before those of its kind that wait.
+        One that begins to wait goes before those of its kind that wait, and codes that do go before
+        all mail, however long that waited.
         """
         known = [self._rounds[one] for one in (lane, lane + _CODES) if one in self._rounds]
-        if lane in self._waiting:
-            return max(known, default=self._first(lane))
-        return max([self._joins(lane), *known])
+        if lane not in self._waiting:
+            known.append(self._joins(lane))
+        elif known and not lane.endswith(_CODES):
+            known.append(self._first(lane + _CODES) + 1)
+        return max(known, default=self._first(lane))
 
     def _first(self, lane: str) -> int:
         return self._present - (_EARLIER if lane.endswith(_CODES) else 0)

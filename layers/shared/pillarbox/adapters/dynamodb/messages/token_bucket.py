@@ -79,9 +79,14 @@ class BucketState:
         seconds = max(now - self.slowed_at, 0) / SECOND
         return min(self.slowed_to / 100 + seconds * _RECOVERY, 1.0)
 
+    @property
+    def full_rate(self) -> float:
+        """The tokens a second while SES does not throttle."""
+        return self.max_rate / 1000 * _USED
+
     def rate(self, now: int) -> float:
         """Return the tokens a second at a time."""
-        return self.max_rate / 1000 * _USED * self.share(now)
+        return self.full_rate * self.share(now)
 
 
 _NUMBERS: Final = [one.name for one in fields(BucketState) if one.type is int]
