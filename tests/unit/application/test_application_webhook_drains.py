@@ -141,11 +141,11 @@ def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
 
 
 def test_a_drain_posts_more_after_each_step_without_a_failure() -> None:
-    """Five events, ten, and then twenty each time; after a failure five again."""
-    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW), 90)
+    """Five events, then twice as many each time, up to 160; after a failure five again."""
+    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW), 640)
     task, steps = drain_of(endpoint), []
-    for step in range(6):
-        fails = step == 4
+    for step in range(8):
+        fails = step == 6
         world.answer = lambda _url, id_, fails=fails: PostResult(  # type: ignore[misc]
             status_code=503 if fails and id_.int % 2 else 200
         )
@@ -154,7 +154,13 @@ def test_a_drain_posts_more_after_each_step_without_a_failure() -> None:
         drains_of(world).run(task, endpoint)
         steps.append(len(world.poster.posts) - before)
         (task,) = (each for each, _ in world.queue.tasks if isinstance(each, EndpointDrain))
-    assert steps == [5, 10, 20, 20, 20, 5]
+    assert steps == [5, 10, 20, 40, 80, 160, 160, 5]
+
+
+def test_ten_drains_of_a_worker_post_160_events_together() -> None:
+    world, endpoint, _ = waiting_world(EndpointHealth(), 40)
+    drains_of(world).run(replace(drain_of(endpoint), successes=9), endpoint, 10)
+    assert len(world.poster.posts) == 16
 
 
 @pytest.mark.parametrize(

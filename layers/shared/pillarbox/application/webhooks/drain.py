@@ -31,9 +31,10 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 
 #: A step posts so many events at the same time, and after each one without a failure twice as
-#: many, up to so many times. A worker that had ten drains of more would itself be slow.
+#: many, up to so many times. A worker that has several drains shares the most among them.
 _AT_A_TIME: Final = 5
-_DOUBLINGS: Final = 2
+_DOUBLINGS: Final = 5
+_MOST: Final = _AT_A_TIME << _DOUBLINGS
 #: Longer than a worker runs, by the clock of another one, and shorter than the queue hides the
 #: task of a dead worker. The random part makes each lease another one.
 LEASE: Final = timedelta(seconds=60) + CLOCK_MARGIN
@@ -71,8 +72,14 @@ class Drains:
         )
         ports.queue.put_all([drain_of(endpoint)])
 
-    def run(self, task: EndpointDrain, endpoint: WebhookEndpoint) -> str:
-        """Post the next events that wait, and queue the task that follows."""
+    def run(self, task: EndpointDrain, endpoint: WebhookEndpoint, drains: int = 1) -> str:
+        """Post the next events that wait, and queue the task that follows.
+
+        Args:
+            task: the task.
+            endpoint: its endpoint.
+            drains: how many tasks to drain an endpoint this worker handles at the same time.
+        """
         ports = self._ports
         lease = ports.clock() + LEASE + _RANDOM_LEASE * ports.random()
         lease = lease.replace(microsecond=lease.microsecond // 1000 * 1000)
@@ -90,7 +97,7 @@ class Drains:
             return refusal
         if health.open_since is not None:
             return self._probe(endpoint, health, lease)
-        return self._drain(endpoint, health, replace(task, lease=lease))
+        return self._drain(endpoint, health, replace(task, lease=lease), drains)
 
     def _refusal(
         self, task: EndpointDrain, endpoint: WebhookEndpoint, health: EndpointHealth
@@ -122,10 +129,12 @@ class Drains:
         self._continue(endpoint, replace(drain_of(endpoint), lease=lease))
         return "probed"
 
-    def _drain(self, endpoint: WebhookEndpoint, health: EndpointHealth, task: EndpointDrain) -> str:
-        """Post a few events at the same time. Those that fail are tried again on the schedule."""
+    def _drain(
+        self, endpoint: WebhookEndpoint, health: EndpointHealth, task: EndpointDrain, drains: int
+    ) -> str:
+        """Post some events at the same time. Those that fail are tried again on the schedule."""
         ports = self._ports
-        most = _AT_A_TIME << min(task.successes, _DOUBLINGS)
+        most = min(_AT_A_TIME << min(task.successes, _DOUBLINGS), _MOST // drains)
         events = ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, most)
         if not events:
             return self._end(endpoint, closes=False)

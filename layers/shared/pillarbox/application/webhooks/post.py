@@ -63,6 +63,7 @@ class WebhookWorker:
         keys = list(dict.fromkeys((task.account_id, task.endpoint_id) for task in of_endpoints))
         read = self._parallel([partial(self._read, *key) for key in keys])
         endpoints = dict(zip(keys, read, strict=True))
+        drains = sum(isinstance(task, EndpointDrain) for task in tasks)
 
         def handle_one(task: PostingTask) -> str:
             if isinstance(task, AlertPost):
@@ -73,7 +74,7 @@ class WebhookWorker:
             if found is None:
                 return "endpoint_deleted"
             if isinstance(task, EndpointDrain):
-                return self._drains.run(task, found[0])
+                return self._drains.run(task, found[0], drains)
             return self._handle_event(task, *found)
 
         noted = set[tuple[str, str]]()
