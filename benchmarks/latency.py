@@ -295,6 +295,25 @@ def flood_of_large_emails(rate: float = 14.0, seconds: float = 60.0) -> Result:
     )
 
 
+def behind_large_emails(rate: float = 14.0) -> Result:
+    """Send two emails a second beside another account's hundred that take 1.2 s each to build."""
+    random.seed(1)
+    service = Service(rate)
+    for _ in range(100):
+        service.accept(0.0, "large", account_id=BULK, builds=1.2)
+    for number in range(60):
+        service.accept(0.2 + number / 2, "small")
+    report = service.run()
+    p50, p99 = report.percentile("small", 0.5), report.percentile("small", 0.99)
+    return Result(
+        f"{rate:g} a second, emails beside 100 of 2 MB of another account",
+        "p99 ≤ 1 s",
+        f"p50 {p50:.2f} s, p99 {p99:.2f} s; at most {max(report.receipts)} receipts, large ones"
+        f" sent in {max(report.waits['large']):.0f} s",
+        p99 <= 1.0,
+    )
+
+
 def receipts(rate: float, count: int) -> Result:
     """Let many emails wait, and count how often SQS delivers each."""
     service = Service(rate)
@@ -343,6 +362,8 @@ def beyond_the_rate(accounts: int, rate: float = 14.0) -> tuple[float, float]:
 def below_the_rate(load: float, accounts: int, seconds: float = 100.0) -> Result:
     """Send at a part of SES's rate, 14 a second, and compare the waits with one queue in order.
 
+    In that one they may be half as long, or shorter than the service needs for an email.
+
     The accounts differ in size: the n-th has an n-th of the first one's email.
     """
     random.seed(1)
@@ -360,14 +381,16 @@ def below_the_rate(load: float, accounts: int, seconds: float = 100.0) -> Result
     report = service.run()
     count = len(report.sent_at)
     writes, reads = service.table.writes / count, service.table.reads / count
-    p99 = sorted(in_order)[ceil(0.99 * len(in_order)) - 1]
+    least = sorted(in_order)[ceil(0.99 * len(in_order)) - 1], max(in_order)
+    waits = report.percentile("large", 0.99), max(report.waits["large"])
+    is_fair = all(wait <= 2 * max(one, _ALLOWANCE) for wait, one in zip(waits, least, strict=True))
     return Result(
         f"{load:.0%} of 14 a second by {accounts} accounts; in order the largest wait"
-        f" {p99:.1f} s (p99) and {max(in_order):.1f} s at most",
-        "≤ 1.3 writes per email",
+        f" {least[0]:.1f} s (p99) and {least[1]:.1f} s at most",
+        "≤ 1.3 writes per email, waits at most twice as long",
         f"{writes:.2f} writes and {reads:.2f} reads per email; p99 of the largest"
-        f" {report.percentile('large', 0.99):.1f} s, at most {max(report.waits['large']):.1f} s",
-        writes <= 1.3,  # noqa: PLR2004  the goal
+        f" {waits[0]:.1f} s, at most {waits[1]:.1f} s",
+        writes <= 1.3 and is_fair,  # noqa: PLR2004  the goal
     )
 
 
@@ -436,6 +459,7 @@ def few_results() -> Iterator[Result]:
     yield first_second()
     yield throttling_table(seconds=4.0)
     yield flood_of_large_emails()
+    yield behind_large_emails()
 
 
 def results() -> Iterator[Result]:
@@ -466,6 +490,7 @@ def results() -> Iterator[Result]:
         yield below_the_rate(load, accounts)
     yield below_the_rate(0.95, 200, 300.0)
     yield flood_of_large_emails()
+    yield behind_large_emails()
     yield throttling_table()
     yield first_second()
     yield receipts(1.0, 300)

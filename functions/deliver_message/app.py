@@ -115,6 +115,12 @@ def _record_result(
     )
 
 
+def leave(record: SQSRecord, *_: object) -> RecordResult:
+    """Leave a large mail to another worker, so that this one can take smaller ones."""
+    wait = _postpone(record, timedelta(0))
+    return RecordResult(outcome="left", retry_after=wait, ids={}, counts=count_late(record))
+
+
 def count_late(record: SQSRecord) -> tuple[str, ...]:
     """Return what to count for a job that stays in the queue because of an error."""
     try:
@@ -161,4 +167,4 @@ def _time(milliseconds: str) -> datetime:
 
 
 load(lambda it: (it.delivery, template_of_codes()))
-lambda_handler = consume_in_turns(deliver, turn, count_late)
+lambda_handler = consume_in_turns(deliver, turn, count_late, leave)

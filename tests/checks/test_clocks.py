@@ -52,6 +52,8 @@ REASONS: Final = {
     "adapters/ses/mailer.py: _connected: now - self._most_at > _IDLE": _ONE_CLOCK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: later - at > _GAP": _ONE_CLOCK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: reported[0] - at >= stay": _ONE_CLOCK,
+    "consumer.py: consume_in_turns: monotonic() - started >= BUSY": _ONE_CLOCK,
+    "consumer.py: handle_each: monotonic() - started >= BUSY": _ONE_CLOCK,
     "application/delivery/deliver.py: _hand_over: now >= job.deadline": _SOON,
     "application/delivery/deliver.py: _is_quiet: latest < due": "event_due has the margin",
     "application/delivery/deliver.py: _unsaved: waited >= RECORD_WAIT": _SLACK,

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from pillarbox import wiring
+from pillarbox import consumer, wiring
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.build_message import build_raw
@@ -447,7 +447,10 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     jobs = [received_again(job, VISIBILITY) for job in receive(service, live)]
     (deadly,) = (job for job in jobs if ids["deadly"] in job["body"])
     vars(wiring.services()).pop("isolated_delivery", None)
-    with mock.patch.object(build_message, "build_raw", build):
+    with (
+        mock.patch.object(build_message, "build_raw", build),
+        mock.patch.object(consumer, "BUSY", 60),
+    ):
         assert work(jobs) == [deadly["messageId"]]
         assert work([deadly]) == [deadly["messageId"]]
         assert live.get(ids["deadly"]).json["status"] == "pending"
@@ -462,6 +465,19 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     }
     assert shown["deadly"]["events"][-1]["code"] == "building_failed"
     assert deadly["body"] in service.dead_letters()
+
+
+def test_a_worker_leaves_large_mail_to_others(service: Service, live: Api) -> None:
+    """After a second with large mail it makes the rest visible again at once."""
+    for _ in range(2):
+        live.send(raw_html(html=f"<p>{'x' * 300_000}</p>"))
+    first, second = receive(service, live)
+    sent = len(service.ses.mails)
+    with mock.patch.object(consumer, "monotonic", side_effect=[0, 0, 1]):
+        assert work([first, second]) == [second["messageId"]]
+    assert len(service.ses.mails) == sent + 1
+    assert work(receive(service, live)) == []
+    assert len(service.ses.mails) == sent + 2
 
 
 def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live: Api) -> None:

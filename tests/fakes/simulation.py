@@ -1,6 +1,7 @@
 """The workers on a simulated clock: the real Delivery and the real sending rate.
 
 What is modelled: SQS hides a message for whole seconds, counts receipts and serves fair queues.
+A worker handles the large messages of a batch one after the other.
 Lambda polls each queue with a number of workers, which grows while there is work. SES has a rate
 (`local.ses.rate_limit`). Table, queue and SES take the time that `Latency` says.
 
@@ -34,6 +35,8 @@ from pillarbox.domain.messages.message import Message
 from tests.fakes import builders, stores
 from tests.fakes.quick_table import QuickTable
 
+#: After so many seconds with large emails a worker leaves the rest to others.
+_BUSY = 1.0
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -135,6 +138,8 @@ class Queued:
     number: int = 0
     visible_at: datetime = builders.NOW
     receipts: int = 0
+    #: How many seconds more it takes to build; such a one is large, and built alone.
+    builds: float = 0.0
 
 
 class Fairness:
@@ -292,8 +297,9 @@ class Service:
         *,
         account_id: str = builders.ACCOUNT,
         urgent: bool = False,
+        builds: float = 0.0,
     ) -> None:
-        """Accept an email some seconds after the start."""
+        """Accept an email some seconds after the start; one that takes long to build is large."""
         at = builders.NOW + timedelta(seconds=seconds)
         message = builders.message(
             account_id,
@@ -306,7 +312,8 @@ class Service:
         self._kinds[message.message_id] = kind
         self._left += 1
         visible_at = at + timedelta(seconds=self.latency.queue)
-        (self._urgent if urgent else self._ordinary).hide(Queued(job, self._left), visible_at)
+        queued = Queued(job, self._left, builds=builds)
+        (self._urgent if urgent else self._ordinary).hide(queued, visible_at)
 
     def hold(self, count: int, account_id: str) -> None:
         """Let emails of a suspended account wait; each is received every ten minutes."""
@@ -334,12 +341,20 @@ class Service:
             if not received:  # a long poll returns at once when there is a message
                 simulation.sleep(queue.next_in())
                 continue
-            simulation.together(
-                [lambda m=message: self._deliver(queue, delivery, m) for message in received]  # type: ignore[misc]
-            )
+            small = [message for message in received if not message.builds]
+            if small:
+                simulation.together(
+                    [lambda m=message: self._deliver(queue, delivery, m) for message in small]  # type: ignore[misc]
+                )
+            started = self.clock()
+            for message in received:
+                if message.builds and (self.clock() - started).total_seconds() >= _BUSY:
+                    queue.hide(message, self.clock())
+                elif message.builds:
+                    self._deliver(queue, delivery, message)
 
     def _deliver(self, queue: FairQueue, delivery: Delivery, message: Queued) -> None:
-        self.simulation.sleep(self.latency.prepare)
+        self.simulation.sleep(self.latency.prepare + message.builds)
         result = delivery.deliver(message.job, first_receipt=message.receipts == 1)
         wait = result.retry_after
         if wait is not None and result.outcome is Outcome.HELD:

@@ -225,6 +225,30 @@ def test_messages_are_handled_at_the_same_time_if_they_may_be() -> None:
     assert order == [("together", 2), ("together", 2), ("alone", 3), ("last", 4)]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "left"), [(0.45, ["3"]), (0.95, ["2", "3"]), (1.05, ["1", "2", "3"])]
+)
+def test_a_batch_leaves_messages_after_a_second_of_single_ones(
+    seconds: float, left: list[str]
+) -> None:
+    """The first one is always handled, and so are those that are handled together."""
+    now = [0.0]
+
+    def handle(*_: object) -> RecordResult:
+        now[0] += seconds
+        return result()
+
+    turns: list[Turn] = ["alone", "alone", "alone", "last", "together", "together"]
+    handler = consume_in_turns(
+        handle,
+        lambda record: turns[int(record.message_id)],
+        leave=lambda *_: result(timedelta(0)),
+    )
+    with mock.patch.object(consumer, "monotonic", side_effect=lambda: now[0]):
+        kept = handler(messages(6), CONTEXT)["batchItemFailures"]
+    assert [one["itemIdentifier"] for one in kept] == left
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_no_message_waits_for_one_that_ended(fails: bool) -> None:  # noqa: FBT001  a parameter
     """A message that ends or fails early keeps no other one waiting."""

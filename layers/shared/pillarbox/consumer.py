@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Event
+from time import monotonic
 from typing import Any, Final, Literal
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
@@ -69,9 +70,14 @@ type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 #: How many seconds the messages of a batch wait for a slow one of them.
 PATIENCE = 0.5
 
+#: How many seconds a batch takes for the messages that it handles one after the other, before it
+#: leaves the rest of them to others.
+BUSY = 1.0
+
 #: When a message of a batch is handled: first, at the same time as others, or alone after these, or
 #: alone after all others.
 type Turn = Literal["together", "alone", "last"]
+type HandleOne = Callable[[SQSRecord, LambdaContext, Callable[[], None]], RecordResult]
 
 
 def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
@@ -80,16 +86,18 @@ def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) ->
 
 
 def consume_in_turns(
-    handle: Callable[[SQSRecord, LambdaContext, Callable[[], None]], RecordResult],
+    handle: HandleOne,
     turn: Callable[[SQSRecord], Turn],
     count_error: Callable[[SQSRecord], tuple[str, ...]] = lambda _: (),
+    leave: HandleOne | None = None,
 ) -> Handler:
     """Return the Lambda handler of a queue that handles messages of a batch at the same time.
 
     `turn` says which ones. Each of these has a thread. `handle` gets a function to call before
     its first step that another worker must not repeat. The function waits until all threads
     have called it or ended, or `PATIENCE` is over, so that a message that kills the worker
-    before that step leaves the others as they were. `count_error` as in `consume_batch`.
+    before that step leaves the others as they were. `count_error` as in `consume_batch`. `leave`
+    returns a message to the queue; it is called for those alone once they took `BUSY`.
     """
 
     def handle_each(
@@ -100,7 +108,7 @@ def consume_in_turns(
             turns[turn(record)].append(number)
         missing, all_ready = set(turns["together"]), Event()
 
-        def handle_one(number: int) -> RecordResult | Exception:
+        def handle_one(number: int, handle: HandleOne = handle) -> RecordResult | Exception:
             def come() -> None:
                 missing.discard(number)
                 if not missing:
@@ -119,7 +127,10 @@ def consume_in_turns(
                 come()
 
         results = _together(handle_one, turns["together"])
-        results |= {number: handle_one(number) for number in turns["alone"] + turns["last"]}
+        started = monotonic()
+        for number in turns["alone"] + turns["last"]:
+            is_busy = monotonic() - started >= BUSY
+            results[number] = handle_one(number, leave if leave and is_busy else handle)
         return [results[number] for number in range(len(records))]
 
     return consume_batch(handle_each, count_error=count_error)
