@@ -13,6 +13,8 @@ from pillarbox.application.operator.checks import Finding, Verdict
 
 #: Write units of an email with a key, two events, and their posts to an endpoint.
 _WRITES: Final = 15
+#: What AWS lets a table take by default (developer guide, "Quotas in Amazon DynamoDB", 2026-11).
+_TABLE_QUOTA: Final = 40_000
 #: What DynamoDB gives a new on-demand table (developer guide, "On-demand capacity", 2026-11).
 NEW_TABLE_WRITES: Final = 4_000
 #: The part of a function that an email of a second needs: accept, deliver, two events, statistics.
@@ -69,8 +71,10 @@ def check_capacity(rate: int, capacity: Capacity) -> Iterator[Finding]:
     workers = capacity.scale.workers
     what = f"{workers} workers for codes, {workers * WORKER_RATE_OF_CODES} a second, and as many"
     yield check("workers", capacity.scale.rate, f"{what} for other emails", deploy_for(rate))
-    writes = capacity.table_writes
-    yield check("table", writes / _WRITES, f"{writes:,} write units a second", deploy_for(rate))
+    writes, needed = capacity.table_writes, rate * _WRITES
+    grant = f"Ask for {needed:,} write units of a table (Service Quotas, DynamoDB). "
+    remedy = (grant if needed > _TABLE_QUOTA else "") + deploy_for(rate)
+    yield check("table", writes / _WRITES, f"{writes:,} write units a second", remedy)
     needed = ceil(rate * _FUNCTIONS) + _OTHER_FUNCTIONS
     yield check(
         "functions",

@@ -106,6 +106,12 @@ def test_a_thousand_a_second_needs_more_of_nearly_everything() -> None:
     assert low["workers"] == low["table"] == "Deploy with EmailsPerSecond=1000."
 
 
+@for_each(("rate", "quota"), [(2_666, ""), (2_667, "Ask for 40,005 write units")])
+def test_above_40_000_writes_a_table_needs_a_quota(rate: int, quota: str) -> None:
+    remedy = {f.check: f.remedy or "" for f in check_capacity(rate, DEPLOYED)}["table"]
+    assert remedy.startswith(quota or "Deploy with EmailsPerSecond=5000.")
+
+
 @for_each(
     ("changes", "low"),
     [
