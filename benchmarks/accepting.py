@@ -25,11 +25,12 @@ from botocore.client import BaseClient
 from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
 from pillarbox import consumer
 from pillarbox.adapters.ses.mailer import SesMailer
-from pillarbox.domain.accounts.key import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Confirmation
 from pillarbox.domain.errors import ServiceError
 from pillarbox.wiring import services
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.name_server import running_name_server
+from tests.contract.operations import in_an_hour
 from tests.contract.service import SENDER, Service, running_service
 
 RECIPIENT = "ada@customer.example"
@@ -63,20 +64,9 @@ class Count:
         )
 
     def add(self, operation: str, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """Count one call."""
+        """Count one call, and what it reads."""
         self.calls.append(operation)
         match operation:
-            case "PutItem":
-                self.writes += _write_units(request["Item"])
-            case "UpdateItem":
-                self.writes += _write_units(answer.get("Attributes", {}))
-            case "DeleteItem":
-                self.writes += 1
-            case "BatchExecuteStatement":
-                for each in request["Statements"]:
-                    names = findall(r"'(\w+)': \?", each["Statement"])
-                    item = dict(zip(names, each["Parameters"], strict=True))
-                    self.writes += _write_units(item)
             case "GetItem" | "Query":
                 items = answer["Items"] if operation == "Query" else [answer.get("Item", {})]
                 read = units(sum(map(size_of, items)), READ_UNIT)
@@ -88,8 +78,32 @@ class Count:
                     self.reads += len(asked["Keys"]) - len(items)
 
 
-def _write_units(item: Mapping[str, Any]) -> int:
-    return units(size_of(item), WRITE_UNIT)
+def _written(operation: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the table and key of each item that a call writes, twice if in a transaction."""
+    match operation:
+        case "PutItem" | "UpdateItem" | "DeleteItem":
+            found = [(request["TableName"], request)]
+        case "TransactWriteItems":
+            each = [one for action in request["TransactItems"] for one in action.values()]
+            found = [(one["TableName"], one) for one in each * 2]
+        case "BatchWriteItem":
+            found = [
+                (table, action)
+                for table, requests in request["RequestItems"].items()
+                for one in requests
+                for action in one.values()
+            ]
+        case "BatchExecuteStatement":
+            found = []
+            for each in request["Statements"]:
+                (table,) = findall(r'INTO "(.+?)"', each["Statement"])
+                names = findall(r"'(\w+)': \?", each["Statement"])
+                item = dict(zip(names, each["Parameters"], strict=True))
+                found.append((table, {"Item": item}))
+        case _:
+            found = []
+    items = [(table, one.get("Item") or one["Key"]) for table, one in found]
+    return [{"TableName": t, "Key": {name: i[name] for name in ("pk", "sk")}} for t, i in items]
 
 
 @contextmanager
@@ -100,11 +114,23 @@ def counting() -> Iterator[Count]:
     make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001  every call passes through it
 
     def counted(client: Any, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        written = _written(operation, request)
+
+        def sizes() -> list[int]:
+            read = (
+                make_call(client, "GetItem", each | {"ConsistentRead": True}) for each in written
+            )
+            return [size_of(answer.get("Item", {})) for answer in read]
+
+        before = sizes()
         try:
             answer = make_call(client, operation, request)
         except client.exceptions.ClientError:  # a failed condition costs what the write would
             count.add(operation, request, {})
             raise
+        finally:
+            larger = map(max, before, sizes())
+            count.writes += sum(units(size, WRITE_UNIT) for size in larger)
         if client.meta.service_model.service_name != "sesv2":
             count.add(operation, request, answer)
         return answer
@@ -130,9 +156,14 @@ def events_of(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def newest(api: Api) -> str:
+    """Return the id of the last email."""
+    return str(api.raw("GET", "/emails").json["items"][0]["messageId"])
+
+
 def measure(service: Service) -> dict[str, Count]:
     """Measure a mail without a key, the whole life of one with a key, and a batch."""
-    live = service.live()
+    live = Api(service.key(service.account(), scopes=SCOPES))
 
     def accept(body: object, path: str = "/emails", key: str = "", api: Api = live) -> Count:
         with counting() as count:
@@ -159,14 +190,14 @@ def measure(service: Service) -> dict[str, Count]:
     track(first)
     counts = {"accept, without a key": accept(MAIL)}
     service.jobs()
-    whole = counts["accept, with a key"] = accept(MAIL, key="order-1")
+    counts["accept, with a key"] = accepted = accept(MAIL, key="order-1")
     counts["replay"] = accept(MAIL, key="order-1")
     job = service.jobs()
-    whole += (counted := deliver(job))
-    counts["deliver"] = counted
-    whole += (counted := track(job))
-    counts["track, Send and Delivery, received together"] = counted
-    counts["whole life, with a key"] = whole
+    counts["deliver"] = delivered = deliver(job)
+    counts["track, Send and Delivery, received together"] = tracked = track(job)
+    counts["whole life, with a key"] = accepted + delivered + tracked
+
+    counts |= measure_kinds(service, live, accept, deliver, track)
     for number in range(10):
         accept(MAIL | {"to": f"b{number}@customer.example"})
     with patch.object(consumer, "_together", _in_turn), patch.object(consumer, "PATIENCE", 0):
@@ -178,6 +209,57 @@ def measure(service: Service) -> dict[str, Count]:
     batch = {"messages": [MAIL | {"to": f"a{n}@customer.example"} for n in range(100)]}
     counts["a batch of 100, with a key"] = accept(batch, "/emails/batch", key="batch-1")
     return counts | measure_smtp(live.key or "")
+
+
+def measure_kinds(
+    service: Service,
+    live: Api,
+    accept: Callable[..., Count],
+    deliver: Callable[[list[dict[str, Any]]], Count],
+    track: Callable[[list[dict[str, Any]]], Count],
+) -> dict[str, Count]:
+    """Measure the whole lives of other kinds of mail, each with a key."""
+    counts: dict[str, Count] = {}
+
+    def call(path: str, name: str) -> Count:
+        with counting() as counts[name]:
+            answer = live.raw("POST", path)
+        if answer.status != HTTPStatus.OK:
+            raise RuntimeError(answer.text)
+        return counts[name]
+
+    def end(name: str, whole: Count) -> None:
+        job = service.jobs()
+        counts[f"deliver, {name}"] = delivered = deliver(job)
+        counts[f"whole life, {name}"] = whole + delivered + track(job)
+
+    three = MAIL | {"to": [f"c{n}@customer.example" for n in range(3)]}
+    end("to three recipients", accept(three, key="order-3"))
+    counts["accept, scheduled, with a key"] = whole = accept(
+        MAIL | {"scheduledAt": in_an_hour()}, key="order-4"
+    )
+    for minute in (59, 60, 61):  # the timer runs each minute
+        with (
+            service.at(datetime.now(UTC) + timedelta(minutes=minute)),
+            counting() as counts["the timer of a minute, which queues one"],
+        ):
+            handler("enqueue_due")({}, Invocation())
+    with service.at(datetime.now(UTC) + timedelta(minutes=61)):
+        end("scheduled", whole + counts["the timer of a minute, which queues one"])
+    whole = accept(MAIL | {"hold": True}, key="order-5")
+    held = newest(live)
+    end("held", whole + call(f"/emails/{held}/release", "release a held email"))
+    live.raw("PATCH", "/account", '{"keepDays": 7}')
+    news = {
+        "to": RECIPIENT,
+        "subject": "News",
+        "html": "<p>Hello</p>",
+    }  # one with a link stays unsent
+    end("whose content is kept", accept(news, key="order-6"))
+    call(f"/emails/{newest(live)}/resend", "send again, without a key")
+    service.jobs()
+    live.raw("PATCH", "/account", '{"keepDays": 0}')
+    return counts
 
 
 def measure_smtp(key: str) -> dict[str, Count]:
