@@ -5,7 +5,6 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -120,7 +119,9 @@ def _declared() -> Iterator[tuple[str, dict[str, Any]]]:
                     for field in ("body", "response")
                     if isinstance(fields.get(field), str)
                 }
-                whose = asdict(callers or Callers((KEY,)))
+                given = callers or Callers((KEY,))
+                names = ("security", "scope", "takes_account")
+                whose = {field: getattr(given, field) for field in names}
                 text = {"function": path.parent.name, **_text_of(run)}
                 yield name, {"route": rule, **whose, **text, **fields, **types}
 

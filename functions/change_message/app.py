@@ -1,11 +1,13 @@
 """PATCH /v1/emails/{message_id}, and cancel, release, content, resend and kept below."""
 
-from pillarbox.application.sending.changes import Caller
+from typing import Any
+from uuid import UUID
+
 from pillarbox.domain.accounts.key import ACCOUNT_WRITE, EMAILS_CONTENT, EMAILS_SEND
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id, routes
-from pillarbox.http.callers import known, members
+from pillarbox.http.callers import KnownCaller, MemberCaller, known, members
 from pillarbox.http.messages.changes import (
     MessageContent,
     RescheduleRequest,
@@ -13,13 +15,12 @@ from pillarbox.http.messages.changes import (
     read_resend,
     read_time,
 )
-from pillarbox.http.messages.replies import Reply, SendResult, reply, reply_stored, send_result
+from pillarbox.http.messages.replies import Reply, SendResult, reply_stored, send_result
 from pillarbox.http.messages.views import HeldContent, MessageDetail, check_shown, message_detail
-from pillarbox.http.requests import read_credential, read_uuid, request_origin
 from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route(
@@ -28,7 +29,7 @@ route = routes(app)
     body=RescheduleRequest,
     response=MessageDetail,
 )
-def reschedule_message(message_id: str) -> Reply:
+def reschedule_message(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
     """Reschedule a message.
 
     Gives a message another time: at least a minute and at most 30 days ahead, and at most 30 days
@@ -36,14 +37,12 @@ def reschedule_message(message_id: str) -> Reply:
 
     Errors: `not_cancelable`, `rate_limit_exceeded`.
     """
-    caller, identifier = _caller(), read_uuid(message_id, "message_id")
     account_id, due_at = caller.account.account_id, read_time(app.current_event)
-    changes = services().changes
-    return _changed(changes.reschedule(account_id, identifier, due_at, caller))
+    return _changed(services().changes.reschedule(account_id, message_id, due_at, caller))
 
 
 @route("POST /v1/emails/{message_id}/cancel", known(EMAILS_SEND), response=MessageDetail)
-def cancel_message(message_id: str) -> Reply:
+def cancel_message(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
     """Cancel a message.
 
     A scheduled or held message that no worker has taken is never sent after this. Its status is
@@ -52,12 +51,11 @@ def cancel_message(message_id: str) -> Reply:
 
     Errors: `not_cancelable`.
     """
-    caller, identifier = _caller(), read_uuid(message_id, "message_id")
-    return _changed(services().changes.cancel(caller.account.account_id, identifier, caller))
+    return _changed(services().changes.cancel(caller.account.account_id, message_id, caller))
 
 
 @route("POST /v1/emails/{message_id}/release", known(EMAILS_SEND), response=MessageDetail)
-def release_message(message_id: str) -> Reply:
+def release_message(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
     """Release a held message.
 
     Sends a held message now. A repetition changes nothing. One with `awaitsOwner` is released in
@@ -65,8 +63,7 @@ def release_message(message_id: str) -> Reply:
 
     Errors: `not_cancelable`, `confirmation_required`, `recipient_not_allowed`.
     """
-    caller, identifier = _caller(), read_uuid(message_id, "message_id")
-    return _changed(services().changes.release(caller, identifier, check=_check_shown))
+    return _changed(services().changes.release(caller, message_id, check=_check_shown))
 
 
 def _check_shown(mail: Mail) -> None:
@@ -78,7 +75,7 @@ def _check_shown(mail: Mail) -> None:
 
 
 @route("GET /v1/emails/{message_id}/content", members(ACCOUNT_WRITE), response=HeldContent)
-def get_held_content(message_id: str) -> Reply:
+def get_held_content(owner: MemberCaller, message_id: UUID) -> dict[str, Any]:
     """Read an agent's email.
 
     What an email with `awaitsOwner` is, for the owner who may release it. No other content can be
@@ -89,14 +86,10 @@ def get_held_content(message_id: str) -> Reply:
     from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
         rehearsal_of,
     )
-    from pillarbox.http.sign_in.wire import read_session  # noqa: PLC0415  keys need none
 
-    session = read_session(app.current_event)
-    owner = services().session_authentication.authenticate_member(session, ACCOUNT_WRITE)
-    identifier = read_uuid(message_id, "message_id")
     services().slow_requests.take(owner.account.account_id)
-    mail = services().changes.content_for_owner(owner.account.account_id, identifier)
-    return reply(HeldContent.of(rehearsal_of(mail, utc_now())))
+    mail = services().changes.content_for_owner(owner.account.account_id, message_id)
+    return HeldContent.of(rehearsal_of(mail, utc_now()))
 
 
 @route(
@@ -107,7 +100,7 @@ def get_held_content(message_id: str) -> Reply:
     response=SendResult,
     idempotent=True,
 )
-def resend_message(message_id: str) -> Reply:
+def resend_message(caller: KnownCaller, message_id: UUID) -> Reply:
     """Send a message again.
 
     Sends the kept content of a message again, as a new message with `resendOf`: to the same
@@ -119,11 +112,10 @@ def resend_message(message_id: str) -> Reply:
     `no_verified_sender`, `upgrade_required`, `recipient_not_allowed`, `confirmation_required`,
     `sending_paused`, `rate_limit_exceeded`, `daily_limit_exceeded`, `monthly_limit_exceeded`.
     """
-    caller, identifier = _caller(), read_uuid(message_id, "message_id")
     request = read_resend(app.current_event)
     response = services().send_again.submit(
         caller,
-        identifier,
+        message_id,
         request.to,
         request.idempotency_digest,
         request_id=request_id(app.current_event.raw_event),
@@ -134,7 +126,7 @@ def resend_message(message_id: str) -> Reply:
 
 
 @route("GET /v1/emails/{message_id}/kept", known(EMAILS_CONTENT), response=MessageContent)
-def get_kept_content(message_id: str) -> Reply:
+def get_kept_content(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
     """Read the content of a message.
 
     What was handed over, if the account keeps it: the HTML, the text, the names of the files, and a
@@ -143,19 +135,11 @@ def get_kept_content(message_id: str) -> Reply:
 
     Errors: `content_not_found`.
     """
-    caller, identifier = _caller(EMAILS_CONTENT), read_uuid(message_id, "message_id")
-    return reply(MessageContent.of(services().content_reading.read(caller, identifier)))
+    return MessageContent.of(services().content_reading.read(caller, message_id))
 
 
-def _changed(message: Message) -> Reply:
-    return reply(message_detail(message, services().region))
-
-
-def _caller(scope: str = EMAILS_SEND) -> Caller:
-    event = app.current_event
-    return services().caller_authentication.authenticate(
-        read_credential(event), scope, origin=request_origin(event)
-    )
+def _changed(message: Message) -> dict[str, Any]:
+    return message_detail(message, services().region)
 
 
 load(lambda it: (it.caller_authentication, it.changes))

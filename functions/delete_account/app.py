@@ -1,23 +1,20 @@
 """DELETE /v1/operator/accounts/{account_id}: delete an account with everything that it has."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
 from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import operating
-from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.operator.replies import DeletionState
 from pillarbox.http.operator.wire import DeletionQuery
-from pillarbox.http.query import read_query
-from pillarbox.http.requests import read_caller
 from pillarbox.wiring import load, services, utc_now
 
 #: How long one request deletes: well within the gateway's 29 seconds.
 _TIME: Final = timedelta(seconds=20)
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route(
@@ -26,7 +23,7 @@ route = routes(app)
     query=DeletionQuery,
     response=DeletionState,
 )
-def delete_operated_account(account_id: str) -> Reply:
+def delete_operated_account(_: str, account_id: str, query: DeletionQuery) -> dict[str, Any]:
     """Delete an account.
 
     Deletes an account and all its messages, statistics, templates, suppressions and keys. Nothing
@@ -35,10 +32,9 @@ def delete_operated_account(account_id: str) -> Reply:
     is true. After that the account is not found.
     """
     until = utc_now() + _TIME
-    services().operator_authentication.manage(read_caller(app.current_event), ACCOUNTS_WRITE)
-    query, deletion = read_query(app.current_event, DeletionQuery), services().account_deletion
+    deletion = services().account_deletion
     plan = deletion.plan(account_id, drop_pending=query.drop_pending)
-    return reply(DeletionState.of(deletion.delete(plan, until=until), id=account_id))
+    return DeletionState.of(deletion.delete(plan, until=until), id=account_id)
 
 
 load(lambda it: (it.operator_authentication, it.account_deletion))

@@ -1,16 +1,14 @@
 """/v1/templates…: write, preview, publish and try the templates of an account."""
 
+from typing import Any
 from uuid import UUID
 
 from pillarbox.domain.accounts.key import DRAFTS_READ, DRAFTS_WRITE, TEMPLATES_WRITE
-from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import build_app, entrypoint, request_id, routes
-from pillarbox.http.callers import managing, members
-from pillarbox.http.messages.replies import Reply, SendResult, reply, reply_stored, send_result
-from pillarbox.http.query import VersionsQuery, read_query
-from pillarbox.http.requests import read_caller, read_known, read_uuid
-from pillarbox.http.sign_in.wire import read_session
+from pillarbox.http.callers import Manager, MemberCaller, managing, members
+from pillarbox.http.messages.replies import Reply, SendResult, reply_stored, send_result
+from pillarbox.http.query import VersionsQuery
+from pillarbox.http.requests import read_known
 from pillarbox.http.templates.replies import (
     DraftItem,
     DraftList,
@@ -38,7 +36,7 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route(
@@ -49,7 +47,7 @@ route = routes(app)
     status=201,
     creates_named=True,
 )
-def create_template() -> Reply:
+def create_template(principal: Manager) -> dict[str, Any]:
     """Begin a template.
 
     Creates a draft from a starter template with the account's brand, from HTML, or with a few
@@ -57,17 +55,17 @@ def create_template() -> Reply:
 
     Errors: `template_not_found`, `template_limit_exceeded`, `rate_limit_exceeded`.
     """
-    principal = _author()
+    _count_draft(principal)
     new = read_new_template(app.current_event)
-    account_id, editing = _account(principal), services().template_editing
+    account_id, editing = principal.account.account_id, services().template_editing
     with services().creations.beside(
         read_known(app.current_event),
         f"template of {account_id}",
         new.name,
         lambda: editing.ids_of(account_id, new.name),
     ):
-        state = editing.create(account_id, new, _by(principal))
-    return reply(DraftItem.of(state), 201)
+        state = editing.create(account_id, new, principal.actor)
+    return DraftItem.of(state)
 
 
 @route(
@@ -76,7 +74,7 @@ def create_template() -> Reply:
     body=RenderTemplateRequest,
     response=RenderedItem,
 )
-def render_template() -> Reply:
+def render_template(principal: Manager) -> dict[str, Any]:
     """Preview a source.
 
     Renders a source with the engine that sends use, and checks it. Nothing is stored. A value that
@@ -85,34 +83,33 @@ def render_template() -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    principal = _reader()
     source, values, template_id = read_render(app.current_event)
-    services().render_budget.take(_account(principal), 1 if source.default is None else 2)
+    services().render_budget.take(principal.account.account_id, 1 if source.default is None else 2)
     rendered = services().render_source(source, values, principal.account.brand)
     if template_id is None:
-        return reply(RenderedItem.of(rendered))
+        return RenderedItem.of(rendered)
     required = (variable.path for variable in rendered.variables if variable.required)
     traffic = services().template_traffic.check(principal.account, str(template_id), required)
-    return reply(RenderedItem.of(rendered, problems=[*rendered.problems, *traffic]))
+    return RenderedItem.of(rendered, problems=[*rendered.problems, *traffic])
 
 
 @route("GET /v1/templates/drafts", managing(DRAFTS_READ), response=DraftList)
-def list_drafts() -> Reply:
+def list_drafts(principal: Manager) -> dict[str, Any]:
     """List drafts.
 
     The saved drafts, also of templates that are not published yet. The newest templates come first.
     """
-    return reply(DraftList.of(items=services().template_editing.drafts(_account(_reader()))))
+    return DraftList.of(items=services().template_editing.drafts(principal.account.account_id))
 
 
 @route("GET /v1/templates/{id}/draft", managing(DRAFTS_READ), response=DraftItem)
-def get_draft(template_id: str) -> Reply:
+def get_draft(principal: Manager, template_id: UUID) -> dict[str, Any]:
     """Get a draft.
 
     The draft of a template, or what is published if there is none.
     """
-    account_id = _account(_reader())
-    return reply(DraftItem.of(services().template_editing.draft(account_id, _id(template_id))))
+    account_id = principal.account.account_id
+    return DraftItem.of(services().template_editing.draft(account_id, template_id))
 
 
 @route(
@@ -122,21 +119,26 @@ def get_draft(template_id: str) -> Reply:
     response=DraftItem,
     takes_revision=True,
 )
-def save_draft(template_id: str) -> Reply:
+def save_draft(principal: Manager, template_id: UUID) -> dict[str, Any]:
     """Save a draft.
 
     Replaces a revision of the draft. The source may have faults until it is published.
 
     Errors: `rate_limit_exceeded`.
     """
-    principal = _author()
-    found, revision = _id(template_id), read_revision(app.current_event)
+    _count_draft(principal)
+    revision = read_revision(app.current_event)
     change, samples = read_draft(app.current_event)
     with showing_conflicts():
         state = services().template_editing.save(
-            _account(principal), found, change, samples, revision=revision, by=_by(principal)
+            principal.account.account_id,
+            template_id,
+            change,
+            samples,
+            revision=revision,
+            by=principal.actor,
         )
-    return reply(DraftItem.of(state))
+    return DraftItem.of(state)
 
 
 @route(
@@ -145,7 +147,7 @@ def save_draft(template_id: str) -> Reply:
     response=PublishedItem,
     takes_revision=True,
 )
-def publish_template(template_id: str) -> Reply:
+def publish_template(principal: Manager, template_id: UUID) -> dict[str, Any]:
     """Publish a draft.
 
     Makes the draft the next version, which emails use from now on. Emails that were accepted before
@@ -154,14 +156,13 @@ def publish_template(template_id: str) -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    principal = _principal()
-    found, revision = _id(template_id), read_revision(app.current_event)
+    revision = read_revision(app.current_event)
     with showing_conflicts():
         template = services().template_editing.publish(
-            _account(principal), found, revision=revision, by=_by(principal)
+            principal.account.account_id, template_id, revision=revision, by=principal.actor
         )
     problems = services().template_traffic.check_published(principal.account, template)
-    return reply(PublishedItem.of(template, problems=problems))
+    return PublishedItem.of(template, problems=problems)
 
 
 @route(
@@ -170,30 +171,29 @@ def publish_template(template_id: str) -> Reply:
     query=VersionsQuery,
     response=VersionList,
 )
-def list_versions(template_id: str) -> Reply:
+def list_versions(principal: Manager, template_id: UUID, query: VersionsQuery) -> dict[str, Any]:
     """List versions.
 
     What was published, the newest first.
     """
-    account_id, found = _account(_reader()), _id(template_id)
-    query = read_query(app.current_event, VersionsQuery)
+    account_id = principal.account.account_id
     versions, published = services().template_editing.versions(
-        account_id, found, query.limit, int(query.cursor) if query.cursor else None
+        account_id, template_id, query.limit, int(query.cursor) if query.cursor else None
     )
-    return reply(version_list(versions, published, query.limit))
+    return version_list(versions, published, query.limit)
 
 
 @route("GET /v1/templates/{id}/versions/{version}", managing(DRAFTS_READ), response=VersionDetail)
-def get_version(template_id: str, version: str) -> Reply:
+def get_version(principal: Manager, template_id: UUID, version: str) -> dict[str, Any]:
     """Get a version.
 
     A version with its source and its HTML.
     """
-    account_id, found = _account(_reader()), _id(template_id)
+    account_id = principal.account.account_id
     detail, published = services().template_editing.version(
-        account_id, found, read_version(version)
+        account_id, template_id, read_version(version)
     )
-    return reply(VersionDetail.of(detail, published=detail.version == published))
+    return VersionDetail.of(detail, published=detail.version == published)
 
 
 @route(
@@ -203,35 +203,39 @@ def get_version(template_id: str, version: str) -> Reply:
     response=DraftItem,
     takes_revision=True,
 )
-def restore_version(template_id: str) -> Reply:
+def restore_version(principal: Manager, template_id: UUID) -> dict[str, Any]:
     """Restore a version.
 
     Replaces the draft by a version. It is not published.
 
     Errors: `version_not_found`, `rate_limit_exceeded`.
     """
-    principal = _author()
-    found, revision = _id(template_id), read_revision(app.current_event)
+    _count_draft(principal)
+    revision = read_revision(app.current_event)
     version = read_body(app.current_event, RestoreVersionRequest).version
     with showing_conflicts():
         state = services().template_editing.restore(
-            _account(principal), found, version, revision=revision, by=_by(principal)
+            principal.account.account_id,
+            template_id,
+            version,
+            revision=revision,
+            by=principal.actor,
         )
-    return reply(DraftItem.of(state))
+    return DraftItem.of(state)
 
 
 @route("POST /v1/templates/{id}/duplicate", managing(DRAFTS_WRITE), response=DraftItem, status=201)
-def duplicate_template(template_id: str) -> Reply:
+def duplicate_template(principal: Manager, template_id: UUID) -> dict[str, Any]:
     """Duplicate a template.
 
     Begins a template with the draft of this one.
 
     Errors: `template_limit_exceeded`, `rate_limit_exceeded`.
     """
-    principal = _author()
+    _count_draft(principal)
     editing = services().template_editing
-    state = editing.duplicate(_account(principal), _id(template_id), _by(principal))
-    return reply(DraftItem.of(state), 201)
+    state = editing.duplicate(principal.account.account_id, template_id, principal.actor)
+    return DraftItem.of(state)
 
 
 @route(
@@ -240,7 +244,7 @@ def duplicate_template(template_id: str) -> Reply:
     body=TestTemplateRequest,
     response=SendResult,
 )
-def test_template(template_id: str) -> Reply:
+def test_template(principal: MemberCaller, template_id: UUID) -> Reply:
     """Send a test.
 
     Sends the draft to a member of the account. The email counts like any other. If the account has
@@ -249,14 +253,11 @@ def test_template(template_id: str) -> Reply:
     Errors: `invalid_recipient`, `recipient_not_allowed`, `recipient_suppressed`, `sending_paused`,
     `daily_limit_exceeded`, `monthly_limit_exceeded`.
     """
-    token = read_session(app.current_event)
-    principal = services().session_authentication.authenticate_member(token, TEMPLATES_WRITE)
-    found = _id(template_id)
     to, locale, values = read_test(app.current_event)
-    services().render_budget.take(_account(principal))
+    services().render_budget.take(principal.account.account_id)
     response = services().template_trial.send(
         principal,
-        found,
+        template_id,
         to=to,
         locale=locale,
         values=values,
@@ -266,33 +267,8 @@ def test_template(template_id: str) -> Reply:
     return reply_stored(response)
 
 
-def _principal() -> Principal | MemberPrincipal:
-    """Return who writes templates."""
-    return services().caller_authentication.manage(read_caller(app.current_event), DRAFTS_WRITE)
-
-
-def _author() -> Principal | MemberPrincipal:
-    """Return who stores a draft."""
-    principal = _principal()
-    services().render_budget.take_draft(_account(principal))
-    return principal
-
-
-def _reader() -> Principal | MemberPrincipal:
-    """Return who reads what others write, and its preview."""
-    return services().caller_authentication.manage(read_caller(app.current_event), DRAFTS_READ)
-
-
-def _account(principal: Principal | MemberPrincipal) -> str:
-    return principal.account.account_id
-
-
-def _by(principal: Principal | MemberPrincipal) -> str:
-    return principal.actor
-
-
-def _id(template_id: str) -> UUID:
-    return read_uuid(template_id, "id")
+def _count_draft(principal: Manager) -> None:
+    services().render_budget.take_draft(principal.account.account_id)
 
 
 load(lambda it: (it.session_authentication, it.template_editing, it.render_source))

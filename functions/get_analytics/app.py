@@ -1,23 +1,22 @@
 """GET /v1/emails/analytics: count an account's messages (contract 4.5)."""
 
+from typing import Any
+
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import known
+from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.messages.history_query import AnalyticsQuery
-from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.messages.views import AnalyticsResult, analytics_result
-from pillarbox.http.query import read_query
-from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route(
     "GET /v1/emails/analytics", known(EMAILS_READ), query=AnalyticsQuery, response=AnalyticsResult
 )
-def get_analytics() -> Reply:
+def get_analytics(caller: KnownCaller, query: AnalyticsQuery) -> dict[str, Any]:
     """Get analytics.
 
     Figures of the messages that were created within a time range: at most 31 days by the hour, or
@@ -26,16 +25,11 @@ def get_analytics() -> Reply:
     reached `sent`. What was called off before (`canceled`, `not_released`, `key_revoked`) is no
     error.
     """
-    event = app.current_event
-    principal = services().caller_authentication.authenticate(
-        read_credential(event), EMAILS_READ, origin=request_origin(event)
-    )
-    query = read_query(app.current_event, AnalyticsQuery)
-    account = principal.account
+    account = caller.account
     analytics = services().history_queries.analytics(
         account.account_id, *query.window, query.bucket, account.shards, subset=query.subset
     )
-    return reply(analytics_result(analytics, query.since, query.until, query.bucket))
+    return analytics_result(analytics, query.since, query.until, query.bucket)
 
 
 load(lambda it: (it.caller_authentication, it.history_queries))

@@ -2,31 +2,24 @@
 
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import known
+from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.messages.history_query import MessagesQuery
 from pillarbox.http.messages.replies import Reply, reply_page
 from pillarbox.http.messages.views import MessageItem, MessagePage
-from pillarbox.http.query import read_query
-from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("GET /v1/emails", known(EMAILS_READ), query=MessagesQuery, response=MessagePage)
-def list_messages() -> Reply:
+def list_messages(caller: KnownCaller, query: MessagesQuery) -> Reply:
     """List messages.
 
     The account's messages in descending order of the field that `sortBy` names. A message is listed
     as soon as it is accepted.
     """
-    event = app.current_event
-    principal = services().caller_authentication.authenticate(
-        read_credential(event), EMAILS_READ, origin=request_origin(event)
-    )
-    query = read_query(app.current_event, MessagesQuery)
-    account = principal.account
+    account = caller.account
     request = query.to_request().of(account)
     page = services().history_queries.page(account.account_id, request, account.shards)
     return reply_page(

@@ -1,19 +1,19 @@
 """GET /v1/starter-templates: list the built-in templates (contract 4.6)."""
 
+from typing import Any
+
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import known
-from pillarbox.http.messages.replies import Reply, reply
+from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.messages.views import StarterItem
-from pillarbox.http.requests import read_credential, request_origin
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("GET /v1/starter-templates", known(), response=list[StarterItem])
-def list_starter_templates() -> Reply:
+def list_starter_templates(_: KnownCaller) -> list[dict[str, Any]]:
     """List starter templates.
 
     The ten built-in templates. Both types of keys may list them. `variables` of a send:
@@ -22,11 +22,7 @@ def list_starter_templates() -> Reply:
     is left out comes from the brand of the account (`PATCH /api/v1/account`): `company_address`,
     `support_email` (without one, the `replyTo` or the sender), and `action_url` of `welcome`.
     """
-    event = app.current_event
-    services().caller_authentication.authenticate(
-        read_credential(event), origin=request_origin(event)
-    )
-    return reply([StarterItem.of(starter) for starter in list_starters()])
+    return [StarterItem.of(starter) for starter in list_starters()]
 
 
 load(lambda it: it.caller_authentication)

@@ -2,29 +2,24 @@
 
 from pillarbox.domain.accounts.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import managing
+from pillarbox.http.callers import Manager, managing
 from pillarbox.http.messages.replies import Reply, reply_page
 from pillarbox.http.messages.views import SavedTemplatePage, TemplateItem
-from pillarbox.http.query import TemplatesQuery, read_query
-from pillarbox.http.requests import read_caller
+from pillarbox.http.query import TemplatesQuery
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route(
     "GET /v1/templates", managing(TEMPLATES_READ), query=TemplatesQuery, response=SavedTemplatePage
 )
-def list_templates() -> Reply:
+def list_templates(principal: Manager, query: TemplatesQuery) -> Reply:
     """List saved templates.
 
     The newest first. Internal copies of templates are not listed.
     """
-    principal = services().caller_authentication.manage(
-        read_caller(app.current_event), TEMPLATES_READ
-    )
-    query = read_query(app.current_event, TemplatesQuery)
     page = services().template_library.page(
         principal.account.account_id, skip=query.skip, limit=query.limit
     )

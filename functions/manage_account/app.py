@@ -1,5 +1,7 @@
 """GET and PATCH /v1/account, its log, alerts, and /v1/suppressions…: the account of a caller."""
 
+from typing import Any
+
 from pillarbox.application.accounts.suppressions import SuppressionImport
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import LogPart
@@ -9,8 +11,6 @@ from pillarbox.domain.accounts.key import (
     SUPPRESSIONS_READ,
     SUPPRESSIONS_WRITE,
 )
-from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     AccountDetail,
     AccountLog,
@@ -31,46 +31,41 @@ from pillarbox.http.accounts.wire import (
     read_address,
 )
 from pillarbox.http.app import App, build_app, entrypoint, routes
-from pillarbox.http.callers import managing, members
-from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.query import read_query
-from pillarbox.http.requests import read_caller
-from pillarbox.http.sign_in.wire import read_session
-from pillarbox.http.wire import read_body
+from pillarbox.http.callers import Manager, MemberCaller, managing, members
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("GET /v1/account", managing(ACCOUNT_READ), response=AccountDetail)
-def get_account() -> Reply:
+def get_account(principal: Manager) -> dict[str, Any]:
     """Get the account.
 
     The account with its plan, its limits and what is left of them, and its brand.
     """
-    return _reply_account(_account(ACCOUNT_READ))
+    return _detail(principal.account)
 
 
 @route(
     "PATCH /v1/account", managing(ACCOUNT_WRITE), body=ChangeAccountRequest, response=AccountDetail
 )
-def change_account() -> Reply:
+def change_account(owner: Manager) -> dict[str, Any]:
     """Change the account.
 
     A field that is left out does not change, and an empty text removes a setting. Plan and limits
     are the operator's.
     """
-    owner, changes = _member(ACCOUNT_WRITE), read_account_changes(app.current_event)
+    changes = read_account_changes(app.current_event)
     account_id = owner.account.account_id
     changed = services().accounts.update(account_id, changes, member=owner.actor)
-    return _reply_account(changed)
+    return _detail(changed)
 
 
 @route(
     "POST /v1/account/resume", members(ACCOUNT_WRITE), body=ResumeRequest, response=AccountDetail
 )
-def resume_sending() -> Reply:
+def resume_sending(owner: MemberCaller, body: ResumeRequest) -> dict[str, Any]:
     """End a pause.
 
     Ends a pause of the account, a key or a template, and names what caused it. An owner can do that
@@ -79,15 +74,13 @@ def resume_sending() -> Reply:
 
     Errors: `sending_paused`.
     """
-    owner = _owner()
-    body = read_body(app.current_event, ResumeRequest)
     account_id = owner.account.account_id
     resumed = services().resuming.by_owner(account_id, body.key, body.cause, by=owner.actor)
-    return _reply_account(resumed)
+    return _detail(resumed)
 
 
 @route("GET /v1/account/log", managing(ACCOUNT_READ), query=LogQuery, response=AccountLog)
-def get_account_log() -> Reply:
+def get_account_log(principal: Manager, query: LogQuery) -> dict[str, Any]:
     """Get the account's log.
 
     What operators of the service did to the account: changes of its plan, its limits and other
@@ -98,22 +91,21 @@ def get_account_log() -> Reply:
 
     Errors: `key_not_found`.
     """
-    account_id = _account(ACCOUNT_READ).account_id
-    query = read_query(app.current_event, LogQuery)
+    account_id = principal.account.account_id
     tree = services().key_tree(account_id, query.key) if query.key else None
     page = services().accounts.log_page(
         account_id, query.limit, query.cursor, calls=query.part is LogPart.CALLS, by=tree
     )
-    return reply(AccountLog.of(page))
+    return AccountLog.of(page)
 
 
 @route("GET /v1/account/alerts", managing(ACCOUNT_WRITE), response=AlertDetail)
-def get_alerts() -> Reply:
+def get_alerts(principal: Manager) -> dict[str, Any]:
     """Get the alerts.
 
     What the owners of the account hear of, and how. At first they get an email about everything.
     """
-    return _reply_alerts(_account(ACCOUNT_WRITE).account_id)
+    return _alerts_of(principal.account.account_id)
 
 
 @route(
@@ -122,7 +114,7 @@ def get_alerts() -> Reply:
     body=ChangeAlertsRequest,
     response=AlertDetail,
 )
-def change_alerts() -> Reply:
+def change_alerts(owner: Manager, body: ChangeAlertsRequest) -> dict[str, Any]:
     """Change the alerts.
 
     Turns kinds of alerts on or off, and sets the incoming webhook of a room in Slack or Teams. Its
@@ -130,21 +122,19 @@ def change_alerts() -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    owner = _member(ACCOUNT_WRITE)
-    changes = read_body(app.current_event, ChangeAlertsRequest).changes
-    services().alert_choices.change(owner.account.account_id, changes, by=owner.actor)
-    return _reply_alerts(owner.account.account_id)
+    services().alert_choices.change(owner.account.account_id, body.changes, by=owner.actor)
+    return _alerts_of(owner.account.account_id)
 
 
 @route("POST /v1/account/alerts/test", members(ACCOUNT_WRITE), response=AlertTestResult)
-def test_alerts() -> Reply:
+def test_alerts(owner: MemberCaller) -> dict[str, Any]:
     """Send a test alert.
 
     Posts a test to the chat, and sends one by email in a minute or two.
 
     Errors: `rate_limit_exceeded`.
     """
-    return reply(AlertTestResult.of(services().alert_choices.test(_owner().account)))
+    return AlertTestResult.of(services().alert_choices.test(owner.account))
 
 
 @route(
@@ -153,15 +143,14 @@ def test_alerts() -> Reply:
     query=SuppressionsQuery,
     response=SuppressionPage,
 )
-def list_suppressions() -> Reply:
+def list_suppressions(principal: Manager, query: SuppressionsQuery) -> dict[str, Any]:
     """List suppressions.
 
     The addresses that the account does not send to, sorted by address.
     """
-    account_id = _account(SUPPRESSIONS_READ).account_id
-    query = read_query(app.current_event, SuppressionsQuery)
+    account_id = principal.account.account_id
     page = services().suppression_list.page(account_id, query.start, query.cursor, query.limit)
-    return reply(SuppressionPage.of(page))
+    return SuppressionPage.of(page)
 
 
 @route(
@@ -171,7 +160,7 @@ def list_suppressions() -> Reply:
     response=AddedSuppressions,
     status=201,
 )
-def add_suppressions() -> Reply:
+def add_suppressions(principal: Manager, body: AddSuppressionsRequest) -> dict[str, Any]:
     """Add suppressions.
 
     Suppresses an address, or many at once: of these, the valid ones are added and the others are
@@ -179,51 +168,34 @@ def add_suppressions() -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    account_id = _account(SUPPRESSIONS_WRITE).account_id
-    body = read_body(app.current_event, AddSuppressionsRequest)
+    account_id = principal.account.account_id
     if body.addresses is not None:
         added = services().suppression_list.add_all(account_id, body.addresses)
     else:
         one = services().suppression_list.add(account_id, body.address or "")
         added = SuppressionImport([one], [])
-    return reply(AddedSuppressions.of(added), 201)
+    return AddedSuppressions.of(added)
 
 
 @route("DELETE /v1/suppressions/{address}", managing(SUPPRESSIONS_WRITE))
-def remove_suppression(address: str) -> Reply:
+def remove_suppression(principal: Manager, address: str) -> None:
     """Remove a suppression.
 
     The account can send to the address again. It also leaves Amazon SES's own list.
 
     Errors: `suppression_not_found`, `rate_limit_exceeded`.
     """
-    account_id = _account(SUPPRESSIONS_WRITE).account_id
+    account_id = principal.account.account_id
     services().suppression_list.remove(account_id, read_address(address))
-    return reply_nothing()
 
 
-def _reply_account(account: Account) -> Reply:
-    return reply(account_detail(account, services().account_usage.of(account)))
+def _detail(account: Account) -> dict[str, Any]:
+    return account_detail(account, services().account_usage.of(account))
 
 
-def _reply_alerts(account_id: str) -> Reply:
+def _alerts_of(account_id: str) -> dict[str, Any]:
     settings, last = services().alert_choices.of(account_id)
-    return reply(
-        AlertDetail.of(settings, last_post=last, chat_allowed=services().settings.webhooks)
-    )
-
-
-def _owner() -> MemberPrincipal:
-    token = read_session(app.current_event)
-    return services().session_authentication.authenticate_member(token, ACCOUNT_WRITE)
-
-
-def _account(scope: str) -> Account:
-    return _member(scope).account
-
-
-def _member(scope: str) -> Principal | MemberPrincipal:
-    return services().caller_authentication.manage(read_caller(app.current_event), scope)
+    return AlertDetail.of(settings, last_post=last, chat_allowed=services().settings.webhooks)
 
 
 def _resend() -> App:

@@ -1,10 +1,9 @@
 """/v1/domains…, /v1/senders… and /v1/domain-records: what an account sends from."""
 
+from typing import Any
 from urllib.parse import unquote
 
 from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE, SENDERS_WRITE
-from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.accounts.replies import (
     DomainDetail,
     DomainItem,
@@ -16,24 +15,21 @@ from pillarbox.http.accounts.replies import (
 )
 from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, DomainLinkRequest
 from pillarbox.http.app import App, build_app, entrypoint, routes
-from pillarbox.http.callers import ANYONE, managing
-from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_caller
-from pillarbox.http.wire import read_body
+from pillarbox.http.callers import ANYONE, Manager, managing
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("GET /v1/domains", managing(DOMAINS_READ), response=DomainList)
-def list_domains() -> Reply:
+def list_domains(principal: Manager) -> dict[str, Any]:
     """List domains.
 
     All domains of the account, at most twenty, with the DNS records that each needs.
     """
-    account_id = _account_id(DOMAINS_READ)
-    return reply(DomainList.of(items=services().account_domains.of_account(account_id)))
+    account_id = principal.account.account_id
+    return DomainList.of(items=services().account_domains.of_account(account_id))
 
 
 @route(
@@ -43,7 +39,7 @@ def list_domains() -> Reply:
     response=DomainItem,
     status=201,
 )
-def add_domain() -> Reply:
+def add_domain(principal: Manager, body: AddDomainRequest) -> dict[str, Any]:
     """Add a domain.
 
     The first of its DNS records, `OWNERSHIP`, shows that the domain is yours. When DNS has it, the
@@ -53,16 +49,14 @@ def add_domain() -> Reply:
 
     Errors: `domain_limit_exceeded`, `rate_limit_exceeded`.
     """
-    principal = _principal(DOMAINS_WRITE)
-    body = read_body(app.current_event, AddDomainRequest)
     domain = services().account_domains.add(
         principal.account.account_id, body.domain, body.mail_from, by=principal.actor
     )
-    return reply(DomainItem.of(domain), 201)
+    return DomainItem.of(domain)
 
 
 @route("GET /v1/domains/{domain}", managing(DOMAINS_READ), response=DomainDetail)
-def get_domain(domain: str) -> Reply:
+def get_domain(principal: Manager, domain: str) -> dict[str, Any]:
     """Get a domain.
 
     The domain with what DNS says of each record now. DNS has two seconds to answer. A proof counts
@@ -72,12 +66,12 @@ def get_domain(domain: str) -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    account_id = _account_id(DOMAINS_READ)
-    return reply(DomainDetail.of(services().account_domains.show(account_id, unquote(domain))))
+    account_id = principal.account.account_id
+    return DomainDetail.of(services().account_domains.show(account_id, unquote(domain)))
 
 
 @route("POST /v1/domains/{domain}", managing(DOMAINS_WRITE), response=DomainDetail)
-def restart_domain(domain: str) -> Reply:
+def restart_domain(principal: Manager, domain: str) -> dict[str, Any]:
     """Check a failed domain again.
 
     SES looks for the DKIM records for 72 hours. If it has given up, it begins again, and the
@@ -86,51 +80,47 @@ def restart_domain(domain: str) -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    account_id = _account_id(DOMAINS_WRITE)
-    return reply(DomainDetail.of(services().account_domains.restart(account_id, unquote(domain))))
+    account_id = principal.account.account_id
+    return DomainDetail.of(services().account_domains.restart(account_id, unquote(domain)))
 
 
 @route("DELETE /v1/domains/{domain}", managing(DOMAINS_WRITE))
-def remove_domain(domain: str) -> Reply:
+def remove_domain(principal: Manager, domain: str) -> None:
     """Remove a domain.
 
     The account can no longer have senders of the domain.
 
     Errors: `domain_in_use`.
     """
-    principal = _principal(DOMAINS_WRITE)
     account_id, name = principal.account.account_id, unquote(domain)
     services().account_domains.remove(account_id, name, by=principal.actor)
-    return reply_nothing()
 
 
 @route(
     "POST /v1/domains/{domain}/link", managing(DOMAINS_WRITE), response=DomainLinkItem, status=201
 )
-def share_domain(domain: str) -> Reply:
+def share_domain(principal: Manager, domain: str) -> dict[str, Any]:
     """Create a link to the DNS records.
 
     Anyone who has the link sees the DNS records of this domain, what DNS says of them and nothing
     else, without signing in. It works for 14 days. A new one ends the old one.
     """
-    principal = _principal(DOMAINS_WRITE)
     account_id, name = principal.account.account_id, unquote(domain)
     link = services().domain_links.create(account_id, name, by=principal.actor)
-    return reply(DomainLinkItem.of(link), 201)
+    return DomainLinkItem.of(link)
 
 
 @route("DELETE /v1/domains/{domain}/link", managing(DOMAINS_WRITE))
-def end_domain_link(domain: str) -> Reply:
+def end_domain_link(principal: Manager, domain: str) -> None:
     """End the link to the DNS records.
 
     The link works no longer. A domain without a link stays as it is.
     """
-    services().domain_links.revoke(_account_id(DOMAINS_WRITE), unquote(domain))
-    return reply_nothing()
+    services().domain_links.revoke(principal.account.account_id, unquote(domain))
 
 
 @route("POST /v1/domain-records", ANYONE, body=DomainLinkRequest, response=SharedDomain)
-def open_domain_link() -> Reply:
+def open_domain_link(body: DomainLinkRequest) -> dict[str, Any]:
     """Open a link to DNS records.
 
     The DNS records of one domain with what DNS says of each now, by the token that follows `#` in a
@@ -139,18 +129,17 @@ def open_domain_link() -> Reply:
 
     Errors: `domain_not_found`, `rate_limit_exceeded`.
     """
-    token = read_body(app.current_event, DomainLinkRequest).token
-    return reply(SharedDomain.of(services().domain_links.open(token)))
+    return SharedDomain.of(services().domain_links.open(body.token))
 
 
 @route("GET /v1/senders", managing(DOMAINS_READ), response=SenderList)
-def list_senders() -> Reply:
+def list_senders(principal: Manager) -> dict[str, Any]:
     """List senders.
 
     All addresses that the account sends from.
     """
-    account_id = _account_id(DOMAINS_READ)
-    return reply(SenderList.of(items=services().senders.of_account(account_id)))
+    account_id = principal.account.account_id
+    return SenderList.of(items=services().senders.of_account(account_id))
 
 
 @route(
@@ -160,50 +149,38 @@ def list_senders() -> Reply:
     response=SenderItem,
     status=201,
 )
-def add_sender() -> Reply:
+def add_sender(principal: Manager, body: AddSenderRequest) -> dict[str, Any]:
     """Add a sender.
 
     Without a default sender the new one becomes the default.
 
     Errors: `rate_limit_exceeded`.
     """
-    principal = _principal(SENDERS_WRITE)
     account_id = principal.account.account_id
-    address = read_body(app.current_event, AddSenderRequest).address
-    sender = services().member_senders.add(account_id, address, by=principal.actor)
-    return reply(SenderItem.of(sender), 201)
+    sender = services().member_senders.add(account_id, body.address, by=principal.actor)
+    return SenderItem.of(sender)
 
 
 @route("PUT /v1/senders/{sender}/default", managing(SENDERS_WRITE), response=SenderItem)
-def set_default_sender(sender: str) -> Reply:
+def set_default_sender(principal: Manager, sender: str) -> dict[str, Any]:
     """Set the default sender.
 
     Emails without `from` have it, and on a free plan every email.
 
     Errors: `no_verified_sender`.
     """
-    account_id = _account_id(SENDERS_WRITE)
-    return reply(SenderItem.of(services().senders.make_default(account_id, unquote(sender))))
+    account_id = principal.account.account_id
+    return SenderItem.of(services().senders.make_default(account_id, unquote(sender)))
 
 
 @route("DELETE /v1/senders/{sender}", managing(SENDERS_WRITE))
-def remove_sender(sender: str) -> Reply:
+def remove_sender(principal: Manager, sender: str) -> None:
     """Remove a sender.
 
     If it was the default sender, the account has none until you set another one.
     """
-    principal = _principal(SENDERS_WRITE)
     account_id = principal.account.account_id
     services().member_senders.remove(account_id, unquote(sender), by=principal.actor)
-    return reply_nothing()
-
-
-def _account_id(scope: str) -> str:
-    return _principal(scope).account.account_id
-
-
-def _principal(scope: str) -> Principal | MemberPrincipal:
-    return services().caller_authentication.manage(read_caller(app.current_event), scope)
 
 
 def _resend() -> App:

@@ -1,31 +1,26 @@
 """/v1/members… and /v1/invitations…: the members of an account, and who joins it."""
 
+from typing import Any
+
 from pillarbox.domain.accounts.key import MEMBERS_READ, MEMBERS_WRITE
-from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.sign_in.session import MemberPrincipal, SessionPrincipal
 from pillarbox.http.accounts.replies import MemberItem, MemberList, member_item
 from pillarbox.http.accounts.wire import ChangeMemberRequest, InviteMemberRequest
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import USERS, managing
-from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_caller
-from pillarbox.http.sign_in.wire import read_session
-from pillarbox.http.wire import read_body
+from pillarbox.http.callers import Manager, UserCaller, managing, users
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("GET /v1/members", managing(MEMBERS_READ), response=MemberList)
-def list_members() -> Reply:
+def list_members(principal: Manager) -> dict[str, Any]:
     """List members.
 
     The users with a role in the account, the oldest first.
     """
-    principal = _principal(MEMBERS_READ)
     members = services().account_members.of_account(principal)
-    return reply(MemberList.of(items=[member_item(one, principal.user_id) for one in members]))
+    return MemberList.of(items=[member_item(one, principal.user_id) for one in members])
 
 
 @route(
@@ -35,7 +30,7 @@ def list_members() -> Reply:
     response=MemberItem,
     status=201,
 )
-def invite_member() -> Reply:
+def invite_member(principal: Manager, body: InviteMemberRequest) -> dict[str, Any]:
     """Invite a member.
 
     Emails a link that signs the user in once, within seven days; later it signs in with a code.
@@ -45,9 +40,8 @@ def invite_member() -> Reply:
 
     Errors: `member_exists`, `member_limit_exceeded`.
     """
-    principal, body = _principal(MEMBERS_WRITE), read_body(app.current_event, InviteMemberRequest)
     member = services().account_members.invite(principal, body.email, body.role)
-    return reply(member_item(member, principal.user_id), 201)
+    return member_item(member, principal.user_id)
 
 
 @route(
@@ -56,58 +50,46 @@ def invite_member() -> Reply:
     body=ChangeMemberRequest,
     response=MemberItem,
 )
-def change_member(member_id: str) -> Reply:
+def change_member(principal: Manager, member_id: str, body: ChangeMemberRequest) -> dict[str, Any]:
     """Change a member's role.
 
     The new role counts from the member's next request on.
 
     Errors: `last_owner`.
     """
-    principal, body = _principal(MEMBERS_WRITE), read_body(app.current_event, ChangeMemberRequest)
     member = services().account_members.change_role(principal, member_id, body.role)
-    return reply(member_item(member, principal.user_id))
+    return member_item(member, principal.user_id)
 
 
 @route("DELETE /v1/members/{member_id}", managing(MEMBERS_WRITE))
-def remove_member(member_id: str) -> Reply:
+def remove_member(principal: Manager, member_id: str) -> None:
     """Remove a member.
 
     The member's access tokens for the account do not work from the next request on.
 
     Errors: `last_owner`.
     """
-    services().account_members.remove(_principal(MEMBERS_WRITE), member_id)
-    return reply_nothing()
+    services().account_members.remove(principal, member_id)
 
 
-@route("POST /v1/invitations/{account_id}", USERS, response=MemberItem)
-def accept_invitation(account_id: str) -> Reply:
+@route("POST /v1/invitations/{account_id}", users(), response=MemberItem)
+def accept_invitation(principal: UserCaller, account_id: str) -> dict[str, Any]:
     """Join an account.
 
     Makes the user of the session a member of an account that invites it. The next access token can
     be for this account.
     """
-    principal = _user()
     member = services().account_members.accept(principal, account_id)
-    return reply(member_item(member, principal.session.user_id))
+    return member_item(member, principal.session.user_id)
 
 
-@route("DELETE /v1/invitations/{account_id}", USERS)
-def decline_invitation(account_id: str) -> Reply:
+@route("DELETE /v1/invitations/{account_id}", users())
+def decline_invitation(principal: UserCaller, account_id: str) -> None:
     """Decline an invitation.
 
     Ends the invitation of the user of the session to an account.
     """
-    services().account_members.decline(_user(), account_id)
-    return reply_nothing()
-
-
-def _user() -> SessionPrincipal:
-    return services().session_authentication.authenticate(read_session(app.current_event))
-
-
-def _principal(scope: str) -> Principal | MemberPrincipal:
-    return services().caller_authentication.manage(read_caller(app.current_event), scope)
+    services().account_members.decline(principal, account_id)
 
 
 load(lambda it: (it.caller_authentication, it.account_members))

@@ -1,9 +1,10 @@
 """/v1/passkeys… and POST /v1/session/passkeys…: a user's passkeys, and signing in with one."""
 
-from pillarbox.domain.sign_in.session import SessionPrincipal
+from typing import Any
+
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import ANYONE, USERS
-from pillarbox.http.messages.replies import Reply, reply, reply_nothing
+from pillarbox.http.callers import ANYONE, UserCaller, users
+from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.passkeys import (
     NewPasskey,
@@ -18,7 +19,6 @@ from pillarbox.http.sign_in.replies import AccessItem
 from pillarbox.http.sign_in.wire import (
     check_same_origin,
     cookie_header,
-    read_session,
     refuse_other_sites,
     user_agent,
 )
@@ -26,11 +26,11 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("POST /v1/session/passkeys/challenges", ANYONE, response=PasskeyChallengeItem)
-def begin_passkey_sign_in() -> Reply:
+def begin_passkey_sign_in() -> dict[str, Any]:
     """Begin to sign in with a passkey.
 
     Returns a challenge for any passkey of this service. Nothing is said of a user.
@@ -38,7 +38,7 @@ def begin_passkey_sign_in() -> Reply:
     Errors: `cross_site_request`.
     """
     refuse_other_sites(app.current_event)
-    return reply(PasskeyChallengeItem.of(services().passkeys.challenge()))
+    return PasskeyChallengeItem.of(services().passkeys.challenge())
 
 
 @route(
@@ -60,19 +60,18 @@ def sign_in_with_passkey() -> Reply:
     return reply(AccessItem.of(issued.access), headers=cookie_header(issued.cookie))
 
 
-@route("GET /v1/passkeys", USERS, response=PasskeyList)
-def list_passkeys() -> Reply:
+@route("GET /v1/passkeys", users(), response=PasskeyList)
+def list_passkeys(principal: UserCaller) -> dict[str, Any]:
     """List passkeys.
 
     The passkeys of the user, the oldest first.
     """
-    principal = _principal()
     passkeys = services().passkeys.of_user(principal)
-    return reply(PasskeyList.of(items=[passkey_item(one, principal.session) for one in passkeys]))
+    return PasskeyList.of(items=[passkey_item(one, principal.session) for one in passkeys])
 
 
-@route("POST /v1/passkeys/challenges", USERS, response=NewPasskeyChallengeItem)
-def begin_passkey() -> Reply:
+@route("POST /v1/passkeys/challenges", users(), response=NewPasskeyChallengeItem)
+def begin_passkey(principal: UserCaller) -> dict[str, Any]:
     """Begin to add a passkey.
 
     Returns a challenge for a new passkey, which this session can answer. The session must have
@@ -80,11 +79,11 @@ def begin_passkey() -> Reply:
 
     Errors: `sign_in_required`, `passkey_limit_exceeded`.
     """
-    return reply(NewPasskeyChallengeItem.of(services().passkeys.challenge_new(_principal())))
+    return NewPasskeyChallengeItem.of(services().passkeys.challenge_new(principal))
 
 
-@route("POST /v1/passkeys", USERS, body=NewPasskey, response=PasskeyItem, status=201)
-def add_passkey() -> Reply:
+@route("POST /v1/passkeys", users(), body=NewPasskey, response=PasskeyItem, status=201)
+def add_passkey(principal: UserCaller, body: NewPasskey) -> dict[str, Any]:
     """Add a passkey.
 
     Stores what an authenticator has made for the challenge. The user gets an email, and the logs of
@@ -92,13 +91,12 @@ def add_passkey() -> Reply:
 
     Errors: `sign_in_required`, `passkey_limit_exceeded`.
     """
-    principal, body = _principal(), read_body(app.current_event, NewPasskey)
     added = services().passkeys.add(principal, body.flow, body.answer(), body.name)
-    return reply(passkey_item(added, principal.session), 201)
+    return passkey_item(added, principal.session)
 
 
-@route("DELETE /v1/passkeys/{passkey_id}", USERS)
-def remove_passkey(passkey_id: str) -> Reply:
+@route("DELETE /v1/passkeys/{passkey_id}", users())
+def remove_passkey(principal: UserCaller, passkey_id: str) -> None:
     """Remove a passkey.
 
     The passkey signs the user in no more. Other sessions that began with it end. The user gets an
@@ -106,12 +104,7 @@ def remove_passkey(passkey_id: str) -> Reply:
 
     Errors: `sign_in_required`.
     """
-    services().passkeys.remove(_principal(), passkey_id)
-    return reply_nothing()
-
-
-def _principal() -> SessionPrincipal:
-    return services().session_authentication.authenticate(read_session(app.current_event))
+    services().passkeys.remove(principal, passkey_id)
 
 
 load(lambda it: (it.session_authentication, it.passkeys))

@@ -1,9 +1,11 @@
 """POST, GET and DELETE /v1/session…: sign in to the dashboard, and end sessions."""
 
+from typing import Any
+
 from pillarbox.domain.sign_in.codes import parse_flow
-from pillarbox.domain.sign_in.session import SessionPrincipal, parse_cookie
+from pillarbox.domain.sign_in.session import parse_cookie
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import ANYONE, COOKIES, USERS
+from pillarbox.http.callers import ANYONE, COOKIES, UserCaller, users
 from pillarbox.http.messages.replies import Reply, reply, reply_nothing
 from pillarbox.http.requests import request_origin
 from pillarbox.http.sign_in.replies import (
@@ -24,7 +26,6 @@ from pillarbox.http.sign_in.wire import (
     no_cookie_header,
     read_all,
     read_cookie,
-    read_session,
     refuse_other_sites,
     user_agent,
 )
@@ -32,11 +33,11 @@ from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route("POST /v1/session/codes", ANYONE, body=CodeRequestBody, response=RequestedCode, status=202)
-def request_code() -> Reply:
+def request_code() -> dict[str, Any]:
     """Request a one-time code.
 
     Emails six or ten digits to the address, if it is a user's. The response is the same if it is
@@ -49,7 +50,7 @@ def request_code() -> Reply:
     address = read_body(app.current_event, CodeRequestBody).email
     client = request_origin(app.current_event).client(services().is_of_edge)
     flow = services().sign_in.request_code(address, client)
-    return reply(RequestedCode.of(flow, newcomers=services().sign_in.newcomers()), 202)
+    return RequestedCode.of(flow, newcomers=services().sign_in.newcomers())
 
 
 @route("POST /v1/session", ANYONE, body=SignInRequest, response=AccessItem, sets_cookie=True)
@@ -70,7 +71,7 @@ def sign_in() -> Reply:
 
 
 @route("POST /v1/session/links", ANYONE, body=LinkRequest, response=LinkItem)
-def look_at_link() -> Reply:
+def look_at_link() -> dict[str, Any]:
     """Look at a one-time link.
 
     Returns whom the link would sign in, and who invites the user to which account, and leaves it
@@ -80,7 +81,7 @@ def look_at_link() -> Reply:
     """
     check_same_origin(app.current_event)
     link = read_body(app.current_event, LinkRequest).link
-    return reply(LinkItem.of(services().sign_in.owner_of_link(link)))
+    return LinkItem.of(services().sign_in.owner_of_link(link))
 
 
 @route("POST /v1/session/token", COOKIES, body=TokenRequest, response=AccessItem, sets_cookie=True)
@@ -98,21 +99,20 @@ def create_access_token() -> Reply:
     return reply(AccessItem.of(access), headers=cookie_header(cookie))
 
 
-@route("GET /v1/session", USERS, response=SessionList)
-def list_sessions() -> Reply:
+@route("GET /v1/session", users(), response=SessionList)
+def list_sessions(principal: UserCaller) -> dict[str, Any]:
     """List sessions.
 
     The sessions of the user, the newest first.
     """
-    principal = _principal()
     sessions = services().sign_in.sessions_of(principal)
     current = principal.session.session_id
     items = [SessionItem.of(one, current=one.session_id == current) for one in sessions]
-    return reply(SessionList.of(items=items))
+    return SessionList.of(items=items)
 
 
-@route("DELETE /v1/session", USERS, query=EndSessionsQuery, sets_cookie=True)
-def end_sessions() -> Reply:
+@route("DELETE /v1/session", users(), query=EndSessionsQuery, sets_cookie=True)
+def end_sessions(principal: UserCaller) -> Reply:
     """Sign out.
 
     Ends this session, or with `all` every session of the user. Their access tokens stop working at
@@ -120,7 +120,6 @@ def end_sessions() -> Reply:
 
     Errors: `session_not_found`.
     """
-    principal = _principal()
     if read_all(app.current_event):
         services().sign_in.end_all(principal)
     else:
@@ -128,18 +127,13 @@ def end_sessions() -> Reply:
     return reply_nothing(no_cookie_header())
 
 
-@route("DELETE /v1/session/{session_id}", USERS)
-def end_session(session_id: str) -> Reply:
+@route("DELETE /v1/session/{session_id}", users())
+def end_session(principal: UserCaller, session_id: str) -> None:
     """End a session.
 
     Ends one session of the user. Its access tokens stop working at once.
     """
-    services().sign_in.end(_principal(), session_id)
-    return reply_nothing()
-
-
-def _principal() -> SessionPrincipal:
-    return services().session_authentication.authenticate(read_session(app.current_event))
+    services().sign_in.end(principal, session_id)
 
 
 load(lambda it: (it.session_authentication, it.sign_in))

@@ -1,15 +1,12 @@
 """POST, PATCH and DELETE /v1/webhooks…: change an account's webhook endpoints, and replay."""
 
+from typing import Any
 from uuid import UUID
 
-from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import WEBHOOKS_WRITE
-from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.http.app import App, build_app, entrypoint, routes
-from pillarbox.http.callers import managing
-from pillarbox.http.messages.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_caller, read_known, read_uuid
+from pillarbox.http.callers import Manager, managing
+from pillarbox.http.requests import read_known
 from pillarbox.http.webhooks.replies import (
     QueuedEvent,
     ReplayedEvents,
@@ -23,11 +20,10 @@ from pillarbox.http.webhooks.wire import (
     read_changes,
     read_replay,
 )
-from pillarbox.http.wire import read_body
 from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
-route = routes(app)
+route = routes(app, services)
 
 
 @route(
@@ -38,7 +34,7 @@ route = routes(app)
     status=201,
     creates_named=True,
 )
-def create_webhook() -> Reply:
+def create_webhook(principal: Manager, body: CreateWebhookRequest) -> dict[str, Any]:
     """Create a webhook endpoint.
 
     The response has the endpoint's secret. Save it: only this response and that of a rotation show
@@ -48,8 +44,6 @@ def create_webhook() -> Reply:
 
     Errors: `webhook_limit_exceeded`, `rate_limit_exceeded`, `route_not_found`.
     """
-    principal = _principal()
-    body = read_body(app.current_event, CreateWebhookRequest)
     account_id, webhooks = principal.account.account_id, services().webhooks
     with services().creations.beside(
         read_known(app.current_event),
@@ -65,7 +59,7 @@ def create_webhook() -> Reply:
             shape=body.format,
             role_arn=body.role_arn,
         )
-    return reply(WebhookWithSecret.of(state), 201)
+    return WebhookWithSecret.of(state)
 
 
 @route(
@@ -74,7 +68,7 @@ def create_webhook() -> Reply:
     body=ChangeWebhookRequest,
     response=WebhookItem,
 )
-def change_webhook(endpoint_id: str) -> Reply:
+def change_webhook(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
     """Change a webhook endpoint.
 
     A field that is left out does not change. `enabled: true` also works if the service disabled the
@@ -82,38 +76,34 @@ def change_webhook(endpoint_id: str) -> Reply:
 
     Errors: `rate_limit_exceeded`.
     """
-    principal = _principal()
-    found, changes = _id(endpoint_id), read_changes(app.current_event)
+    changes = read_changes(app.current_event)
     account_id = principal.account.account_id
-    state = services().webhooks.change(account_id, found, changes, by=principal.actor)
-    return reply(WebhookItem.of(state))
+    state = services().webhooks.change(account_id, endpoint_id, changes, by=principal.actor)
+    return WebhookItem.of(state)
 
 
 @route("DELETE /v1/webhooks/{endpoint_id}", managing(WEBHOOKS_WRITE))
-def delete_webhook(endpoint_id: str) -> Reply:
+def delete_webhook(principal: Manager, endpoint_id: UUID) -> None:
     """Delete a webhook endpoint.
 
     Deletes the endpoint permanently. Deliveries that wait are not sent.
     """
-    principal = _principal()
     account_id = principal.account.account_id
-    services().webhooks.delete(account_id, _id(endpoint_id), by=principal.actor)
-    return reply_nothing()
+    services().webhooks.delete(account_id, endpoint_id, by=principal.actor)
 
 
 @route(
     "POST /v1/webhooks/{endpoint_id}/rotate", managing(WEBHOOKS_WRITE), response=WebhookWithSecret
 )
-def rotate_webhook_secret(endpoint_id: str) -> Reply:
+def rotate_webhook_secret(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
     """Rotate the secret.
 
     Gives the endpoint a new secret. For 24 hours, events have a signature of the old secret too. Of
     more than four secrets in this time, the oldest end early.
     """
-    principal = _principal()
     account_id = principal.account.account_id
-    state = services().webhooks.rotate(account_id, _id(endpoint_id), by=principal.actor)
-    return reply(WebhookWithSecret.of(state))
+    state = services().webhooks.rotate(account_id, endpoint_id, by=principal.actor)
+    return WebhookWithSecret.of(state)
 
 
 @route(
@@ -122,15 +112,15 @@ def rotate_webhook_secret(endpoint_id: str) -> Reply:
     response=QueuedEvent,
     status=202,
 )
-def test_webhook(endpoint_id: str) -> Reply:
+def test_webhook(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
     """Test a webhook endpoint.
 
     Sends an event `webhook.test` to the endpoint, even if its `types` lack it. An account can have
     60 tests and replays of single deliveries a minute; more are 429 `rate_limit_exceeded`.
     """
-    account_id = _account().account_id
-    event = services().webhook_replays.test(account_id, _id(endpoint_id))
-    return reply(QueuedEvent.of(event), 202)
+    account_id = principal.account.account_id
+    event = services().webhook_replays.test(account_id, endpoint_id)
+    return QueuedEvent.of(event)
 
 
 @route(
@@ -139,15 +129,17 @@ def test_webhook(endpoint_id: str) -> Reply:
     response=QueuedEvent,
     status=202,
 )
-def replay_webhook_delivery(endpoint_id: str, delivery_id: str) -> Reply:
+def replay_webhook_delivery(
+    principal: Manager, endpoint_id: UUID, delivery_id: str
+) -> dict[str, Any]:
     """Replay a delivery.
 
     Sends the event again, with the same `webhook-id`. An account can have 60 tests and replays of
     single deliveries a minute; more are 429 `rate_limit_exceeded`.
     """
-    account_id = _account().account_id
-    event = services().webhook_replays.replay(account_id, _id(endpoint_id), delivery_id)
-    return reply(QueuedEvent.of(event), 202)
+    account_id = principal.account.account_id
+    event = services().webhook_replays.replay(account_id, endpoint_id, delivery_id)
+    return QueuedEvent.of(event)
 
 
 @route(
@@ -157,7 +149,7 @@ def replay_webhook_delivery(endpoint_id: str, delivery_id: str) -> Reply:
     response=ReplayedEvents,
     status=202,
 )
-def replay_webhook_events(endpoint_id: str) -> Reply:
+def replay_webhook_events(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
     """Replay a time range.
 
     Sends the events of all emails again that were accepted within a time range, with the same
@@ -165,24 +157,10 @@ def replay_webhook_events(endpoint_id: str) -> Reply:
     first. `nextTo` in the response is then the `to` of the next request. An endpoint can have one
     such request a minute.
     """
-    account = _account()
-    found, request = _id(endpoint_id), read_replay(app.current_event, utc_now())
+    account, request = principal.account, read_replay(app.current_event, utc_now())
     replays = services().webhook_replays
-    result = replays.replay_all(account.account_id, found, request, account.shards)
-    return reply(ReplayedEvents.of(result), 202)
-
-
-def _id(endpoint_id: str) -> UUID:
-    return read_uuid(endpoint_id, "endpoint_id")
-
-
-def _account() -> Account:
-    return _principal().account
-
-
-def _principal() -> Principal | MemberPrincipal:
-    request = read_caller(app.current_event)
-    return services().caller_authentication.manage(request, WEBHOOKS_WRITE)
+    result = replays.replay_all(account.account_id, endpoint_id, request, account.shards)
+    return ReplayedEvents.of(result)
 
 
 def _resend() -> App:

@@ -37,6 +37,15 @@ _MADE_LATER: Final = {
     "api_keys": "send_mail",
     "webhook_worker": "aws_poster",
 }
+#: What authenticates the callers of a route.
+_AUTHENTICATION: Final = {
+    "known": "caller_authentication",
+    "managing": "caller_authentication",
+    "users": "session_authentication",
+    "members": "session_authentication",
+    "operators": "operator_authentication",
+    "operating": "operator_authentication",
+}
 #: Lambda itself sets it.
 _OF_RUNTIME: Final = {Settings.region.variable: "eu-west-1"}
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
@@ -78,6 +87,8 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     environment = _RecordedEnvironment({name: str(values[name]) for name in settings} | _OF_RUNTIME)
     source = (template.ROOT / function / "app.py").read_text()
     use_cases = set(re.findall(r"services\(\)\s*\.(\w+)", source)) - {"is_of_edge"}
+    callers = set(re.findall(r"@route\(\s*\"[^\"]+\",\s*(\w+)\(", source))
+    use_cases |= {_AUTHENTICATION[name] for name in callers}
     if "services()," in source:
         use_cases |= get_protocol_members(UseCases)
     use_cases |= {_MADE_LATER[name] for name in use_cases & _MADE_LATER.keys()}

@@ -26,7 +26,7 @@ _LOG_FIELDS: Final = "pillarbox.log_fields"
 type Next = Callable[[APIGatewayRestResolver], Response[Any]]
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 type App = APIGatewayRestResolver
-type Run = Callable[..., Reply]
+type Run = Callable[..., Any]
 
 
 def build_app(
@@ -63,17 +63,21 @@ def build_app(
     return app
 
 
-def routes(app: App) -> Callable[..., Callable[[Run], Run]]:
+def routes(
+    app: App,
+    services: Callable[[], Any] = dict,
+) -> Callable[..., Callable[[Run], Run]]:
     """Return what gives a resolver its routes, as a decorator of functions.
 
-    `@route("GET /v1/keys/{key_id}", managing(KEYS_READ), response=KeyItem)` has the method and the
-    path, who may call it (by default API keys), and other fields of `openapi.operation.Operation`.
-    The text `module:name` is a type that functions do not load. The OpenAPI document has the name
-    of the function as the operation's id, and its docstring as summary, description and errors.
+    `@route("POST /v1/keys", managing(KEYS_WRITE), body=CreateKeyRequest, status=201)` has the
+    method and the path, who may call it, and other fields of `openapi.operation.Operation`. By
+    default it is for API keys, which the function reads. The text `module:name` is a type that
+    functions do not load. The OpenAPI document has the name of the function as the operation's id,
+    and its docstring as summary, description and errors.
     """
 
     def route(
-        rule: str, callers: "Callers | None" = None, **declared: object
+        rule: str, callers: "Callers[Any] | None" = None, **declared: object
     ) -> Callable[[Run], Run]:
         method, _, path = rule.partition(" ")
         # A parameter of a function in Python is not called `id`.
@@ -81,7 +85,8 @@ def routes(app: App) -> Callable[..., Callable[[Run], Run]]:
 
         def register(run: Run) -> Run:
             run.operation = rule, callers, declared  # type: ignore[attr-defined]
-            app.route(path, method)(run)
+            answer = callers.answering(run, app, services, declared) if callers else run
+            app.route(path, method)(answer)
             return run
 
         return register
