@@ -93,7 +93,7 @@ def _dns(target: Target, name: str, domain: Mapping[str, Any] | None) -> Iterato
         yield Step("?", f"domain {name} has its DNS records: SES verifies it in a few minutes")
     if target.links:
         url = target.call("POST", f"{DOMAIN.path}/{name}/link")["url"]
-        yield Step("?", f"domain {name}: whoever manages its DNS finds the records at {url}")
+        yield Step("?", f"domain {name}: the people who manage its DNS find the records at {url}")
 
 
 def _senders(target: Target) -> Iterator[Step]:

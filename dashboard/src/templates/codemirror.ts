@@ -117,8 +117,8 @@ function begin({ text, history }: Options, extensions: unknown[]): EditorState {
 export function foldsOf(text: string): { from: number; to: number }[] {
   const begin = /^[^]*?<\/head>(\s|<!--[^]*?-->|<[^>]*>)*/i.exec(text)?.[0].length ?? 0;
   if (begin <= LONG) return [];
-  // What keeps the text of the email out of the preview line of inboxes, and the tags after it.
-  const filler = /(\u034f|\u200c|\u00a0|&nbsp;){9,}(\s|<!--[^]*?-->|<[^>]*>)*/.exec(text.slice(begin));
+  // What keeps the text of the email out of the preview line of inboxes, and the name above the heading, or the tags.
+  const filler = /(\u034f|\u200c|\u00a0|&nbsp;){9,}([^]*?<h1\b[^>]*>|(\s|<!--[^]*?-->|<[^>]*>)*)/i.exec(text.slice(begin));
   const from = begin + (filler?.index ?? 0);
   return [{ from: 0, to: begin }, ...(filler ? [{ from, to: from + filler[0].length }] : [])];
 }
