@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from time import sleep
 from typing import Any, Final
-from urllib.parse import quote
 
 from admin.use_cases.provision_file import DESTINATIONS, AccountEntry, ProvisionFile
 from admin.use_cases.provisioned_objects import OBJECTS
@@ -21,7 +20,7 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.http.operator.creation import CreateAccountRequest
-from pillarbox.http.provisioning import ACCOUNT, Step, body_of
+from pillarbox.http.provisioning import ACCOUNT, Step, accounts_named, body_of
 from pillarbox.wiring import utc_now
 
 #: In seconds, between two looks at what waits for DNS.
@@ -134,12 +133,7 @@ class Provisioning:
     def _find(self, entry: AccountEntry) -> str | None:
         """Return the id of an account by its name or id, or by its former name."""
         for name in filter(None, (entry.name, entry.was)):
-            found, cursor = [], ""
-            while cursor is not None:
-                query = f"?search={quote(name)}&limit=100" + (f"&cursor={cursor}" if cursor else "")
-                page = self.api.call("GET", f"/v1/operator/accounts{query}")
-                found += [one for one in page["items"] if name in {one["name"], one["id"]}]
-                cursor = page["nextCursor"]
+            found = accounts_named(self.api, name)
             # Owners choose the names of their accounts, such as the id of another one.
             if name in {one["id"] for one in found}:
                 return name

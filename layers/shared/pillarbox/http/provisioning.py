@@ -70,7 +70,8 @@ class AccountFields(OperateAccountRequest, ChangeAccountRequest):
     accent = optional(as_stored(str.lower))
     alerts = optional(model(ChangeAlertsRequest))
     members = optional(list_of(model(InviteMemberRequest)))
-    """Who signs in to the dashboard. None is ever removed, and owners are made in the dashboard."""
+    """Who signs in to the dashboard. None is ever removed. A key invites owners to a new account
+    alone, and an operator's key invites nobody else later."""
 
 
 class DomainFields(AddDomainRequest):
@@ -142,19 +143,18 @@ def _seen(state: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401  JSON
 class Kind:
     """Objects of one kind that an account has.
 
-    `title` is the member of an item that names it for people, and `id` the one for paths.
+    `title` is the member of an item that names it for people.
     """
 
     name: str
     path: str
     title: str
-    id: str = "id"
     list_path: str = ""
 
 
 ACCOUNT: Final = Kind("account", "/v1/operator/accounts", "name")
-DOMAIN: Final = Kind("domain", "/v1/domains", "domain", id="domain")
-SENDER: Final = Kind("sender", "/v1/senders", "address", id="address")
+DOMAIN: Final = Kind("domain", "/v1/domains", "domain")
+SENDER: Final = Kind("sender", "/v1/senders", "address")
 TEMPLATE: Final = Kind("template", "/v1/templates", "name", list_path="/v1/templates/drafts")
 WEBHOOK: Final = Kind("webhook", "/v1/webhooks", "url")
 KEY: Final = Kind("key", "/v1/keys", "name")
@@ -180,6 +180,18 @@ class Step:
 
     def __str__(self) -> str:
         return f"{self.mark} {self.text}"
+
+
+def accounts_named(api: ManagementApi, name: str) -> list[dict[str, Any]]:
+    """Return the accounts of a service with this name, and the one with this id."""
+    found, cursor = list[dict[str, Any]](), ""
+    while cursor is not None:
+        more = f"&cursor={cursor}" if cursor else ""
+        query = f"?search={quote(name, safe='')}&limit=100{more}"
+        page = api.call("GET", f"{ACCOUNT.path}{query}")
+        found += [one for one in page["items"] if name in {one["name"], one["id"]}]
+        cursor = page["nextCursor"]
+    return found
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ SCOPE_WORDS: Final[Mapping[str, str]] = {
     key.MEMBERS_READ: "see the members",
     key.MEMBERS_WRITE: "invite, change and remove members",
     key.ACCOUNT_READ: "see the account, its brand and its log",
-    key.ACCOUNT_WRITE: "change the name and the brand of the account",
+    key.ACCOUNT_WRITE: "change the name, the brand, the retention and the alerts of the account",
     key.KEYS_READ: "see the API keys",
     key.KEYS_WRITE: "create API keys that may do no more than it, and revoke keys",
     key.ACCOUNTS_READ: "see every account of the service",

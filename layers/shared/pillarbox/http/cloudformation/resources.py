@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Final
-from urllib.parse import quote
 
 from pillarbox.application.management import SecretValues
 from pillarbox.application.validation import normalize_address
@@ -30,6 +29,7 @@ from pillarbox.http.provisioning import (
     Kind,
     ManagedAccount,
     SenderFields,
+    accounts_named,
     as_stored,
     body_of,
 )
@@ -232,12 +232,8 @@ class AccountResource(Resource[AccountProperties]):
 
     def create(self, target: ResourceTarget, given: AccountProperties) -> dict[str, Any]:
         """Create an account."""
-        query, cursor = f"{ACCOUNT.path}?search={quote(given.name, safe='')}&limit=100", ""
-        while cursor is not None:
-            page = target.call("GET", query + (f"&cursor={cursor}" if cursor else ""))
-            if not target.may_take and given.name in {one["name"] for one in page["items"]}:
-                raise _exists("Name")
-            cursor = page["nextCursor"]
+        if not target.may_take and accounts_named(target.api, given.name):
+            raise _exists("Name")
         body = {"plan": Plan.FREE} | body_of(given, CreateAccountRequest)
         physical_id: str = target.add(ACCOUNT, body)["id"]
         target.note_id(physical_id, True)
