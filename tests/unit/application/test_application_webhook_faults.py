@@ -1,4 +1,4 @@
-"""A fault at every call of the path of webhooks: no event is lost."""
+"""A fault at calls of each kind of the path of webhooks: no event is lost."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -83,13 +83,13 @@ def test_an_undisturbed_run_delivers_each_event_once(begin: Callable[[], Webhook
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", [healthy, outage, slow])
 def test_a_fault_at_any_call_loses_nothing(begin: Callable[[], WebhookWorld]) -> None:
-    """After a kill or an error before or after any call each event is delivered at least once.
+    """After a kill or an error before or after a call of any kind each event is delivered.
 
     `verification.webhooks` tries each fault at each call.
     """
     undisturbed = begin()
     run(undisturbed)
-    for fault in faults_of(undisturbed.gate.calls, most=8):
+    for fault in faults_of(undisturbed.gate.calls, most=4):
         world = begin()
         world.gate.fault = fault
         run(world)
