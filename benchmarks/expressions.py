@@ -10,9 +10,9 @@ from pillarbox.adapters.dynamodb.attributes import from_item, to_attribute
 
 _TOKEN: Final = re.compile(
     r"attribute_(?P<test>not_exists|exists)\((?P<path>[#\w]+)\)"
-    r"|(?P<value>:\w+)|(?P<word>AND|OR|NOT)\b|(?P<name>#?\w+)|(?P<operator><>|<=|>=|=|<|>)"
+    r"|size\((?P<sized>\w+)\)|(?P<value>:\w+)|(?P<word>AND|OR|NOT)\b|(?P<name>#?\w+)|(?P<operator><>|<=|>=|=|<|>)"
 )
-_CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD)\b")
+_CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD|DELETE)\b")
 _IF_NOT_EXISTS: Final = re.compile(r"if_not_exists\((\S+), (:\w+)\)")
 _OPERATORS: Final = {"=": "==", "<>": "!="}
 
@@ -58,12 +58,22 @@ def updated(item: Item, request: Mapping[str, Any]) -> Item:
             name = names.get(name, name)
             if clause == "REMOVE":
                 new.pop(name, None)
-            elif clause == "ADD":
-                new[name] = to_attribute(old.get(name, 0) + values[operands[0]])
+            elif clause in {"ADD", "DELETE"}:
+                changed = _changed(clause, old.get(name), values[operands[0]])
+                if changed == set():
+                    new.pop(name, None)
+                else:
+                    new[name] = to_attribute(changed)
             else:
                 first, *others = (_operand(one, old, names, values) for one in operands)
                 new[name] = to_attribute(first + others[0] if others else first)
     return new
+
+
+def _changed(clause: str, old: Any, value: Any) -> Any:  # noqa: ANN401  a number or a set
+    if isinstance(value, set):
+        return (old or set()) | value if clause == "ADD" else (old or set()) - value
+    return (old or 0) + value
 
 
 def _operand(
@@ -89,6 +99,8 @@ def _compiled(condition: str) -> CodeType:
         part: Callable[[str], str | None] = token.group
         if path := part("path"):
             return f"(get({path!r}) is {'' if part('test') == 'not_exists' else 'not '}absent)"
+        if sized := part("sized"):
+            return f"len(get({sized!r}) or ())"
         if value := part("value"):
             return f"values[{value!r}]"
         if name := part("name"):

@@ -23,6 +23,8 @@ from botocore.exceptions import ClientError
 from greenlet import getcurrent, greenlet
 
 from local.ses.rate_limit import RateLimit
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.holds import Holds
@@ -279,7 +281,7 @@ class Service:
         self._kinds: dict[Any, str] = {}
         self._left = 0
         self._ordinary, self._urgent = FairQueue(self.clock), FairQueue(self.clock)
-        self._messages = stores.FakeMessages(self._store)
+        self._messages = stores.Messages(self._store)
         for number in range(workers):
             # Lambda starts with five pollers of a queue and adds more while there is work.
             delay = 0.0 if warm else max(number - 4, 0) * 1.0
@@ -372,9 +374,9 @@ class Service:
     def _delivery(self) -> Delivery:
         return Delivery(
             messages=self._messages,
-            directory=stores.FakeDirectory(self._store),
-            holds=Holds(stores.FakeDirectory(self._store), self.clock),
-            suppressions=stores.FakeSuppressions(self._store),
+            directory=stores.Directory(self._store),
+            holds=Holds(stores.Directory(self._store), self.clock),
+            suppressions=DynamoSuppressions(self._store.table),
             jobs=stores.FakeJobs(self._store),
             mailer=_Mailer(self),
             rate=DynamoSendingRate(
@@ -384,9 +386,9 @@ class Service:
                 self.simulation.sleep,
                 self.simulation.lock(),
             ),
-            seen_events=stores.FakeSeenEvents(self._store),
+            seen_events=DynamoSeenEvents(self._store.table),
             event_queue=stores.FakeEventQueue(self._store),
-            heartbeat=stores.FakeHeartbeat(self._store),
+            heartbeat=DynamoHeartbeat(self._store.table),
             build=lambda _mail, _message: b"",
             keep=lambda _message, _raw: None,
             clock=self.clock,

@@ -1,85 +1,225 @@
-"""Fakes of the application's ports over plain dicts. They pass the tests in tests/ports."""
+"""The stores of a test on tables in this process, and fakes of what is outside of them."""
 
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import Any
 from uuid import UUID
 
-from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
-from pillarbox.application.message_log import ScanPage
+from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.attributes import Item, from_item, from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.messages import claims
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+from pillarbox.adapters.sqs.jobs import read_payload
+from pillarbox.application.delivery.ports import SeenEvent
 from pillarbox.application.ports import (
     Claim,
     DirectoryResult,
     DomainVerdict,
-    LeaseRefusal,
     PayloadGone,
     StoredClaim,
-    StoredResponse,
 )
-from pillarbox.application.waiting_ports import WaitingContent
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey
-from pillarbox.domain.accounts.quota import (
-    NOTHING,
-    WINDOWS,
-    Amount,
-    Limits,
-    QuotaCounts,
-    Window,
-    first_full,
-    refusals_name,
-    window_name,
-)
-from pillarbox.domain.accounts.suppression import hashed_mailbox
-from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import Withdrawn
-from pillarbox.domain.ids import created_at, new_token
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
-from pillarbox.domain.messages.message import EventKind, Lease, Message
-from pillarbox.domain.messages.schedule import Schedule
+from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.upload import UploadedFile
-from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.templates.template import SavedTemplate
+from tests.fakes.memory_tables import MemoryTable
 
+#: How long nobody takes over the claim of an acceptor.
 CLAIM_LEASE = timedelta(seconds=65)
-CLAIM_WINDOW = timedelta(hours=24)
-MESSAGE_LEASE = timedelta(seconds=30)
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+type Found[K, V] = Iterable[tuple[K, V]]
 
 
-@dataclass
+class Records[K, V](MutableMapping[K, V]):
+    """The records of a kind, as a test reads and writes them without the store."""
+
+    def __init__(
+        self,
+        table: MemoryTable,
+        kind: str,
+        read: Callable[[list[str], dict[str, Any]], Found[K, V]],
+        item: Callable[[K, V], Item],
+    ) -> None:
+        self._table, self._kind, self._read, self._item = table, kind, read, item
+        #: What was read of each item, which stays as it is until another takes its place.
+        self._known: dict[int, tuple[object, list[tuple[K, V]]]] = {}
+
+    def _found(self) -> dict[K, V]:
+        known, self._known = self._known, {}
+        for item in self._table.all_items():
+            kind, *ids = item["pk"]["S"].split("#")
+            if kind != self._kind:
+                continue
+            if id(item) not in known:
+                known[id(item)] = item, [*self._read(ids, from_item(item))]
+            self._known[id(item)] = known[id(item)]
+        return dict(entry for _, entries in self._known.values() for entry in entries)
+
+    def __getitem__(self, key: K) -> V:
+        return self._found()[key]
+
+    def __setitem__(self, key: K, record: V) -> None:
+        self._table.put(self._item(key, record))
+
+    def __delitem__(self, key: K) -> None:
+        item = self._item(key, self[key])
+        self._table.delete({name: item[name] for name in ("pk", "sk")})
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
+
+
+class _Counts(Records[tuple[str, str], int]):
+    """What is counted for an account or a key, by window."""
+
+    def __setitem__(self, key: tuple[str, str], count: int) -> None:
+        of, window = key
+        parts: Any = {"names": {"#window": window}, "values": {":count": count}}
+        self._table.update(keys.quota(of), "SET #window = :count", **parts)
+
+
+def _counts_of(ids: list[str], row: dict[str, Any]) -> Found[tuple[str, str], int]:
+    of = ids[0] if row["sk"] == keys._ALONE else f"{ids[0]}#{row['sk']}"
+    return [((of, name), count) for name, count in row.items() if isinstance(count, int)]
+
+
+def _claim_of(ids: list[str], row: dict[str, Any]) -> Found[tuple[str, str], StoredClaim]:
+    of = Claim(account_id=ids[0], digest=ids[1], body_hash="", generation=UUID(int=0), count=1)
+    yield (ids[0], ids[1]), claims._stored(of, row)
+
+
+def _claim_item(_: tuple[str, str], stored: StoredClaim) -> Item:
+    assert stored.response is None
+    return claims._item(stored.claim, stored.leased_until - CLAIM_LEASE, stored.expires_at)
+
+
+def _messages_of(ids: list[str], row: dict[str, Any]) -> Found[tuple[str, UUID], Message]:
+    if message := records.accepted_message(row):
+        yield (ids[0], message.message_id), message
+
+
+def _content_of(
+    ids: list[str], row: dict[str, Any]
+) -> Found[tuple[str, UUID], tuple[Mail, str | None]]:
+    template, message_id = keys.of_waiting_content(row)
+    yield (ids[0], message_id), (read_payload(row["payload"]), template)
+
+
 class Store:
     """Everything that the service stores."""
 
-    keys: dict[str, ApiKey] = field(default_factory=dict)
-    accounts: dict[str, Account] = field(default_factory=dict)
-    templates: dict[tuple[str, UUID], SavedTemplate] = field(default_factory=dict)
-    suppressed: dict[tuple[str, str], str] = field(default_factory=dict)
-    claims: dict[tuple[str, str], StoredClaim] = field(default_factory=dict)
-    counts: dict[tuple[str, str], int] = field(default_factory=dict)
-    messages: dict[tuple[str, UUID], Message] = field(default_factory=dict)
-    #: The ids under which no message may be accepted any more.
-    tombstones: set[tuple[str, UUID]] = field(default_factory=set)
-    queue: list[Job] = field(default_factory=list)
-    #: Jobs of messages that wait: when each becomes visible, and when it was queued.
-    hidden: list[tuple[datetime, datetime, Job]] = field(default_factory=list)
-    #: The contents of messages that wait.
-    contents: dict[tuple[str, UUID], tuple[Mail, str | None]] = field(default_factory=dict)
-    #: The timer of emails: the minute of each job.
-    wakes: dict[Job, datetime] = field(default_factory=dict)
-    closed_minute: datetime = datetime(2026, 1, 1, tzinfo=UTC)
-    spool: dict[str, Mail] = field(default_factory=dict)
-    uploads: dict[tuple[str, UUID], UploadedFile] = field(default_factory=dict)
-    newest_event: datetime | None = None
-    last_probe: datetime | None = None
-    seen_events: dict[tuple[str, UUID], SeenEvent] = field(default_factory=dict)
-    #: When each event was queued that the events queue or its dead-letter queue holds.
-    queued_events: list[datetime] = field(default_factory=list)
-    #: The messages that an eventually consistent read (`peek`) returns; None: no record.
-    stale_messages: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
-    #: The largest number of addresses in one look-up of the directory.
-    max_addresses: int = 0
+    def __init__(self) -> None:
+        self.table = MemoryTable("table")
+        self.credentials = MemoryTable("credentials", self.table)
+        self.keys = Records[str, ApiKey](
+            self.credentials,
+            "KEY",
+            lambda ids, row: [(ids[0], records.key_of(row))],
+            lambda _, key: records.key_item(key),
+        )
+        self.accounts = Records[str, Account](
+            self.table,
+            "ACCT",
+            lambda ids, row: [(ids[0], records.account_of(row))],
+            lambda _, account: records.account_item(account),
+        )
+        self.templates = Records[tuple[str, UUID], SavedTemplate](
+            self.table,
+            "TPL",
+            lambda ids, row: [((ids[0], UUID(row["sk"])), records.template_of(row))],
+            lambda _, template: records.template_item(template),
+        )
+        self.suppressed = Records[tuple[str, str], str](
+            self.table,
+            "SUP",
+            lambda ids, row: [((ids[0], row["sk"]), row["reason"])],
+            lambda key, reason: (
+                keys.suppression(*key) | to_item({"reason": reason, "at": to_text(_NOW)})
+            ),
+        )
+        self.claims = Records(self.table, "IDEM", _claim_of, _claim_item)
+        self.counts = _Counts(self.table, "QUOTA", _counts_of, NotImplemented)
+        self.messages = Records(
+            self.table, "MSG", _messages_of, lambda _, message: records.message_item(message)
+        )
+        #: The contents of messages that wait.
+        self.contents = Records(
+            self.table,
+            "LATER",
+            _content_of,
+            lambda key, content: keys.waiting_content(key[0], content[1], key[1]),
+        )
+        self.seen_events = Records[tuple[str, UUID], SeenEvent](
+            self.table,
+            "SEEN",
+            lambda ids, row: [
+                (
+                    (ids[0], UUID(ids[1])),
+                    SeenEvent(row.get("provider_id"), from_text(row["at"])),
+                )
+            ],
+            lambda key, seen: (
+                keys.seen_event(*key)
+                | to_item({"provider_id": seen.provider_message_id, "at": to_text(seen.at)})
+            ),
+        )
+        self.queue: list[Job] = []
+        #: Jobs of messages that wait: when each becomes visible, and when it was queued.
+        self.hidden: list[tuple[datetime, datetime, Job]] = []
+        #: The timer of emails: the minute of each job.
+        self.wakes: dict[Job, datetime] = {}
+        self.closed_minute = datetime(2026, 1, 1, tzinfo=UTC)
+        self.spool: dict[str, Mail] = {}
+        self.uploads: dict[tuple[str, UUID], UploadedFile] = {}
+        self.bucket = _Bucket()
+        #: When each event was queued that the events queue or its dead-letter queue holds.
+        self.queued_events: list[datetime] = []
+        #: The messages that an eventually consistent read (`peek`) returns; None: no record.
+        self.stale_messages: dict[tuple[str, UUID], Message | None] = {}
+        #: The largest number of addresses in one look-up of the directory.
+        self.max_addresses = 0
+
+    @property
+    def tombstones(self) -> set[tuple[str, UUID]]:
+        """The ids under which no message may be accepted any more."""
+        return {
+            (item["pk"]["S"].split("#")[1], UUID(item["sk"]["S"]))
+            for item in self.table.all_items()
+            if records.is_tombstone(item)
+        }
+
+    @property
+    def newest_event(self) -> datetime | None:
+        return DynamoHeartbeat(self.table).latest()
+
+    @newest_event.setter
+    def newest_event(self, at: datetime | None) -> None:
+        self.table.delete(keys.heartbeat())
+        if at is not None:
+            DynamoHeartbeat(self.table).record(at)
 
     def find_uploads(
         self, account_id: str, upload_ids: Collection[UUID]
@@ -92,223 +232,61 @@ class Store:
         }
 
 
-class FakeDirectory:
-    """Implements `ports.Directory`."""
+class Directory(DynamoDirectory):
+    """The directory, which notes how many addresses it looks up."""
 
     def __init__(self, store: Store) -> None:
+        super().__init__(store.table, store.credentials)
         self._store = store
 
     def look_up(
-        self,
-        account_id: str,
-        *,
-        key_digest: str | None = None,
-        addresses: Iterable[str] = (),
-        template_ids: Iterable[UUID] = (),
-        quota: bool = False,
-        own_quota_id: str | None = None,
-        preview: bool = False,
+        self, account_id: str, *, addresses: Iterable[str] = (), **named: Any
     ) -> DirectoryResult:
-        store, mailboxes = self._store, set(addresses)
-        store.max_addresses = max(store.max_addresses, len(mailboxes))
-        account = store.accounts.get(account_id)
-        stored = {mailbox: mailbox for mailbox in mailboxes}
-        if account is not None and account.hashed_suppressions:
-            stored |= {hashed_mailbox(account_id, mailbox): mailbox for mailbox in mailboxes}
-        return DirectoryResult(
-            key=store.keys.get(key_digest) if key_digest else None,
-            account=account,
-            suppressed={
-                mailbox: store.suppressed[PREVIEW_LIST, text]
-                for mailbox in mailboxes
-                if preview
-                and (text := stopped_mailbox(mailbox))
-                and (PREVIEW_LIST, text) in store.suppressed
-            }
-            | {
-                mailbox: store.suppressed[account_id, text]
-                for text, mailbox in stored.items()
-                if (account_id, text) in store.suppressed
-            },
-            templates={
-                template_id: store.templates[account_id, template_id]
-                for template_id in template_ids
-                if (account_id, template_id) in store.templates
-            },
-            quota=self._counts(account_id if quota else None),
-            own_quota=self._counts(own_quota_id),
-        )
-
-    def _counts(self, quota_id: str | None) -> QuotaCounts:
-        counts = self._store.counts.items()
-        return QuotaCounts({window: count for (of, window), count in counts if of == quota_id})
+        mailboxes = {*addresses}
+        self._store.max_addresses = max(self._store.max_addresses, len(mailboxes))
+        return super().look_up(account_id, addresses=mailboxes, **named)
 
 
-class FakeClaims:
-    """Implements `ports.Claims`."""
+class Messages(DynamoMessages):
+    """The messages, of which a test says what a stale read returns."""
 
     def __init__(self, store: Store) -> None:
-        self._claims = store.claims
-
-    def put(self, claim: Claim, now: datetime) -> StoredClaim | None:
-        if stored := self._claims.get((claim.account_id, claim.digest)):
-            return stored
-        self._put(claim, now, now + CLAIM_WINDOW)
-        return None
-
-    def replace(self, stored: StoredClaim, claim: Claim, now: datetime) -> bool:
-        if self._claims.get((claim.account_id, claim.digest)) != stored:
-            return False
-        keeps = stored.claim.body_hash == claim.body_hash and now < stored.expires_at
-        self._put(claim, now, stored.expires_at if keeps else now + CLAIM_WINDOW)
-        return True
-
-    def _put(self, claim: Claim, now: datetime, expires_at: datetime) -> None:
-        self._claims[claim.account_id, claim.digest] = StoredClaim(
-            claim=claim, leased_until=now + CLAIM_LEASE, expires_at=expires_at
-        )
-
-    def finish(self, claim: Claim, response: StoredResponse) -> None:
-        if stored := self._owned(claim):
-            self._claims[claim.account_id, claim.digest] = replace(
-                stored, response=StoredResponse(response.body)
-            )
-
-    def release(self, claim: Claim) -> None:
-        if self._owned(claim):
-            del self._claims[claim.account_id, claim.digest]
-
-    def _owned(self, claim: Claim) -> StoredClaim | None:
-        """Return the claim's record if it is pending and has the same owner."""
-        stored = self._claims.get((claim.account_id, claim.digest))
-        is_owned = stored is not None and stored.claim.generation == claim.generation
-        return stored if is_owned and stored and stored.response is None else None
-
-
-class FakeQuotas:
-    """Implements `ports.Quotas`."""
-
-    def __init__(self, store: Store) -> None:
-        self._counts = store.counts
-
-    def reserve(self, account_id: str, amount: Amount, limits: Limits, now: datetime) -> None:
-        used: dict[Window, int] = {
-            window: self._counts.get((account_id, window_name(window, now)), 0)
-            for window in WINDOWS
-        }
-        if full := first_full(limits, used, amount, now):
-            raise full
-        self._add(account_id, amount, now)
-
-    def refund(
-        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
-    ) -> None:
-        self._add(account_id, NOTHING - amount, now, of_minute=of_minute)
-
-    def _add(
-        self, account_id: str, amount: Amount, now: datetime, *, of_minute: bool = True
-    ) -> None:
-        for window in WINDOWS if of_minute else [one for one in WINDOWS if one != "minute"]:
-            name = (account_id, window_name(window, now))
-            self._counts[name] = self._counts.get(name, 0) + amount.of(window)
-
-
-class FakeRefusals:
-    """Implements `ports.Refusals`."""
-
-    def __init__(self, store: Store) -> None:
-        self._counts = store.counts
-
-    def count(self, account_id: str, count: int, now: datetime) -> None:
-        name = (account_id, refusals_name(now))
-        self._counts[name] = self._counts.get(name, 0) + count
-
-
-class FakeMessages:
-    """Implements `ports.Messages`."""
-
-    def __init__(self, store: Store) -> None:
-        self._messages, self._tombstones = store.messages, store.tombstones
-        self._stale_messages = store.stale_messages
-
-    def commit(self, message: Message) -> None:
-        if self.commit_all([message]):
-            raise Withdrawn
-
-    def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
-        assert len(messages) <= 100, "a batch has at most 100 messages"
-        for message in messages:
-            name = (message.account_id, message.message_id)
-            if name not in self._tombstones:
-                self._messages.setdefault(name, message)
-        return frozenset(
-            message.message_id
-            for message in messages
-            if (message.account_id, message.message_id) in self._tombstones
-        )
-
-    def withdraw(
-        self, account_id: str, message_ids: Sequence[UUID], now: datetime
-    ) -> dict[UUID, Message]:
-        del now  # a tombstone of this store stays
-        found = self.get_all(account_id, message_ids)
-        self._tombstones.update((account_id, id_) for id_ in message_ids if id_ not in found)
-        return found
-
-    def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
-        messages = {message_id: self.get(account_id, message_id) for message_id in message_ids}
-        return {message_id: message for message_id, message in messages.items() if message}
-
-    def is_withdrawn(self, account_id: str, message_id: UUID) -> bool:
-        return (account_id, message_id) in self._tombstones
-
-    def get(self, account_id: str, message_id: UUID) -> Message | None:
-        return self._messages.get((account_id, message_id))
+        super().__init__(store.table)
+        self._stale = store.stale_messages
 
     def peek(self, account_id: str, message_id: UUID) -> Message | None:
-        name = (account_id, message_id)
-        return (
-            self._stale_messages[name] if name in self._stale_messages else self._messages.get(name)
-        )
+        if (account_id, message_id) in self._stale:
+            return self._stale[account_id, message_id]
+        return super().peek(account_id, message_id)
 
-    def lease(
-        self,
-        account_id: str,
-        message_id: UUID,
-        body_hash: str,
-        owner: str,
-        now: datetime,
-        *,
-        schedule: Schedule | None = None,
-        unkept: bool = False,
-    ) -> Message | LeaseRefusal:
-        message = self.get(account_id, message_id)
-        if (
-            message is None
-            or message.rank != EventKind.ACCEPTED.rank
-            or message.body_hash != body_hash
-            or message.lease is not None
-            or message.provider_message_id is not None
-            or (schedule is not None and message.schedule != schedule)
-        ):
-            return LeaseRefusal(message)
-        leased = replace(
-            message,
-            lease=Lease(owner=owner, taken_at=now, expires_at=now + MESSAGE_LEASE),
-            attempt=message.attempt + 1,
-            revision=message.revision + 1,
-            unkept=message.unkept or unkept,
-        )
-        self._messages[account_id, message_id] = leased
-        return leased
 
-    def save(self, message: Message) -> bool:
-        name = (message.account_id, message.message_id)
-        current = self._messages.get(name)
-        if current is None or current.revision != message.revision:
-            return False
-        self._messages[name] = replace(message, revision=message.revision + 1)
-        return True
+class Quotas(DynamoQuotas):
+    """The counts, also with the table of calls that are not repeated."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.table)
+        self._refunds = store.table
+
+
+class WaitingContents(DynamoWaitingContents):
+    """The contents of emails that wait, with a bucket in this process."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.table, "bucket")
+        vars(self)["_s3"] = store.bucket
+
+
+class _Bucket:
+    """The calls of S3 that write and read an object."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, bytes] = {}
+
+    def put_object(self, **request: Any) -> None:
+        self._objects[request["Key"]] = request["Body"]
+
+    def get_object(self, **request: Any) -> Mapping[str, BytesIO]:
+        return {"Body": BytesIO(self._objects[request["Key"]])}
 
 
 class FakeJobs:
@@ -358,43 +336,6 @@ class FakeJobs:
         self._store.spool.pop(job.spool_key or "", None)
 
 
-class FakeWaitingContents:
-    """Implements `waiting.WaitingContents`."""
-
-    def __init__(self, store: Store) -> None:
-        self._contents = store.contents
-
-    def put_all(self, mails: Sequence[tuple[Message, Mail]]) -> None:
-        for message, mail in mails:
-            content = (mail, message.origin.template_id)
-            self._contents[message.account_id, message.message_id] = content
-
-    def load(self, message: Message) -> Mail:
-        content = self._contents.get((message.account_id, message.message_id))
-        if content is None:
-            raise PayloadGone
-        return content[0]
-
-    def remove(self, account_id: str, message_id: UUID, template_id: str | None) -> None:
-        del template_id  # a part of the key of a table
-        self._contents.pop((account_id, message_id), None)
-
-    def of_account(self, account_id: str, cursor: str | None) -> ScanPage[WaitingContent]:
-        assert cursor is None, "all are on the first page"
-        contents = [
-            WaitingContent(account_id, message_id, template, created_at(message_id))
-            for (owner, message_id), (_, template) in self._contents.items()
-            if owner == account_id
-        ]
-        return ScanPage(contents, None)
-
-    def uses(self, account_id: str, template_id: str) -> bool:
-        return any(
-            owner == account_id and template == template_id
-            for (owner, _), (_, template) in self._contents.items()
-        )
-
-
 class FakeWakeTimes:
     """Implements `waiting.WakeTimes`: as the adapter, it closes a minute when it has read it."""
 
@@ -425,29 +366,6 @@ def _next_minute(moment: datetime) -> datetime:
     return minute if minute == moment else minute + timedelta(minutes=1)
 
 
-class FakeSuppressions:
-    """Implements `ports.Suppressions`."""
-
-    def __init__(self, store: Store) -> None:
-        self._suppressed = store.suppressed
-
-    def put(
-        self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
-    ) -> None:
-        del at, message_id  # operators read them; no use case does
-        self._suppressed.setdefault((account_id, mailbox_key(address)), reason)
-
-    def find_suppressed(
-        self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
-    ) -> frozenset[str]:
-        return frozenset(
-            address
-            for address in addresses
-            if (account_id, address) in self._suppressed
-            or (hashed and (account_id, hashed_mailbox(account_id, address)) in self._suppressed)
-        )
-
-
 class FakeProviderSuppressions:
     """Implements `ProviderSuppressions`: entries by tenant, or None for the AWS account."""
 
@@ -460,21 +378,6 @@ class FakeProviderSuppressions:
         return bool(found)
 
 
-class FakeSeenEvents:
-    """Implements `delivery.ports.SeenEvents`."""
-
-    def __init__(self, store: Store) -> None:
-        self._seen_events = store.seen_events
-
-    def put_all(self, messages: Collection[TaggedMessage], at: datetime) -> None:
-        for message in messages:
-            seen = SeenEvent(message.provider_message_id, at)
-            self._seen_events[message.account_id, message.message_id] = seen
-
-    def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
-        return self._seen_events.get((account_id, message_id))
-
-
 class FakeEventQueue:
     """Implements `delivery.ports.EventQueue`."""
 
@@ -484,27 +387,6 @@ class FakeEventQueue:
     def may_hold_older_than(self, moment: datetime, message: Message) -> bool:
         del message
         return any(queued_at < moment for queued_at in self._store.queued_events)
-
-
-class FakeHeartbeat:
-    """Implements `delivery.ports.EventHeartbeat`."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def record(self, at: datetime) -> None:
-        newest = self._store.newest_event
-        self._store.newest_event = at if newest is None else max(newest, at)
-
-    def latest(self) -> datetime | None:
-        return self._store.newest_event
-
-    def take_probe(self, now: datetime) -> bool:
-        last = self._store.last_probe
-        if last is not None and now < last + timedelta(minutes=10):
-            return False
-        self._store.last_probe = now
-        return True
 
 
 class FakeDomains:

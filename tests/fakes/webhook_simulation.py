@@ -126,7 +126,7 @@ class WebhookService:
             waiting=self.waiting,
             queue=self.queue,
             due=webhooks.FakeDueTimes(),
-            messages=stores.FakeMessages(stores.Store()),
+            messages=stores.Messages(stores.Store()),
             suppressions=mock.Mock(),
             poster=self,
             aws_poster=webhooks.FakeAwsPoster,

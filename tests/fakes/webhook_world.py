@@ -49,7 +49,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhooks.payload import payload_writers
 from tests.fakes import alerts, builders, stores, webhooks
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
 #: The queue delivers the tasks of a dead worker again after this time.
@@ -108,8 +108,8 @@ class WebhookWorld:
 
     def __post_init__(self) -> None:
         self.store = stores.Store()
-        self.table = EngineTable("table")
-        self.endpoints = DynamoWebhookEndpoints(EngineTable("credentials", self.table), self.table)
+        self.table = MemoryTable("table")
+        self.endpoints = DynamoWebhookEndpoints(MemoryTable("credentials", self.table), self.table)
         self.healths = DynamoEndpointHealths(self.table)
         self.deliveries = DynamoWebhookDeliveries(self.table)
         self.waiting = DynamoWaitingEvents(self.table, lambda: self.now)
@@ -161,7 +161,7 @@ class WebhookWorld:
             waiting=self._port("waiting", self.waiting),
             queue=self._port("queue", self.queue),
             due=self._port("due", self.due),
-            messages=self._port("messages", stores.FakeMessages(self.store)),
+            messages=self._port("messages", stores.Messages(self.store)),
             suppressions=self._port("suppressions", self.suppressions),
             poster=self._port("poster", self),
             aws_poster=lambda: self._port("aws", self.aws),
@@ -191,10 +191,10 @@ class WebhookWorld:
             times=self._port("alert_times", self.alert_times),
             accounts=self._port("accounts", self.store.accounts),
             owners_of=lambda _: [],
-            messages=self._port("messages", stores.FakeMessages(self.store)),
+            messages=self._port("messages", stores.Messages(self.store)),
             send_mail=ServiceMail(
                 jobs=self._port("jobs", stores.FakeJobs(self.store)),
-                messages=self._port("messages", stores.FakeMessages(self.store)),
+                messages=self._port("messages", stores.Messages(self.store)),
                 sender=builders.PREVIEW_SENDER,
                 clock=lambda: self.now,
             ),

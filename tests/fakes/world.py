@@ -1,4 +1,4 @@
-"""The use cases over the fakes, with a clock and faults that a test controls.
+"""The use cases over the stores in this process, with a clock and faults that a test controls.
 
 Every call of a port passes through `World.gate`. There a test can list the calls, make one
 fail before or after it takes effect, kill the process, or run another request first.
@@ -11,6 +11,10 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Literal
 
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
+from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.delivery.build_message import keeping
 from pillarbox.application.delivery.deliver import Delivery
@@ -141,7 +145,8 @@ class World:
         self.live = builders.key_text()
         self.preview = builders.key_text(key_type=KeyType.PREVIEW)
         keys = (builders.api_key(self.live), builders.preview_key(self.preview))
-        self.store.keys = {key.digest: key for key in keys}
+        for key in keys:
+            self.store.keys[key.digest] = key
         #: The process has served both keys before.
         self.seen = SeenKeys()
         for digest in self.store.keys:
@@ -149,7 +154,7 @@ class World:
         self.set_account(account or builders.account())
         self._owners = count()
         self.holds = Holds(
-            GatedPort(self.gate, "directory", stores.FakeDirectory(self.store)),
+            GatedPort(self.gate, "directory", stores.Directory(self.store)),
             lambda: self.now,
         )
 
@@ -162,12 +167,12 @@ class World:
     @property
     def ports(self) -> SendingPorts:
         return SendingPorts(
-            directory=self._port("directory", stores.FakeDirectory(self.store)),
-            claims=self._port("claims", stores.FakeClaims(self.store)),
-            quotas=self._port("quotas", stores.FakeQuotas(self.store)),
-            refusals=self._port("refusals", stores.FakeRefusals(self.store)),
+            directory=self._port("directory", stores.Directory(self.store)),
+            claims=self._port("claims", DynamoClaims(self.store.table)),
+            quotas=self._port("quotas", stores.Quotas(self.store)),
+            refusals=self._port("refusals", DynamoRefusals(self.store.table)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
-            messages=self._port("messages", stores.FakeMessages(self.store)),
+            messages=self._port("messages", stores.Messages(self.store)),
             domains=self._port("domains", self.domains),
             find_uploads=self.store.find_uploads,
             waiting=lambda: self.waiting_mail,
@@ -214,7 +219,7 @@ class World:
     @property
     def waiting_mail(self) -> WaitingMail:
         return WaitingMail(
-            contents=self._port("contents", stores.FakeWaitingContents(self.store)),
+            contents=self._port("contents", stores.WaitingContents(self.store)),
             times=self._port("times", stores.FakeWakeTimes(self.store)),
             queue=self._port("jobs", stores.FakeJobs(self.store)),
             clock=lambda: self.now,
@@ -229,10 +234,10 @@ class World:
     @property
     def changes(self) -> MessageChanges:
         return MessageChanges(
-            messages=self._port("messages", stores.FakeMessages(self.store)),
-            contents=self._port("contents", stores.FakeWaitingContents(self.store)),
+            messages=self._port("messages", stores.Messages(self.store)),
+            contents=self._port("contents", stores.WaitingContents(self.store)),
             waiting=lambda: self.waiting_mail,
-            quotas=self._port("quotas", stores.FakeQuotas(self.store)),
+            quotas=self._port("quotas", stores.Quotas(self.store)),
             clock=lambda: self.now,
         )
 
@@ -246,7 +251,7 @@ class World:
     def due_delivery(self) -> DueDelivery:
         delivery = self.delivery
         same: Any = {one.name: getattr(delivery, one.name) for one in fields(Delivery)}
-        contents = self._port("contents", stores.FakeWaitingContents(self.store))
+        contents = self._port("contents", stores.WaitingContents(self.store))
         return DueDelivery(**same, contents=contents, key_works=self._key_works)
 
     def _key_works(self, account_id: str, key_id: str) -> bool:
@@ -256,15 +261,15 @@ class World:
     @property
     def delivery(self) -> Delivery:
         return Delivery(
-            messages=self._port("messages", stores.FakeMessages(self.store)),
-            directory=self._port("directory", stores.FakeDirectory(self.store)),
-            suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
+            messages=self._port("messages", stores.Messages(self.store)),
+            directory=self._port("directory", stores.Directory(self.store)),
+            suppressions=self._port("suppressions", DynamoSuppressions(self.store.table)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             mailer=self._port("mailer", self.mailer),
             rate=self._port("rate", self.rate),
-            seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
+            seen_events=self._port("seen_events", DynamoSeenEvents(self.store.table)),
             event_queue=self._port("event_queue", stores.FakeEventQueue(self.store)),
-            heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
+            heartbeat=self._port("heartbeat", DynamoHeartbeat(self.store.table)),
             holds=self.holds,
             build=_build,
             keep=keeping(lambda message, raw: self._port("kept", self.kept).append((message, raw))),
@@ -277,16 +282,16 @@ class World:
         return Feedback(
             read=read,
             find_message=lambda text: _message_of(read(text)),
-            messages=self._port("messages", stores.FakeMessages(self.store)),
-            suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
+            messages=self._port("messages", stores.Messages(self.store)),
+            suppressions=self._port("suppressions", DynamoSuppressions(self.store.table)),
             provider_suppressions=self._port("provider_suppressions", self.provider_suppressions),
             tenant_of=self.tenants.get,
             suspend_preview=lambda account_id, _: self.complaints.append(account_id),
             strangers=self.strangers,
             sent_in_a_day=lambda: self.sent_in_a_day,
             apply_tenant_change=lambda _: False,
-            seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
-            heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
+            seen_events=self._port("seen_events", DynamoSeenEvents(self.store.table)),
+            heartbeat=self._port("heartbeat", DynamoHeartbeat(self.store.table)),
             clock=lambda: self.now,
             pause=self._pause,
         )
@@ -357,7 +362,7 @@ class World:
                 except (ServiceError, Killed):  # the queue delivers the event again
                     self.report(message, sent)
             reported = len(self.mailer.taken)
-            stores.FakeHeartbeat(self.store).record(self.now)
+            DynamoHeartbeat(self.store.table).record(self.now)
         raise AssertionError("the queue never becomes empty")
 
     def run(self, job: Job) -> timedelta | None:

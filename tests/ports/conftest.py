@@ -1,4 +1,4 @@
-"""The implementations of the ports that these tests run on."""
+"""What the adapters run on in these tests."""
 
 import pytest
 from botocore.client import BaseClient
@@ -7,16 +7,14 @@ from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import Aws, aws, running_aws
 from tests.contract.conftest import dns_server
-from tests.ports.implementations import Ports, adapters, fakes
+from tests.ports.implementations import Ports, adapters
 
 __all__ = ["aws", "dns_server", "running_aws"]
 
 
-@pytest.fixture(params=["fakes", "botocore", "direct"])
+@pytest.fixture(params=["botocore", "direct"])
 def ports(request: pytest.FixtureRequest) -> Ports:
-    """Return the fakes, then the adapters with each client."""
-    if request.param == "fakes":
-        return fakes()
+    """Return the adapters with each client."""
     names = request.getfixturevalue("aws")
     use_direct_client(on=request.param == "direct")
     return adapters(names)

@@ -1,8 +1,7 @@
-"""Both implementations of application/ports.py: the fakes, and the adapters on emulated AWS."""
+"""The adapters on emulated AWS, with what no port does."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from uuid import UUID
 
 from pillarbox.adapters.dynamodb import records
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
@@ -31,12 +30,11 @@ from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.templates.template import SavedTemplate
 from tests.aws import Aws, shared_client
-from tests.fakes import stores
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    """One implementation of the ports, with functions for what no port does."""
+    """The ports, with functions for what no port does."""
 
     directory: Directory
     claims: Claims
@@ -58,42 +56,6 @@ class Ports:
     receive: Callable[[], list[Job]]
     #: Returns the number of emails in the spool.
     spooled: Callable[[], int]
-
-
-def fakes() -> Ports:
-    store = stores.Store()
-
-    def put(record: Account | ApiKey | SavedTemplate) -> None:
-        match record:
-            case Account():
-                store.accounts[record.account_id] = record
-            case ApiKey():
-                store.keys[record.digest] = record
-            case SavedTemplate():
-                store.templates[record.account_id, UUID(record.template_id)] = record
-
-    def receive() -> list[Job]:
-        shown = [job for visible, queued_at, job in store.hidden if visible <= queued_at]
-        jobs, store.queue[:] = [*store.queue, *shown], []
-        return jobs
-
-    return Ports(
-        directory=stores.FakeDirectory(store),
-        claims=stores.FakeClaims(store),
-        quotas=stores.FakeQuotas(store),
-        refusals=stores.FakeRefusals(store),
-        messages=stores.FakeMessages(store),
-        jobs=stores.FakeJobs(store),
-        wake_queue=stores.FakeJobs(store),
-        contents=stores.FakeWaitingContents(store),
-        wake_times=stores.FakeWakeTimes(store),
-        suppressions=stores.FakeSuppressions(store),
-        seen_events=stores.FakeSeenEvents(store),
-        heartbeat=lambda: stores.FakeHeartbeat(store),
-        put=put,
-        receive=receive,
-        spooled=lambda: len(store.spool),
-    )
 
 
 def adapters(names: Aws) -> Ports:

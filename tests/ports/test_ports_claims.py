@@ -58,13 +58,6 @@ def assert_withdrawn(ports: Ports, claim: Claim, position: int = 0) -> None:
     assert ports.messages.lease(ACCOUNT, message_id, HASH, "one", NOW) == LeaseRefusal(None)
 
 
-def test_a_fresh_key_is_claimed(ports: Ports) -> None:
-    """A claim has the account, digest and body hash, and a new generation."""
-    claim = acquire(ports)
-    assert (claim.account_id, claim.digest, claim.body_hash) == (ACCOUNT, DIGEST, HASH)
-    assert claim.generation.int >> 80 == round(NOW.timestamp() * 1000)
-
-
 @pytest.mark.parametrize("account", [ACCOUNT, "acct00000002"])
 @pytest.mark.parametrize("digest", [DIGEST, "e" * 64])
 def test_a_claim_belongs_to_one_account_and_digest(ports: Ports, account: str, digest: str) -> None:
@@ -280,18 +273,6 @@ def test_a_lease_says_that_the_content_is_not_kept(ports: Ports) -> None:
     assert not leased.unkept
 
 
-def test_deaths_are_kept(ports: Ports) -> None:
-    """The count of deaths is saved and read, and a lease does not change it."""
-    message = builders.message()
-    ports.messages.commit(message)
-    assert ports.messages.save(replace(message, deaths=2))
-    stored = ports.messages.get(ACCOUNT, message.message_id)
-    assert stored == replace(message, deaths=2, revision=1)
-    leased = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", at(1))
-    assert isinstance(leased, Message)
-    assert leased.deaths == 2
-
-
 def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:
     """An absent record, another account or hash, or a final status refuses the lease."""
     message = builders.message()
@@ -307,14 +288,6 @@ def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:
     assert isinstance(final, LeaseRefusal)
     assert final.message is not None
     assert final.message.status == "delivered"
-
-
-def test_a_delayed_message_can_be_leased(ports: Ports) -> None:
-    """A message with only a delay is still pending."""
-    message = builders.message(events=(event(EventKind.DELAYED, 1, ANN),))
-    ports.messages.commit(message)
-    leased_message = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
-    assert not isinstance(leased_message, LeaseRefusal)
 
 
 def test_a_message_with_a_provider_id_is_not_leased(ports: Ports) -> None:
@@ -338,18 +311,3 @@ def test_a_change_needs_the_revision_that_was_read(ports: Ports) -> None:
     assert not ports.messages.save(message.with_events([event(EventKind.COMPLAINED, 3, ANN)]))
     assert ports.messages.get(ACCOUNT, message.message_id) == replace(changed, revision=1)
     assert not ports.messages.save(builders.message())
-
-
-def test_a_lease_can_be_returned(ports: Ports) -> None:
-    """A message can be leased again after its lease is returned, and the attempts add up."""
-    message = builders.message()
-    ports.messages.commit(message)
-    for attempt in (1, 2):
-        leased_message = ports.messages.lease(ACCOUNT, message.message_id, HASH, "w", at(attempt))
-        assert not isinstance(leased_message, LeaseRefusal)
-        assert leased_message.attempt == attempt
-        assert ports.messages.save(replace(leased_message, lease=None))
-    stored = ports.messages.get(ACCOUNT, message.message_id)
-    assert stored is not None
-    assert (stored.lease, stored.attempt, stored.revision) == (None, 2, 4)
-    assert stored.updated_at - stored.created_at == timedelta(0)

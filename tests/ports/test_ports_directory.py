@@ -10,7 +10,6 @@ from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
-from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, at
@@ -18,28 +17,6 @@ from tests.ports.implementations import Ports
 
 OTHER = "acct00000002"
 TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
-
-
-def test_one_look_up_returns_everything(ports: Ports) -> None:
-    """One look-up returns key, account, template and suppressions as they were stored."""
-    text = builders.key_text()
-    account, key = builders.account(), builders.api_key(text)
-    template = builders.template(TEMPLATE)
-    for record in (account, key, template):
-        ports.put(record)
-    ports.suppressions.put(ACCOUNT, "ann@example.com", "bounced", NOW, UUID(int=1))
-    result = ports.directory.look_up(
-        ACCOUNT,
-        key_digest=key.digest,
-        addresses=["ann@example.com", "bob@example.com", "ann@example.com"],
-        template_ids=[TEMPLATE],
-    )
-    assert result == DirectoryResult(
-        key=key,
-        account=account,
-        suppressed={"ann@example.com": "bounced"},
-        templates={TEMPLATE: template},
-    )
 
 
 def test_only_preview_mail_is_stopped_by_a_report(ports: Ports) -> None:
@@ -135,22 +112,6 @@ def test_a_message_costs_one_write_unit(table: Table) -> None:
     item = table.get(keys.message(ACCOUNT, message.message_id))
     assert item is not None
     assert sum(len(name) + len(str(value)) for name, value in item.items()) < 700
-
-
-def test_a_hash_is_found_for_an_account_that_has_some(ports: Ports) -> None:
-    """The suppression of an erased address is found by its hash, and only in its own account."""
-    hashed = hashed_mailbox(ACCOUNT, "ann@example.com")
-    ports.suppressions.put(ACCOUNT, hashed, "complained", NOW, None)
-    addresses = ["ann@example.com", "bob@example.com"]
-    for account_id, noted, suppressed in (
-        (ACCOUNT, False, {}),
-        (ACCOUNT, True, {"ann@example.com": "complained"}),
-        (OTHER, True, {}),
-    ):
-        ports.put(builders.account(account_id, hashed_suppressions=noted))
-        assert ports.directory.look_up(account_id, addresses=addresses).suppressed == suppressed
-        found = ports.suppressions.find_suppressed(account_id, addresses, hashed=noted)
-        assert found == suppressed.keys()
 
 
 def test_an_account_without_hashes_needs_one_call(table: Table) -> None:

@@ -14,7 +14,6 @@ from tests.fakes.builders import ACCOUNT, HASH, NOW, at
 from tests.ports.implementations import Ports
 from tests.refusals import refusal
 
-ELSEWHERE = "acct00000002"
 #: One response is stored as text, the other compressed.
 RESPONSES = [
     StoredResponse('{"messageId":"ü"}'),
@@ -32,15 +31,6 @@ def response(ports: Ports, now: datetime) -> Claim | StoredResponse:
     return acquire_or_replay(ports.claims, ports.messages, HASH, now, batch=2)
 
 
-@pytest.mark.parametrize("count", [1, 2, 100])
-def test_records_are_put_together(ports: Ports, count: int) -> None:
-    """Up to 100 records are put together, and each reads back unchanged."""
-    messages = [builders.message(subject=f"Number {n}") for n in range(count)]
-    ports.messages.commit_all(messages)
-    ids = [message.message_id for message in messages]
-    assert ports.messages.get_all(ACCOUNT, ids) == dict(zip(ids, messages, strict=True))
-
-
 def test_records_of_an_earlier_try_stay(ports: Ports) -> None:
     """An existing record that has changed since stays unchanged; missing records are put."""
     first, second, third = (builders.message() for _ in range(3))
@@ -53,15 +43,6 @@ def test_records_of_an_earlier_try_stay(ports: Ports) -> None:
     assert ports.messages.get_all(ACCOUNT, ids) == dict(
         zip(ids, (first, leased, third), strict=True)
     )
-
-
-def test_absent_and_foreign_records_are_left_out(ports: Ports) -> None:
-    """Only the account's own records are returned."""
-    own, foreign = builders.message(), builders.message(account_id=ELSEWHERE)
-    ports.messages.commit_all([own])
-    ports.messages.commit_all([foreign])
-    message_ids = [foreign.message_id, own.message_id, builders.message().message_id]
-    assert ports.messages.get_all(ACCOUNT, message_ids) == {own.message_id: own}
 
 
 def test_jobs_are_queued_together(ports: Ports) -> None:

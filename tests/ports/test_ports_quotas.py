@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 from botocore.model import OperationModel
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
@@ -23,7 +21,6 @@ from pillarbox.domain.accounts.quota import (
 )
 from pillarbox.domain.errors import ServiceError
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at, messages
-from tests.fakes.stores import FakeQuotas, Store
 from tests.ports.implementations import Ports
 
 CLOCK_MARGIN = timedelta(seconds=30)
@@ -57,6 +54,36 @@ def test_each_window_has_its_limit(ports: Ports) -> None:
     assert reserve(ports, seconds=31 * day) is None
 
 
+def test_several_sends_are_counted_together_or_not_at_all(ports: Ports) -> None:
+    """If three sends do not fit, none is counted, and two still fit."""
+    assert reserve(ports) is None
+    assert reserve(ports, 3) == "rate_limit_exceeded 2"
+    assert reserve(ports, 2) is None
+    assert reserve(ports) == "rate_limit_exceeded 0"
+
+
+def test_recipients_fill_a_window_of_their_own(ports: Ports) -> None:
+    """Emails to many recipients use up the day's recipients before its messages."""
+    limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=120)
+    assert [reserve(ports, limits=limits, recipients=50) for _ in range(3)] == [
+        None,
+        None,
+        "daily_limit_exceeded 20",
+    ]
+    assert reserve(ports, 2, limits=limits, recipients=10) is None
+    assert reserve(ports, limits=limits) == "daily_limit_exceeded 0"
+    assert reserve(ports, limits=limits, recipients=50, seconds=24 * 3600) is None
+
+
+def test_a_refund_gives_recipients_back(ports: Ports) -> None:
+    """A refund of an email to 50 recipients makes room for all of them."""
+    limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=60)
+    assert reserve(ports, limits=limits, recipients=50) is None
+    assert reserve(ports, limits=limits, recipients=50) == "daily_limit_exceeded 10"
+    ports.quotas.refund(ACCOUNT, messages(1, 50), at(0))
+    assert reserve(ports, limits=limits, recipients=50) is None
+
+
 def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:
     """A refund applies to the minute, day and month of the reservation."""
     for seconds in (0, 60, 60, 60):
@@ -66,50 +93,6 @@ def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:
     assert [reserve(ports, seconds=120) for _ in range(3)] == [None] * 2 + [
         "daily_limit_exceeded 0"
     ]
-
-
-LIMITS = st.builds(
-    Limits,
-    per_minute=st.none() | st.integers(0, 5),
-    per_day=st.none() | st.integers(0, 8),
-    per_month=st.none() | st.integers(0, 12),
-    recipients_per_day=st.none() | st.integers(0, 15),
-)
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from([0, 20, 60, 3600, 86_400]),
-        st.integers(1, 4),
-        st.integers(1, 3),
-        st.booleans(),
-    ),
-    max_size=12,
-)
-
-
-@settings(
-    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
-@given(LIMITS, STEPS)
-def test_fake_and_adapter_count_alike(
-    table: Table, limits: Limits, steps: list[tuple[int, int, int, bool]]
-) -> None:
-    """The adapter and the fake give the same results for any reservations and refunds."""
-    table.delete(keys.quota(ACCOUNT))
-    implementations, seconds = (FakeQuotas(Store()), DynamoQuotas(table)), 0
-    for wait, count, recipients, refund in steps:
-        seconds += wait
-        outcomes = []
-        amount = messages(count, recipients)
-        for quotas in implementations:
-            try:
-                quotas.reserve(ACCOUNT, amount, limits, at(seconds))
-            except QuotaExceeded as error:
-                outcomes.append((error.code, error.details, error.headers))
-            else:
-                outcomes.append(("reserved", None, {}))
-                if refund:
-                    quotas.refund(ACCOUNT, amount, at(seconds))
-        assert outcomes[0] == outcomes[1]
 
 
 def test_a_record_without_recipients_has_room_for_them(table: Table) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
@@ -96,15 +98,15 @@ def test_threads_that_deliver_one_job_hand_it_over_once(table: Table) -> None:
     messages, store, mailer = DynamoMessages(table), stores.Store(), stores.FakeMailer()
     delivery = Delivery(
         messages=messages,
-        directory=stores.FakeDirectory(store),
-        holds=Holds(stores.FakeDirectory(store), lambda: NOW),
-        suppressions=stores.FakeSuppressions(store),
+        directory=stores.Directory(store),
+        holds=Holds(stores.Directory(store), lambda: NOW),
+        suppressions=DynamoSuppressions(store.table),
         jobs=stores.FakeJobs(store),
         mailer=mailer,
         rate=stores.FakeSendingRate(),
-        seen_events=stores.FakeSeenEvents(store),
+        seen_events=DynamoSeenEvents(store.table),
         event_queue=stores.FakeEventQueue(store),
-        heartbeat=stores.FakeHeartbeat(store),
+        heartbeat=DynamoHeartbeat(store.table),
         build=lambda _mail, _message: b"",
         keep=lambda _message, _raw: None,
         clock=lambda: NOW,

@@ -219,7 +219,7 @@ def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, world: W
     keys = {name: builders.key_text() for name in ("read-only", "revoked", "unknown")}
     read_only = replace(builders.api_key(keys["read-only"]), scopes=frozenset({EMAILS_READ}))
     revoked = replace(builders.api_key(keys["revoked"]), revoked_at=builders.NOW)
-    world.store.keys |= {key.digest: key for key in (read_only, revoked)}
+    world.store.keys.update({key.digest: key for key in (read_only, revoked)})
     replies = set()
     for key in (world.preview, *keys.values(), "", "bx_live_", world.live[:-1], world.live + "x"):
         with relay.connect_tls() as client:

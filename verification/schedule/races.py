@@ -15,6 +15,7 @@ from uuid import UUID
 from greenlet import getcurrent, greenlet
 
 from admin.use_cases.erasure import AccountErasure, RecipientErasure
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
 from pillarbox.application.delivery.sweep import WaitingSweep
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.errors import ServiceError
@@ -211,8 +212,8 @@ class Race:
         world, message_id = self.world, self.message_id
         assert message_id is not None
         port: Any = world._port
-        messages = port("messages", stores.FakeMessages(world.store))
-        contents = port("contents", stores.FakeWaitingContents(world.store))
+        messages = port("messages", stores.Messages(world.store))
+        contents = port("contents", stores.WaitingContents(world.store))
 
         class Log:
             def get_all(self, account_id: str, ids: Sequence[UUID]) -> list[Message]:
@@ -327,7 +328,7 @@ class Race:
             for message, _, _ in world.mailer.taken[reported:]:
                 world.report(message, Event(kind=EventKind.SENT, at=world.now))
             reported = len(world.mailer.taken)
-            stores.FakeHeartbeat(world.store).record(world.now)
+            DynamoHeartbeat(world.store.table).record(world.now)
             if entry is None:
                 times = [visible for visible, _, _ in world.store.hidden]
                 times += [minute - 2 * MINUTE for minute in world.store.wakes.values()]
@@ -348,8 +349,8 @@ class Race:
             self._fail("lost: an accepted message has no record")
         world.advance(STALL_TIME + HOUR)
         sweep = WaitingSweep(
-            contents=stores.FakeWaitingContents(store),
-            messages=stores.FakeMessages(store),
+            contents=stores.WaitingContents(store),
+            messages=stores.Messages(store),
             queue=stores.FakeJobs(store),
         )
         sweep.sweep(builders.ACCOUNT, world.now, None)

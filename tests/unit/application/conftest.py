@@ -14,5 +14,5 @@ def calls_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world() -> World:
-    """An account with keys, and fakes of everything outside."""
+    """An account with keys, the stores, and fakes of everything outside."""
     return World()

@@ -29,7 +29,7 @@ from pillarbox.domain.accounts.quota import Limits, QuotaState
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.refusals import fault
 
 MAX_TEXT = 4_000
@@ -68,7 +68,7 @@ class Desk:
     refused: str | None = None
 
     def __post_init__(self) -> None:
-        table = EngineTable("table")
+        table = MemoryTable("table")
         self.records, self.times = DynamoAlerts(table), DynamoAlertTimes(table)
         accepted = dict[object, str]()
         self.messages = mock.Mock()

@@ -19,7 +19,7 @@ from pillarbox.http.messages.replies import batch_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import CLAIM_LEASE as LEASE
-from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
+from tests.fakes.stores import FakeJobs, Messages, Quotas
 from tests.fakes.world import Fault, World
 from tests.refusals import refusal
 
@@ -121,7 +121,7 @@ def test_an_error_before_the_commit_leaves_nothing(
     fail_last(world, *calls)
     error = error_of(world, batch(request(), request()), DIGEST)
     assert error.code == "service_unavailable", step
-    assert (world.store.claims, world.store.messages, world.used()) == ({}, {}, {0})
+    assert (dict(world.store.claims), dict(world.store.messages), world.used()) == ({}, {}, {0})
 
 
 def test_an_error_without_a_key_releases_no_claim(world: World) -> None:
@@ -140,7 +140,7 @@ def test_a_commit_whose_response_is_lost_is_an_acceptance(world: World) -> None:
     assert world.store.claims[ACCOUNT, DIGEST].response is not None
 
 
-class PartialCommit(FakeMessages):
+class PartialCommit(Messages):
     """A message store that commits at most `limit` records and then fails."""
 
     def __init__(self, store: Any, limit: int) -> None:
@@ -242,9 +242,7 @@ def test_a_failed_takeover_does_not_repeat_the_accepted_part(world: World) -> No
 
 def reserve_elsewhere(world: World, count: int) -> None:
     """Let another process reserve quota of the account."""
-    FakeQuotas(world.store).reserve(
-        ACCOUNT, builders.messages(count), builders.UNLIMITED, world.now
-    )
+    Quotas(world.store).reserve(ACCOUNT, builders.messages(count), builders.UNLIMITED, world.now)
 
 
 def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
@@ -359,7 +357,7 @@ def test_endless_contention_is_refused() -> None:
     error = error_of(world, batch(*[request()] * 100), DIGEST)
     assert error.code == "service_unavailable"
     assert world.gate.calls.count(RESERVE) == 5
-    assert (world.used(), world.store.claims) == ({5}, {})
+    assert (world.used(), dict(world.store.claims)) == ({5}, {})
 
 
 class PartialQueue(FakeJobs):
@@ -386,7 +384,7 @@ def test_a_batch_that_the_queue_refuses_entirely_is_refused(world: World) -> Non
     """If no email was queued, the whole batch gets a retryable error and leaves nothing."""
     error = error_of(world, batch(*[request()] * 3), DIGEST, jobs=PartialQueue(world.store, 3))
     assert error.code == "service_unavailable"
-    assert (world.store.claims, world.store.messages, world.used()) == ({}, {}, {0})
+    assert (dict(world.store.claims), dict(world.store.messages), world.used()) == ({}, {}, {0})
 
 
 def test_a_batch_that_is_sent_whole_or_not_at_all_is_refused_whole(world: World) -> None:
@@ -394,7 +392,7 @@ def test_a_batch_that_is_sent_whole_or_not_at_all_is_refused_whole(world: World)
     whole = replace(batch(*[request()] * 3), whole=True)
     error = error_of(world, whole, DIGEST, jobs=PartialQueue(world.store, 1))
     assert error.code == "service_unavailable"
-    assert (world.store.claims, world.store.messages, world.used()) == ({}, {}, {0})
+    assert (dict(world.store.claims), dict(world.store.messages), world.used()) == ({}, {}, {0})
     assert codes(submit(world, whole, DIGEST)) == [None] * 3
 
 

@@ -111,14 +111,9 @@ def test_saved_templates_get_the_brand() -> None:
 def test_a_test_of_a_self_service_key_shows_no_brand() -> None:
     """The email of a self-service key shows neither the brand nor the name of its account."""
     world = World(builders.account(brand=BRAND))
-    world.store.accounts = {
-        account_id: replace(account, name="Stranger", brand=BRAND)
-        for account_id, account in world.store.accounts.items()
-    }
-    world.store.keys = {
-        digest: replace(key, self_service=key.type == "preview")
-        for digest, key in world.store.keys.items()
-    }
+    world.set_account(replace(world.store.accounts[ACCOUNT], name="Stranger", brand=BRAND))
+    for digest, key in [*world.store.keys.items()]:
+        world.store.keys[digest] = replace(key, self_service=key.type == "preview")
     mail = submit(world, starter_request(), world.preview)
     assert isinstance(mail.body, StarterBody)
     assert mail.body.is_test

@@ -21,7 +21,7 @@ from pillarbox.domain.messages.message import Event, EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_HASH, SENDER, at, event
-from tests.fakes.stores import FakeJobs, FakeMessages
+from tests.fakes.stores import FakeJobs, Messages
 from tests.fakes.world import Fault, Killed, World
 
 ANN, BOB = "ann@example.com", "bob@example.com"
@@ -39,7 +39,7 @@ def job(world: World) -> Job:
     return world.accept(builders.message())
 
 
-class RefusedLease(FakeMessages):
+class RefusedLease(Messages):
     """A message store that refuses every lease but shows a message without a lease."""
 
     def lease(self, *arguments: Any, **keywords: Any) -> LeaseRefusal:
@@ -188,7 +188,8 @@ def test_a_job_without_a_record_that_was_withdrawn_is_dropped_at_once(
 ) -> None:
     """Nothing can be accepted under its id any more, so there is nothing to wait for."""
     world.store.messages.clear()
-    world.store.tombstones.add((job.account_id, job.message_id))
+    world.delivery.messages.withdraw(job.account_id, [job.message_id], world.now)
+    world.gate.calls.clear()
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
     assert not world.mailer.taken
 
@@ -197,7 +198,7 @@ def test_a_job_whose_record_comes_before_its_tombstone_is_retried_at_once(
     world: World, job: Job
 ) -> None:
     """The commit of an acceptor that stalled for 15 minutes delays the email no further."""
-    late = FakeMessages(world.store)
+    late = Messages(world.store)
     vars(late).update(dict.fromkeys(("get", "peek"), lambda *_: None))
     vars(late)["withdraw"] = lambda *_: {job.message_id: builders.message()}
     advance(world, minutes=15)
@@ -801,7 +802,7 @@ def test_a_record_keeps_the_spool_for_a_message_that_is_still_to_be_sent(world: 
     """A job that records a throttle leaves the mail in the spool; a rejection deletes it."""
     for answer, left in ((SendThrottled(), 1), (SendRejected("rejected", "No."), 0)):
         world.store.queue.clear()
-        world.store.spool = {"s": builders.mail()}
+        world.store.spool["s"] = builders.mail()
         job = world.accept(builders.message(), mail=None, spool_key="s")
         world.gate.calls.clear()
         world.mailer.answers = [answer]
@@ -840,7 +841,7 @@ def test_the_mark_of_an_event_resolves_an_uncertain_mail(
     leave_uncertain(world, job, accepted=True)
     message = world.message()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(FakeMessages, "save", raise_unavailable)
+        patch.setattr(Messages, "save", raise_unavailable)
         with pytest.raises(ServiceError):
             world.report(message, event(EventKind.SENT, 1), receives=2)
     assert world.store.newest_event is None

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
 from pillarbox.application.delivery.feedback import FeedbackResult, MessageContention
 from pillarbox.application.delivery.ports import (
     EventRecord,
@@ -29,7 +30,7 @@ from pillarbox.domain.messages.message import Event, EventKind, Message, Status
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT
-from tests.fakes.stores import FakeHeartbeat, FakeMailer
+from tests.fakes.stores import FakeMailer
 from tests.fakes.world import VISIBILITY, Gate, Killed, World
 
 ANN, BOB = "ann@example.com", "bob@example.com"
@@ -279,7 +280,7 @@ class Run:
             elif luck < 0.87:
                 self.read_stale()
             elif luck < 0.92:
-                FakeHeartbeat(self.store).record(self.world.now)
+                DynamoHeartbeat(self.store.table).record(self.world.now)
             else:
                 # Longer than a lease or the wait for an event: a process may be stalled.
                 self.pass_time(SECOND * draw.choice((0.1, 1, 3, 31, 120, 960)))
@@ -296,7 +297,7 @@ class Run:
             if not waiting:
                 break
             self.pass_time(max(min(waiting) - self.world.now, timedelta(0)))
-            FakeHeartbeat(self.store).record(self.world.now)
+            DynamoHeartbeat(self.store.table).record(self.world.now)
             self.record()
             self.deliver()
         else:

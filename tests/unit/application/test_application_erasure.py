@@ -17,7 +17,7 @@ from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Message
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, at, event
-from tests.fakes.stores import FakeMessages
+from tests.fakes.stores import Messages
 from tests.fakes.world import World
 
 ANN, BOB = "ann@example.com", "bob@example.com"
@@ -71,7 +71,7 @@ def test_a_recipient_who_is_erased_before_the_lease_gets_nothing(world: World, e
     """The worker compares the leased record with what it prepared, and starts again."""
     job = world.accept(builders.message(to=(erased, BOB)))
 
-    class ErasedAtLease(FakeMessages):
+    class ErasedAtLease(Messages):
         def lease(self, *arguments: Any, **keywords: Any) -> Message | LeaseRefusal:
             if not world.message().is_erased:
                 erase(world, erased)

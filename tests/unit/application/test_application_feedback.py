@@ -213,7 +213,7 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
             raise RecursionError
         return {"own": BOUNCE, "other": foreign, "gone": gone, "ignored": None}[text]
 
-    class OneBrokenMessage(stores.FakeMessages):
+    class OneBrokenMessage(stores.Messages):
         def save(self, message: Message) -> bool:
             if message.message_id == other.message_id:
                 raise KeyError("rev")

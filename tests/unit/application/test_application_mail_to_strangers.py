@@ -42,7 +42,7 @@ from tests.fakes.builders import ACCOUNT, NOW, account, event
 from tests.fakes.change_log import FakeLogEntries
 from tests.fakes.engine_tables import EngineTable
 from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
-from tests.fakes.stores import FakeJobs, FakeMessages
+from tests.fakes.stores import FakeJobs, Messages
 from tests.fakes.world import World
 from tests.refusals import refusal
 
@@ -71,7 +71,7 @@ class Strangers(World):
         self.log = FakeLogEntries()
         send_mail = ServiceMail(
             jobs=FakeJobs(self.store),
-            messages=FakeMessages(self.store),
+            messages=Messages(self.store),
             sender="service@mail.example",
             clock=lambda: self.now,
         )
@@ -88,7 +88,7 @@ class Strangers(World):
             policy=self.policy,
             previews=self.previews,
             domains=lambda: self.domains,
-            messages=FakeMessages(self.store),
+            messages=Messages(self.store),
             send_mail=send_mail,
             strangers=self.mail,
             base_url=lambda: "https://mail.example",

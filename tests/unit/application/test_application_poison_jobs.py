@@ -32,7 +32,7 @@ class Case:
         if message is not None:
             self.store.messages[ACCOUNT, message.message_id] = message
         self.message = message or builders.message()
-        self.messages = stores.FakeMessages(self.store)
+        self.messages = stores.Messages(self.store)
 
     def put(self, text: str) -> None:
         self.kept.append(text)

@@ -29,7 +29,7 @@ LAST_MOMENTS = [
 ]
 
 
-class NoLease(stores.FakeMessages):
+class NoLease(stores.Messages):
     """Records whose lease was taken and released between a refusal and its read."""
 
     def lease(self, *arguments: Any, **keywords: Any) -> LeaseRefusal:
@@ -62,7 +62,7 @@ def test_a_poison_job_is_kept_before_its_mail_fails() -> None:
             raise UNAVAILABLE
 
     poison_jobs = PoisonJobs(
-        messages=stores.FakeMessages(store), dead_letters=Unreachable(), clock=lambda: NOW
+        messages=stores.Messages(store), dead_letters=Unreachable(), clock=lambda: NOW
     )
     unreadable = UnreadableJob(
         "no job", newer=False, account_id=ACCOUNT, message_id=message.message_id

@@ -32,10 +32,8 @@ REFUSED: dict[str, dict[str, Any]] = {
 def world() -> World:
     """Return a world whose preview key was made for self-service."""
     world = World()
-    world.store.keys = {
-        digest: replace(key, self_service=key.type == "preview")
-        for digest, key in world.store.keys.items()
-    }
+    for digest, key in [*world.store.keys.items()]:
+        world.store.keys[digest] = replace(key, self_service=key.type == "preview")
     return world
 
 

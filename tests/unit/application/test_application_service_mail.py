@@ -8,14 +8,14 @@ from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.domain.ids import named_id
 from pillarbox.rendering.notice import sign_up_source
 from tests.fakes import builders
-from tests.fakes.stores import FakeJobs, FakeMessages
+from tests.fakes.stores import FakeJobs, Messages
 from tests.fakes.world import Fault, GatedPort, Killed, World
 
 
 def _write(world: World) -> None:
     service_mail = ServiceMail(
         jobs=GatedPort(world.gate, "jobs", FakeJobs(world.store)),
-        messages=GatedPort(world.gate, "messages", FakeMessages(world.store)),
+        messages=GatedPort(world.gate, "messages", Messages(world.store)),
         sender=builders.PREVIEW_SENDER,
         clock=lambda: world.now,
     )

@@ -27,7 +27,7 @@ from pillarbox.domain.sign_in.sign_up import (
 )
 from tests.fakes.builders import NOW, at
 from tests.fakes.engine_tables import EngineTable
-from tests.fakes.stores import FakeJobs, FakeMessages, Store
+from tests.fakes.stores import FakeJobs, Messages, Store
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
 
@@ -85,7 +85,7 @@ class World:
             policy=self.policy,
             send_mail=ServiceMail(
                 jobs=FakeJobs(self.store),
-                messages=FakeMessages(self.store),
+                messages=Messages(self.store),
                 sender="service@pillarbox.example",
                 clock=lambda: NOW + timedelta(hours=1),
             ),

@@ -117,7 +117,7 @@ def test_a_job_that_cannot_be_queued_needs_no_tombstone(world: World) -> None:
 
     world.gate.watch = fail
     assert error_of(world, digest=DIGEST).code == "service_unavailable"
-    assert (world.store.claims, world.store.tombstones, world.used()) == ({}, set(), {0})
+    assert (dict(world.store.claims), world.store.tombstones, world.used()) == ({}, set(), {0})
 
 
 def test_after_a_day_a_key_is_new(world: World) -> None:

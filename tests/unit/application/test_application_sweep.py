@@ -85,12 +85,12 @@ class Case:
         left, ports = iter([True] * pages), cast("Any", self)
         sweep = Sweep(
             log=ports,
-            messages=stores.FakeMessages(self.store),
+            messages=stores.Messages(self.store),
             spool=ports,
             statistics=ports,
             waiting=WaitingSweep(
-                contents=stores.FakeWaitingContents(self.store),
-                messages=stores.FakeMessages(self.store),
+                contents=stores.WaitingContents(self.store),
+                messages=stores.Messages(self.store),
                 queue=stores.FakeJobs(self.store),
             ),
             retention=ports,

@@ -24,7 +24,7 @@ from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
 from pillarbox.domain.webhooks.events import AccountEvent, account_paused
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.webhooks import FakeWebhookQueue, endpoint
 
 
@@ -32,8 +32,8 @@ class _Endpoints(DynamoWebhookEndpoints):
     """Counts the reads of each account, and cannot read the endpoints of some."""
 
     def __init__(self, unreadable: Collection[str] = ()) -> None:
-        table = EngineTable("table")
-        super().__init__(EngineTable("credentials", table), table)
+        table = MemoryTable("table")
+        super().__init__(MemoryTable("credentials", table), table)
         self.reads = Counter[str]()
         self._unreadable = unreadable
 

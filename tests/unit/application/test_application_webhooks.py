@@ -34,7 +34,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhooks import FakeWebhookPoster, FakeWebhookQueue
 from tests.fakes.world import Killed
@@ -77,8 +77,8 @@ class UseCasesOfWebhooks:
 
     def __init__(self) -> None:
         self.now = NOW
-        table = EngineTable("table")
-        self.endpoints = DynamoWebhookEndpoints(EngineTable("credentials", table), table)
+        table = MemoryTable("table")
+        self.endpoints = DynamoWebhookEndpoints(MemoryTable("credentials", table), table)
         self.healths = DynamoEndpointHealths(table)
         self.deliveries = DynamoWebhookDeliveries(table)
         self.queue = FakeWebhookQueue()
