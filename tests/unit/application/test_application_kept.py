@@ -58,6 +58,15 @@ def test_what_is_handed_over_is_kept_before_the_lease() -> None:
     assert calls[1].index("kept.append") < calls[1].index("messages.lease")
 
 
+def test_a_worker_whose_time_ends_while_it_keeps_takes_no_lease(world: World) -> None:
+    world.set_account(replace(builders.account(), keep=7))
+    world.send()
+    (job,) = world.store.queue
+    result = world.delivery.within(lambda: not world.kept).deliver(job)
+    assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
+    assert "messages.lease" not in world.gate.calls
+
+
 @pytest.mark.parametrize("error", [Unavailable("kept content"), OSError(), MemoryError()])
 def test_a_failed_write_changes_nothing_else(error: Exception) -> None:
     """The email is sent once, its job ends, and its record does not say that it is kept."""

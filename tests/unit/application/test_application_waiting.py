@@ -19,7 +19,7 @@ from pillarbox.domain.accounts.quota import window_name
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import RawBody
-from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.upload import UploadReference
 from tests.fakes import builders
@@ -504,3 +504,35 @@ def test_the_sweep_queues_again_what_lost_its_job(*, taken: bool) -> None:
     assert deliver(world) == [Outcome.FAILED]
     assert error_of(world) == ("delivery_uncertain" if taken else "expired")
     assert not world.store.contents
+
+
+@for_each(
+    "late, woken, overdue",
+    [
+        (30 * MINUTE, 0, 0),
+        (30 * MINUTE + MILLISECOND, 1, 0),
+        (5 * HOUR, 1, 0),
+        (5 * HOUR + MILLISECOND, 1, 1),
+    ],
+)
+def test_the_sweep_waits_half_an_hour_for_a_job(late: timedelta, woken: int, overdue: int) -> None:
+    """A person should look when a mail is an hour later than one that is held can be."""
+    world = World()
+    schedule(world, MINUTE)
+    world.store.hidden.clear()
+    world.advance(MINUTE + late)
+    assert sweep(world) == overdue
+    assert len(world.store.hidden) == woken
+
+
+@for_each("age, left", [(HOUR, 1), (HOUR + MILLISECOND, 0)])
+def test_the_sweep_removes_the_content_of_a_finished_email_after_an_hour(
+    age: timedelta, left: int
+) -> None:
+    world = World()
+    sent = builders.message(message_id=new_id(world.now), events=(builders.event(EventKind.SENT),))
+    world.accept(sent)
+    world.waiting_mail.contents.put_all([(sent, builders.mail())])
+    world.advance(age)
+    sweep(world)
+    assert len(world.store.contents) == left
