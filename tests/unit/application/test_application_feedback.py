@@ -56,6 +56,7 @@ def test_an_event_changes_the_message_and_suppresses(world: World) -> None:
     assert (world.message().status, world.message().provider_message_id) == ("bounced", "ses-1")
     assert world.store.suppressed == {(ACCOUNT, ANN): "bounced"}
     assert world.store.newest_event == at(5)
+    assert not world.pauses
     assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.KNOWN
     assert world.message().revision == 1
 
@@ -274,6 +275,17 @@ def test_an_event_that_is_received_again_leaves_its_mark_first(
     assert world.store.seen_events == marked | also_marked
 
 
+def test_a_repeated_event_that_kills_its_reader_leaves_its_mark_first(world: World) -> None:
+    def read(_text: str) -> ProviderEvent | None:
+        raise Killed
+
+    tagged = TaggedMessage(ACCOUNT, MESSAGE.message_id, "ses-1")
+    feedback = replace(world.feedback(read), find_message={"bad": tagged}.get)
+    with pytest.raises(Killed):
+        feedback.record([EventRecord("bad", receives=2)])
+    assert world.store.seen_events == MARK
+
+
 @pytest.mark.parametrize("receives", [1, 2])
 def test_an_event_that_cannot_be_read_leaves_its_mark(world: World, receives: int) -> None:
     """A text that names its message and says nothing else shows that the provider took it."""
@@ -379,6 +391,20 @@ def test_the_provider_may_list_an_address_after_its_event(world: World) -> None:
     assert (second.outcome, second.again) == (FeedbackOutcome.KNOWN, False)
     assert not world.provider_suppressions.listed
     assert not world.record(BOUNCE, receives=2)[0].again
+
+
+@pytest.mark.parametrize(("seconds", "calls"), [(7.999, 2), (8, 1)])
+def test_a_batch_frees_addresses_for_eight_seconds(
+    world: World, seconds: float, calls: int
+) -> None:
+    def be_slow(call: str) -> None:
+        if call == "provider_suppressions.remove":
+            world.now += timedelta(seconds=seconds)
+
+    world.gate.watch = be_slow
+    world.accept(replace(MESSAGE, message_id=OTHER))
+    world.record(BOUNCE, replace(BOUNCE, message_id=OTHER))
+    assert world.gate.calls.count("provider_suppressions.remove") == calls
 
 
 @pytest.mark.parametrize("seconds", [0, 9])

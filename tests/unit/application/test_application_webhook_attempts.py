@@ -239,6 +239,15 @@ def test_a_failed_probe_plans_the_next_one() -> None:
     assert world.queue.tasks == []
 
 
+def test_a_probe_follows_one_whose_event_is_given_up() -> None:
+    world, endpoint, delivery = one_event()
+    opened = EndpointHealth(open_since=world.now, failing_since=world.now, failures=5, probes=1)
+    world.set_health(endpoint, opened)
+    result = Attempts(ports_of(world)).fail_probe(endpoint, failed(world, delivery, 50))
+    assert result.outcome == "given_up"
+    assert world.healths.get(endpoint.account_id, endpoint.endpoint_id).probes == 2
+
+
 def test_a_probe_that_fails_after_the_circuit_closed_begins_a_drain() -> None:
     """If a success closed the circuit meanwhile, what waits is drained at once."""
     world, endpoint, delivery = one_event()
@@ -282,6 +291,14 @@ def test_only_the_last_attempt_says_gone(last: int) -> None:
     assert [(m, [*tasks.values()]) for m, tasks in world.due.minutes.items()] == (
         [(at, [notice])] if last == 410 else []
     )
+
+
+def test_the_last_of_all_attempts_counts_as_a_failure_too() -> None:
+    world, endpoint, delivery = one_event()
+    gone = DeliveryAttempt(at=world.now, status_code=410, milliseconds=1)
+    tried = AttemptResult("failed", replace(delivery, attempts=(gone,) * 50))
+    assert Attempts(ports_of(world)).retry(endpoint, tried).outcome == "given_up"
+    assert world.healths.get(endpoint.account_id, endpoint.endpoint_id).disabled_for == "gone"
 
 
 def test_an_endpoint_that_is_disabled_already_stays_as_it_is() -> None:
