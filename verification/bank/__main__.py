@@ -101,10 +101,13 @@ def main() -> int:
             copies.put(stack.enter_context(copied_tree()))
         failed = bool(tests and _failures(Bug("no bug", (), [" ".join(tests)]), copies))
         survived = sum(pool.map(lambda bug: not _is_killed(bug, copies), bugs))
-    seconds = time.monotonic() - began
+    seconds, of_processors = time.monotonic() - began, sum(os.times()[2:4])
     if failed:
         print("a test fails without a bug")
-    print(f"{len(bugs)} bugs, {survived} survived, {seconds:.0f} s")
+    print(
+        f"{len(bugs)} bugs, {survived} survived, "
+        f"{seconds:.0f} s, {of_processors:.0f} s of processor time"
+    )
     return int(bool(survived or failed))
 
 
