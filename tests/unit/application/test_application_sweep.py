@@ -237,8 +237,8 @@ def test_orphaned_bodies_are_deleted(case: Case) -> None:
     messages = (sent, pending, never_accepted, stalled)
     keys = [case.spool(SETTLED + SECOND, message) for message in messages]
     young = case.spool(SETTLED - SECOND, case.message(timedelta(0), events=sent.events))
-    uploaded: Any = replace(sent, message_id=None)  # in a message only once it is sent
-    case.spool(SETTLED + SECOND, uploaded)
+    of_no_message: Any = None
+    case.spool(SETTLED + SECOND, replace(sent, message_id=of_no_message))  # an uploaded file
     assert case.run() == SweepReport(0, 0, orphaned_bodies=2)
     assert set(case.spooled) == {keys[1], keys[3], young}
 

@@ -82,7 +82,7 @@ class UseCasesOfWebhooks:
         self.healths = DynamoEndpointHealths(table)
         self.deliveries = DynamoWebhookDeliveries(table)
         self.queue = FakeWebhookQueue()
-        self.log = FakeLog()
+        self.log, self.changes = FakeLog(), FakeLogEntries()
         self.queries = WebhookQueries(
             endpoints=self.endpoints, healths=self.healths, deliveries=self.deliveries
         )
@@ -92,7 +92,7 @@ class UseCasesOfWebhooks:
             poster=FakeWebhookPoster,
             slow_requests=slow_requests(),
             queue=self.queue,
-            log=ChangeLog(FakeLogEntries(), lambda: self.now),
+            log=ChangeLog(self.changes, lambda: self.now),
             clock=lambda: self.now,
         )
         self.replays = WebhookReplays(
@@ -140,6 +140,7 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
     refused = refusal(of.create)
     limit = {"limit": MAX_ENDPOINTS}
     assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
+    assert len(of.changes.entries) == MAX_ENDPOINTS
     assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
 
 
