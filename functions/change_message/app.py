@@ -13,10 +13,10 @@ from pillarbox.http.messages.changes import (
     RescheduleRequest,
     ResendRequest,
     read_resend,
-    read_time,
 )
 from pillarbox.http.messages.replies import Reply, SendResult, reply_stored, send_result
 from pillarbox.http.messages.views import HeldContent, MessageDetail, check_shown, message_detail
+from pillarbox.http.messages.wire import to_moment
 from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
@@ -29,7 +29,9 @@ route = routes(app, services)
     body=RescheduleRequest,
     response=MessageDetail,
 )
-def reschedule_message(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
+def reschedule_message(
+    caller: KnownCaller, message_id: UUID, body: RescheduleRequest
+) -> dict[str, Any]:
     """Reschedule a message.
 
     Gives a message another time: at least a minute and at most 30 days ahead, and at most 30 days
@@ -37,7 +39,7 @@ def reschedule_message(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
 
     Errors: `not_cancelable`, `rate_limit_exceeded`.
     """
-    account_id, due_at = caller.account.account_id, read_time(app.current_event)
+    account_id, due_at = caller.account.account_id, to_moment(body.scheduled_at)
     return _changed(services().changes.reschedule(account_id, message_id, due_at, caller))
 
 

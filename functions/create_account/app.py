@@ -9,7 +9,7 @@ from pillarbox.http.callers import UserCaller, operating, operators, users
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.requests import read_known, request_origin
 from pillarbox.http.sign_in.replies import ChosenAccount, PendingList, SignUpItem
-from pillarbox.http.sign_in.sign_up import ApprovalBody, SignUpBody, read_sign_up
+from pillarbox.http.sign_in.sign_up import ApprovalBody, SignUpBody, proof_of
 from pillarbox.wiring import load, services
 
 app = build_app()
@@ -27,7 +27,7 @@ def get_sign_up(principal: UserCaller) -> dict[str, Any]:
 
 
 @route("POST /v1/sign-up", users(), body=SignUpBody, response=SignUpItem, status=201)
-def sign_up(principal: UserCaller) -> dict[str, Any]:
+def sign_up(principal: UserCaller, body: SignUpBody) -> dict[str, Any]:
     """Create an account.
 
     Creates an account with the user as its owner, or asks the operator for one. A user can do so
@@ -36,9 +36,8 @@ def sign_up(principal: UserCaller) -> dict[str, Any]:
 
     Errors: `sign_up_closed`, `rate_limit_exceeded`.
     """
-    name, proof = read_sign_up(app.current_event)
     client = request_origin(app.current_event).client(services().is_of_edge)
-    offer = services().sign_up.create(principal, name, proof, client)
+    offer = services().sign_up.create(principal, body.name, proof_of(body.proof), client)
     return SignUpItem.of(offer)
 
 

@@ -26,9 +26,7 @@ from pillarbox.http.templates.wire import (
     TestTemplateRequest,
     read_draft,
     read_new_template,
-    read_render,
     read_revision,
-    read_test,
     read_version,
     showing_conflicts,
 )
@@ -74,7 +72,7 @@ def create_template(principal: Manager) -> dict[str, Any]:
     body=RenderTemplateRequest,
     response=RenderedItem,
 )
-def render_template(principal: Manager) -> dict[str, Any]:
+def render_template(principal: Manager, body: RenderTemplateRequest) -> dict[str, Any]:
     """Preview a source.
 
     Renders a source with the engine that sends use, and checks it. Nothing is stored. A value that
@@ -83,13 +81,13 @@ def render_template(principal: Manager) -> dict[str, Any]:
 
     Errors: `rate_limit_exceeded`.
     """
-    source, values, template_id = read_render(app.current_event)
-    services().render_budget.take(principal.account.account_id, 1 if source.default is None else 2)
-    rendered = services().render_source(source, values, principal.account.brand)
-    if template_id is None:
+    services().render_budget.take(principal.account.account_id, 1 if body.default is None else 2)
+    brand, values = principal.account.brand, body.variables or {}
+    rendered = services().render_source(body.to_domain(), values, brand)
+    if body.template_id is None:
         return RenderedItem.of(rendered)
     required = (variable.path for variable in rendered.variables if variable.required)
-    traffic = services().template_traffic.check(principal.account, str(template_id), required)
+    traffic = services().template_traffic.check(principal.account, body.template_id, required)
     return RenderedItem.of(rendered, problems=[*rendered.problems, *traffic])
 
 
@@ -244,7 +242,7 @@ def duplicate_template(principal: Manager, template_id: UUID) -> dict[str, Any]:
     body=TestTemplateRequest,
     response=SendResult,
 )
-def test_template(principal: MemberCaller, template_id: UUID) -> Reply:
+def test_template(principal: MemberCaller, template_id: UUID, body: TestTemplateRequest) -> Reply:
     """Send a test.
 
     Sends the draft to a member of the account. The email counts like any other. If the account has
@@ -253,14 +251,13 @@ def test_template(principal: MemberCaller, template_id: UUID) -> Reply:
     Errors: `invalid_recipient`, `recipient_not_allowed`, `recipient_suppressed`, `sending_paused`,
     `daily_limit_exceeded`, `monthly_limit_exceeded`.
     """
-    to, locale, values = read_test(app.current_event)
     services().render_budget.take(principal.account.account_id)
     response = services().template_trial.send(
         principal,
         template_id,
-        to=to,
-        locale=locale,
-        values=values,
+        to=body.to,
+        locale=body.locale,
+        values=body.variables or {},
         request_id=request_id(app.current_event.raw_event),
         write_response=send_result,
     )

@@ -27,7 +27,6 @@ from pillarbox.http.accounts.wire import (
     LogQuery,
     ResumeRequest,
     SuppressionsQuery,
-    read_account_changes,
     read_address,
 )
 from pillarbox.http.app import App, build_app, entrypoint, routes
@@ -50,15 +49,14 @@ def get_account(principal: Manager) -> dict[str, Any]:
 @route(
     "PATCH /v1/account", managing(ACCOUNT_WRITE), body=ChangeAccountRequest, response=AccountDetail
 )
-def change_account(owner: Manager) -> dict[str, Any]:
+def change_account(owner: Manager, body: ChangeAccountRequest) -> dict[str, Any]:
     """Change the account.
 
     A field that is left out does not change, and an empty text removes a setting. Plan and limits
     are the operator's.
     """
-    changes = read_account_changes(app.current_event)
     account_id = owner.account.account_id
-    changed = services().accounts.update(account_id, changes, member=owner.actor)
+    changed = services().accounts.update(account_id, body.changes, member=owner.actor)
     return _detail(changed)
 
 

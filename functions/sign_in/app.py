@@ -24,7 +24,6 @@ from pillarbox.http.sign_in.wire import (
     check_same_origin,
     cookie_header,
     no_cookie_header,
-    read_all,
     read_cookie,
     refuse_other_sites,
     user_agent,
@@ -112,7 +111,7 @@ def list_sessions(principal: UserCaller) -> dict[str, Any]:
 
 
 @route("DELETE /v1/session", users(), query=EndSessionsQuery, sets_cookie=True)
-def end_sessions(principal: UserCaller) -> Reply:
+def end_sessions(principal: UserCaller, query: EndSessionsQuery) -> Reply:
     """Sign out.
 
     Ends this session, or with `all` every session of the user. Their access tokens stop working at
@@ -120,7 +119,7 @@ def end_sessions(principal: UserCaller) -> Reply:
 
     Errors: `session_not_found`.
     """
-    if read_all(app.current_event):
+    if query.every:
         services().sign_in.end_all(principal)
     else:
         services().sign_in.end(principal, principal.session.session_id)

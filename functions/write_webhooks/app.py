@@ -17,8 +17,6 @@ from pillarbox.http.webhooks.wire import (
     ChangeWebhookRequest,
     CreateWebhookRequest,
     ReplayWebhookRequest,
-    read_changes,
-    read_replay,
 )
 from pillarbox.wiring import load, services, utc_now
 
@@ -68,7 +66,9 @@ def create_webhook(principal: Manager, body: CreateWebhookRequest) -> dict[str, 
     body=ChangeWebhookRequest,
     response=WebhookItem,
 )
-def change_webhook(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
+def change_webhook(
+    principal: Manager, endpoint_id: UUID, body: ChangeWebhookRequest
+) -> dict[str, Any]:
     """Change a webhook endpoint.
 
     A field that is left out does not change. `enabled: true` also works if the service disabled the
@@ -76,9 +76,8 @@ def change_webhook(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
 
     Errors: `rate_limit_exceeded`.
     """
-    changes = read_changes(app.current_event)
     account_id = principal.account.account_id
-    state = services().webhooks.change(account_id, endpoint_id, changes, by=principal.actor)
+    state = services().webhooks.change(account_id, endpoint_id, body.changes, by=principal.actor)
     return WebhookItem.of(state)
 
 
@@ -149,7 +148,9 @@ def replay_webhook_delivery(
     response=ReplayedEvents,
     status=202,
 )
-def replay_webhook_events(principal: Manager, endpoint_id: UUID) -> dict[str, Any]:
+def replay_webhook_events(
+    principal: Manager, endpoint_id: UUID, body: ReplayWebhookRequest
+) -> dict[str, Any]:
     """Replay a time range.
 
     Sends the events of all emails again that were accepted within a time range, with the same
@@ -157,7 +158,7 @@ def replay_webhook_events(principal: Manager, endpoint_id: UUID) -> dict[str, An
     first. `nextTo` in the response is then the `to` of the next request. An endpoint can have one
     such request a minute.
     """
-    account, request = principal.account, read_replay(app.current_event, utc_now())
+    account, request = principal.account, body.to_domain(utc_now())
     replays = services().webhook_replays
     result = replays.replay_all(account.account_id, endpoint_id, request, account.shards)
     return ReplayedEvents.of(result)

@@ -36,7 +36,6 @@ from pillarbox.http.wire import (
     list_of,
     optional,
     optional_or,
-    read_body,
     required,
     text,
     whole_number,
@@ -44,7 +43,6 @@ from pillarbox.http.wire import (
 )
 
 if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
     from pydantic_core.core_schema import ValidationInfo
 
 #: The most addresses of one request.
@@ -200,6 +198,24 @@ class ChangeAccountRequest(WireModel):
     """After how many days to delete the records of emails for good, with addresses, subjects and
     tags: 90 or more; 0: never. Figures stay."""
 
+    @property
+    def changes(self) -> AccountChanges:
+        """What changes."""
+        return AccountChanges(
+            name=self.name,
+            keep=self.keep_days,
+            record_days=self.record_days,
+            brand=Brand(
+                name=self.brand_name,
+                logo_url=self.logo_url,
+                accent=self.accent,
+                from_name=self.from_name,
+                support_email=self.support_email,
+                company_address=self.company_address,
+                action_url=self.action_url,
+            ),
+        )
+
 
 class ChangeAlertsRequest(WireModel):
     """What the owners hear of. Null changes nothing, and an empty `chatUrl` removes it."""
@@ -246,26 +262,3 @@ class AddSenderRequest(WireModel):
 def read_address(text: str) -> str:
     """Return the address in a path, which arrives percent-encoded."""
     return unquote(text, errors="surrogateescape")
-
-
-def read_account_changes(event: "APIGatewayProxyEvent") -> AccountChanges:
-    """Read the changes to an account.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, ChangeAccountRequest)
-    return AccountChanges(
-        name=body.name,
-        keep=body.keep_days,
-        record_days=body.record_days,
-        brand=Brand(
-            name=body.brand_name,
-            logo_url=body.logo_url,
-            accent=body.accent,
-            from_name=body.from_name,
-            support_email=body.support_email,
-            company_address=body.company_address,
-            action_url=body.action_url,
-        ),
-    )

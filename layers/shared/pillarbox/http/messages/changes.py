@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pillarbox.http.messages.replies import View, taken_from
-from pillarbox.http.messages.wire import MOMENT, OF_MOMENT, to_moment
+from pillarbox.http.messages.wire import MOMENT, OF_MOMENT
 from pillarbox.http.requests import idempotency_digest, raw_body
 from pillarbox.http.wire import WireModel, optional, read_body, required, text
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
     from pillarbox.http.json_types import Timestamp, Uuid
@@ -48,15 +46,6 @@ def read_resend(event: APIGatewayProxyEvent) -> ParsedResend:
     """
     to = read_body(event, ResendRequest).to if raw_body(event) else None
     return ParsedResend(to, idempotency_digest(event, "POST /v1/emails/{message_id}/resend"))
-
-
-def read_time(event: APIGatewayProxyEvent) -> datetime:
-    """Return the time in a request.
-
-    Raises:
-        ServiceError: `validation_failed`.
-    """
-    return to_moment(read_body(event, RescheduleRequest).scheduled_at)
 
 
 class ContentFile(View):

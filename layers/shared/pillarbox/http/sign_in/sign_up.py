@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
 from pillarbox.http.query import one_of
@@ -12,7 +10,6 @@ from pillarbox.http.wire import (
     WireModel,
     model,
     optional,
-    read_body,
     required,
     text,
     whole_number,
@@ -51,16 +48,6 @@ class ApprovalBody(WireModel):
 
     plan = optional(one_of(Plan))
     """The plan of the account."""
-
-
-def read_sign_up(event: APIGatewayProxyEvent) -> tuple[str, Proof]:
-    """Read the name of a new account, and the proof of work.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, SignUpBody)
-    return body.name, proof_of(body.proof)
 
 
 def proof_of(given: ProofBody) -> Proof:

@@ -157,17 +157,6 @@ def user_agent(event: "APIGatewayProxyEvent") -> str:
     return "".join(header_values(event, "user-agent")[-1:])
 
 
-def read_all(event: "APIGatewayProxyEvent") -> bool:
-    """Read whether all sessions are to end: the parameter `all`.
-
-    Raises:
-        ValidationFailed: the query string does not have the documented shape.
-    """
-    from pillarbox.http.query import read_query  # noqa: PLC0415  only this request needs it
-
-    return bool(read_query(event, EndSessionsQuery).every)
-
-
 def _own_origin(event: "APIGatewayProxyEvent") -> str:
     """Return the origin of the host that the browser called, which only the edge knows.
 

@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID
 
 from pillarbox.application.templates.editing import DraftChanged, NewTemplate
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.account import MAX_KEEP
-from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.templates.draft import (
@@ -171,6 +170,16 @@ class RenderTemplateRequest(WireModel):
     template_id = optional(after(text(), _check_uuid), format="uuid")
     """The template whose recent sends to compare with what the source needs."""
 
+    def to_domain(self) -> Source:
+        """Return the source."""
+        return Source(
+            kind=self.kind,
+            subject=self.subject,
+            source=self.source,
+            text=self.own_text or None,
+            default=self.default.to_domain() if self.default else None,
+        )
+
 
 class TestTemplateRequest(WireModel):
     """The recipient and the values of a test."""
@@ -226,33 +235,6 @@ def read_draft(
         )
 
     return change, body.samples
-
-
-def read_render(event: "APIGatewayProxyEvent") -> tuple[Source, dict[str, Json], UUID | None]:
-    """Read a source, values for it, and the id of the template with whose sends to compare it.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, RenderTemplateRequest)
-    source = Source(
-        kind=body.kind,
-        subject=body.subject,
-        source=body.source,
-        text=body.own_text or None,
-        default=body.default.to_domain() if body.default else None,
-    )
-    return source, body.variables or {}, UUID(body.template_id) if body.template_id else None
-
-
-def read_test(event: "APIGatewayProxyEvent") -> tuple[str, str | None, dict[str, Json]]:
-    """Read the recipient, the locale and the values of a test.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, TestTemplateRequest)
-    return body.to, body.locale, body.variables or {}
 
 
 def read_revision(event: "APIGatewayProxyEvent") -> int:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhooks.aws_target import MAX_ROLE_ARN, ROLE_PREFIX
 from pillarbox.domain.webhooks.endpoint import (
@@ -24,7 +22,6 @@ from pillarbox.http.wire import (
     list_of,
     optional,
     optional_or,
-    read_body,
     required,
     text,
 )
@@ -111,6 +108,17 @@ class ChangeWebhookRequest(WireModel):
     whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the
     endpoint."""
 
+    @property
+    def changes(self) -> EndpointChanges:
+        """What changes."""
+        return EndpointChanges(
+            url=self.url,
+            types=None if self.types is None else frozenset(self.types),
+            enabled=self.enabled,
+            format=self.format,
+            role_arn=self.role_arn,
+        )
+
 
 class ReplayWebhookRequest(WireModel):
     """A time range of emails, and types of their events."""
@@ -125,32 +133,7 @@ class ReplayWebhookRequest(WireModel):
     """The types to send again, of those that begin with `email.`. By default those of the endpoint.
     """
 
-
-def read_changes(event: APIGatewayProxyEvent) -> EndpointChanges:
-    """Read the body of a request that changes an endpoint.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, ChangeWebhookRequest)
-    return EndpointChanges(
-        url=body.url,
-        types=None if body.types is None else frozenset(body.types),
-        enabled=body.enabled,
-        format=body.format,
-        role_arn=body.role_arn,
-    )
-
-
-def read_replay(event: APIGatewayProxyEvent, now: datetime) -> ReplayRequest:
-    """Read the body of a replay by time; without an end the range ends now.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
-    body = read_body(event, ReplayWebhookRequest)
-    return ReplayRequest(
-        since=body.since,
-        until=body.until or now,
-        types=None if body.types is None else frozenset(body.types),
-    )
+    def to_domain(self, now: datetime) -> ReplayRequest:
+        """Return the range; without an end it ends now."""
+        types = None if self.types is None else frozenset(self.types)
+        return ReplayRequest(since=self.since, until=self.until or now, types=types)
