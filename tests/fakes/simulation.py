@@ -257,6 +257,7 @@ class Service:
         others: the recipients a second that another system sends with the same SES account.
         warm: whether all workers start at once, as after a pause.
         most_units: the write units that the table allows a partition in a second.
+        refuses: from when until when SES throttles every call, in seconds since the start.
     """
 
     def __init__(
@@ -268,8 +269,9 @@ class Service:
         others: float = 0.0,
         warm: bool = False,
         most_units: int = 1_000,
+        refuses: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        self.rate = rate
+        self.rate, self._refuses = rate, refuses
         self._others, self._sent_by_others = others, 0
         self.latency = latency
         self.simulation = Simulation()
@@ -407,7 +409,8 @@ class Service:
         while self._sent_by_others < int(arrived * self._others):
             self._sent_by_others += 1
             self._ses.allow(1, self._sent_by_others / self._others)
-        allowed = self._ses.allow(recipients, arrived)
+        begins, ends = self._refuses
+        allowed = not begins <= arrived < ends and self._ses.allow(recipients, arrived)
         self.simulation.sleep(self.latency.ses)
         if not allowed:
             self.report.throttled += 1
