@@ -86,7 +86,8 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
     """Count the instructions that a program executes, in millions."""
     process = subprocess.run(
         [
-            *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
+            *("valgrind", "--tool=cachegrind", "--cache-sim=no"),
+            "--cachegrind-out-file=/dev/null",
             *(PYTHON, "-c", program),
         ],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))} | variables,
@@ -94,10 +95,10 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
         capture_output=True,
         text=True,
     )
-    collected = re.search(r"Collected : (\d+)", process.stderr)
+    collected = re.search(r"I +refs: +([\d,]+)", process.stderr)
     if collected is None:
         raise RuntimeError(process.stderr)
-    return int(collected[1]) // 1_000_000
+    return int(collected[1].replace(",", "")) // 1_000_000
 
 
 class _Tls(BaseHTTPRequestHandler):
@@ -129,14 +130,15 @@ class _Tls(BaseHTTPRequestHandler):
 
 
 def over_tls(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Let the endpoints of AWS speak TLS; return the variables that name them and whom to trust."""
+    """Let the endpoints of AWS speak TLS; return the variables that functions inherit."""
     certificate = relay.self_signed()
     pair, trusted = folder / "pair.pem", folder / "trusted.pem"
     pair.write_bytes(certificate.chain + certificate.key)
     trusted.write_bytes((LAYER / "amazon.pem").read_bytes() + certificate.chain)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pair)
-    variables = {name: text for name, text in environment.items() if name.startswith("AWS_")}
+    inherited = ("AWS_", Settings.dns_servers.variable)
+    variables = {name: text for name, text in environment.items() if name.startswith(inherited)}
     for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SESV2"):
         handler = type("Handler", (_Tls,), {"target": urlsplit(variables[name]).netloc})
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -1,7 +1,7 @@
 """Where ports meet adapters: each use case, made from settings on its first use.
 
-Importing this package reads no setting. A function of the API imports, configures and connects only
-what its own use case needs, because each import costs cold start.
+Importing this package reads no setting. A function imports and makes only what its handler names
+for `load`, because each import costs cold start.
 """
 
 import os
