@@ -15,6 +15,7 @@ from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
 from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.authentication import SeenKeys
 from pillarbox.application.delivery.build_message import keeping
 from pillarbox.application.delivery.deliver import Delivery
@@ -39,7 +40,6 @@ from pillarbox.domain.messages.mail import Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message
 from pillarbox.http.messages.replies import batch_result, send_result
 from tests.fakes import builders, stores
-from tests.fakes.sign_in import FakeStrangerMail
 
 #: The queue delivers the job of a failed worker again after this time.
 VISIBILITY = timedelta(seconds=90)
@@ -130,7 +130,7 @@ class World:
         self.mailer = stores.FakeMailer()
         self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
-        self.strangers = FakeStrangerMail()
+        self.strangers = DynamoStrangerMail(self.store.table)
         self.provider_suppressions = stores.FakeProviderSuppressions()
         #: The tenants of accounts at the provider.
         self.tenants: dict[str, str] = {}

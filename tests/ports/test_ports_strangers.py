@@ -1,4 +1,4 @@
-"""Counts of mail to strangers, and counts with a limit: fakes and adapters."""
+"""Counts of mail to strangers, and counts with a limit."""
 
 from datetime import date, timedelta
 from uuid import UUID
@@ -9,34 +9,25 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import StrangerMail
-from pillarbox.application.sign_in.ports import SignInCounts
 from pillarbox.domain.sign_in.strangers import StrangerDay
 from tests.aws import Aws
 from tests.fakes.builders import NOW, at
-from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
 
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture(params=["fake", "adapter"])
-def mail(request: pytest.FixtureRequest) -> StrangerMail:
-    if request.param == "fake":
-        return FakeStrangerMail()
-    aws: Aws = request.getfixturevalue("aws")
+@pytest.fixture
+def mail(aws: Aws) -> DynamoStrangerMail:
     return DynamoStrangerMail(Table(aws.table))
 
 
-@pytest.fixture(params=["fake", "adapter"])
-def counts(request: pytest.FixtureRequest) -> SignInCounts:
-    if request.param == "fake":
-        return FakeCounts()
-    aws: Aws = request.getfixturevalue("aws")
+@pytest.fixture
+def counts(aws: Aws) -> DynamoSignInCounts:
     return DynamoSignInCounts(Table(aws.credentials))
 
 
-def test_days_count_alone_and_a_bounce_once(mail: StrangerMail) -> None:
+def test_days_count_alone_and_a_bounce_once(mail: DynamoStrangerMail) -> None:
     """Days come from the oldest on; a bounce that is reported twice counts once."""
     assert mail.since("new", FIRST) == []
     for day in (SECOND, FIRST, SECOND):
@@ -52,7 +43,7 @@ def test_days_count_alone_and_a_bounce_once(mail: StrangerMail) -> None:
     assert mail.since("new", SECOND + timedelta(days=1)) == []
 
 
-def test_a_bounce_without_a_count_is_kept(mail: StrangerMail) -> None:
+def test_a_bounce_without_a_count_is_kept(mail: DynamoStrangerMail) -> None:
     """A bounce of a day whose count has expired is no error."""
     mail.add_bounced("new", FIRST, UUID(int=1))
     assert mail.since("new", FIRST) == [StrangerDay(FIRST, 0, 1)]
@@ -67,7 +58,7 @@ def test_the_day_expires(aws: Aws) -> None:
     assert item["expires_at"] == 1_767_225_600 + 7 * 24 * 3_600
 
 
-def test_a_full_window_is_told_without_a_count(counts: SignInCounts) -> None:
+def test_a_full_window_is_told_without_a_count(counts: DynamoSignInCounts) -> None:
     """A window is full at its limit, whoever asks and how often; the next one is not."""
     assert not counts.is_full("a", MINUTE, 2, NOW)
     assert [counts.count("a", MINUTE, 2, NOW) for _ in range(3)] == [True, True, False]

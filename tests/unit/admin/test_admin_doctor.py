@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.operator.checks import Finding, Verdict
@@ -23,7 +24,7 @@ from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import Granularity, Rollup
 from pillarbox.domain.timing import milliseconds
 from tests.fakes.builders import NOW
-from tests.fakes.sign_in import FakeStrangerMail
+from tests.fakes.memory_tables import MemoryTable
 from tests.refusals import refusal
 from tests.unit.admin.doctor_fakes import (
     PROTECTED,
@@ -77,7 +78,7 @@ class HealthyStack(UseCases):
 
     def findings(self) -> list[Finding]:
         doctor = Doctor(
-            strangers=FakeStrangerMail(),
+            strangers=DynamoStrangerMail(MemoryTable("table")),
             provider=self.provider,
             plans=self.plans,
             accounts=self.account_records,

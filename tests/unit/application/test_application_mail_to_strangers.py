@@ -10,10 +10,10 @@ import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts, DynamoStrangerMail
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.delivery.ports import ProviderEvent
@@ -40,8 +40,7 @@ from pillarbox.domain.sign_in.session import (
 from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpMode, SignUpPolicy
 from tests.fakes.builders import ACCOUNT, NOW, account, event
 from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.engine_tables import EngineTable
-from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.stores import FakeJobs, Messages
 from tests.fakes.world import World
 from tests.refusals import refusal
@@ -58,10 +57,13 @@ class Strangers(World):
 
     def __init__(self) -> None:
         super().__init__()
-        table = EngineTable("table")
-        credentials = EngineTable("credentials", table)
+        table = MemoryTable("table")
+        credentials = MemoryTable("credentials", table)
         self.policy = SignUpPolicy(mode=SignUpMode.OPEN, domains=frozenset())
-        self.counts, self.previews = FakeCounts(), DynamoPreviewAccounts(None, table)
+        self.counts, self.previews = (
+            DynamoSignInCounts(credentials),
+            DynamoPreviewAccounts(None, table),
+        )
         self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
         self.users.add(new_user(USER))
         session, _ = new_session(new_user("boss@shop.example"), "", self.now)
@@ -214,7 +216,8 @@ def test_whose_mail_bounces_loses_it_first(world: Strangers) -> None:
 def test_many_of_many_pause_all_only_if_ses_is_endangered(world: Strangers) -> None:
     """20 bounces of a day of all strangers pause all of them at a twentieth of all mail."""
     for sent, paused in ((100_000, False), (30, True)):
-        world.strangers, world.sent_in_a_day = FakeStrangerMail(), sent
+        world.strangers = DynamoStrangerMail(MemoryTable("table"))
+        world.sent_in_a_day = sent
         world.code_mail = replace(
             world.code_mail, strangers=replace(world.mail, records=world.strangers)
         )
@@ -264,7 +267,7 @@ def test_a_tenants_tag_counts_no_bounce(world: Strangers) -> None:
     forged = replace(message, account_id=account().account_id, message_id=UUID(int=9))
     world.store.messages[forged.account_id, forged.message_id] = forged
     world.bounce()
-    assert not world.strangers.bounced
+    assert not any(day.bounced for day in world.strangers.since("newcomers", NOW.date()))
 
 
 def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:

@@ -11,6 +11,7 @@ import webauthn
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
 from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
@@ -49,8 +50,7 @@ from tests.fakes.authenticator import (
 )
 from tests.fakes.builders import ACCOUNT, NOW, account
 from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.engine_tables import EngineTable
-from tests.fakes.sign_in import FakeCounts
+from tests.fakes.memory_tables import MemoryTable
 
 assert webauthn  # loaded before the first test, which would pay for it
 BASE: Final = "https://mail.example"
@@ -68,11 +68,11 @@ class World:
     notices: list[PasskeyNotice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        table = EngineTable("table")
-        self.credentials = credentials = EngineTable("credentials", table)
+        table = MemoryTable("table")
+        self.credentials = credentials = MemoryTable("credentials", table)
         self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
         self.sessions = DynamoSessions(credentials, table)
-        self.counts, self.log = FakeCounts(), FakeLogEntries()
+        self.counts, self.log = DynamoSignInCounts(credentials), FakeLogEntries()
         accounts = DynamoAccounts(table)
         table.put(account_item(account()))
         start = SessionStart(
@@ -208,7 +208,7 @@ def test_a_changed_answer_is_refused() -> None:
         for text in (strange[name], "", "AAAA", "é", "%", "A" * 1_000, first.user_handle[:-1]):
             if name == "authenticatorData" and text == strange[name]:
                 continue  # it is the same for all that do not count
-            world.counts.counted.clear()
+            world.now += 60 * MINUTE
             got = refused(world.sign_in, first, **{name: text})
             assert got == "invalid_passkey", (name, text)
     world.sign_in(first)

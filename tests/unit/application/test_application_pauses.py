@@ -7,7 +7,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from tests.fakes.builders import ACCOUNT, NOW, account
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.refusals import refusal
 
 STOP = Pause(
@@ -27,7 +27,7 @@ PROVIDER = Pause(
 
 
 def stored() -> DynamoAccounts:
-    accounts = DynamoAccounts(EngineTable("table"))
+    accounts = DynamoAccounts(MemoryTable("table"))
     accounts.add(account(pauses=(PROVIDER,)))
     return accounts
 

@@ -9,9 +9,9 @@ from disposable_email_domains import blocklist
 
 from pillarbox.adapters.disposable_domains import is_disposable
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts, DynamoStrangerMail
 from pillarbox.adapters.public_suffixes import registrable_domain
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
@@ -23,8 +23,7 @@ from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused
 from pillarbox.domain.sign_in.proof_of_work import Proof
 from tests.fakes.builders import NOW, at
-from tests.fakes.engine_tables import EngineTable
-from tests.fakes.sign_in import FakeCounts, FakeStrangerMail
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -51,12 +50,12 @@ class World:
     """A service with the widget."""
 
     def __init__(self) -> None:
-        self.table = EngineTable("table")
-        self.credentials = EngineTable("credentials", self.table)
+        self.table = MemoryTable("table")
+        self.credentials = MemoryTable("credentials", self.table)
         self.accounts = DynamoPreviewAccounts(self.credentials, self.table)
         self.queue = Queue()
         self.domains = FakeDomains()
-        self.strangers = FakeStrangerMail()
+        self.strangers = DynamoStrangerMail(self.table)
         self.now = NOW
         self.tenant: str | None = None
         self.keys = PreviewKeys(
@@ -64,7 +63,7 @@ class World:
             accounts=self.accounts,
             flows=DynamoFlows(self.credentials),
             proofs=DynamoProofs(self.credentials),
-            counts=FakeCounts(),
+            counts=DynamoSignInCounts(self.credentials),
             queue=self.queue,
             domains=self.domains,
             strangers=self.strangers,

@@ -10,7 +10,7 @@ from pillarbox.domain.accounts.suppression import is_hashed
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from tests.fakes.builders import NOW
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.slow_requests import slow_requests
 from tests.fakes.stores import FakeProviderSuppressions
 
@@ -20,7 +20,7 @@ def test_the_operator_removes_a_suppression_of_the_services_mail() -> None:
 
     Another account without a record is refused.
     """
-    table = EngineTable("table")
+    table = MemoryTable("table")
     records = DynamoSuppressions(table)
     provider = FakeProviderSuppressions((None, "Ada@shop.example"))
     suppressions = SuppressionList(

@@ -26,7 +26,7 @@ from pillarbox.domain.sign_in.sign_up import (
     SignUpStatus,
 )
 from tests.fakes.builders import NOW, at
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.stores import FakeJobs, Messages, Store
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -46,8 +46,8 @@ class World:
     store: Store = field(default_factory=Store)
 
     def __post_init__(self) -> None:
-        self.table = EngineTable("table")
-        self.credentials = EngineTable("credentials", self.table)
+        self.table = MemoryTable("table")
+        self.credentials = MemoryTable("credentials", self.table)
         self.accounts = DynamoAccounts(self.table)
         self.members = DynamoMembers(self.credentials)
         self.users = DynamoUsers(self.credentials)

@@ -24,7 +24,7 @@ from pillarbox.domain.accounts.pause import (
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhooks.endpoint import WebhookType
 from tests.fakes.builders import ACCOUNT, NOW, account
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.refusals import refusal
 
 OWN = f"pillarbox-{ACCOUNT}"
@@ -36,7 +36,7 @@ class World:
     """Accounts, and what SES says of their tenants."""
 
     def __init__(self, *accounts: Account) -> None:
-        self.accounts = DynamoAccounts(EngineTable("table"))
+        self.accounts = DynamoAccounts(MemoryTable("table"))
         for one in accounts:
             self.accounts.add(one)
         self.paused_at_ses: set[str] = set()
