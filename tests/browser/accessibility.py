@@ -15,7 +15,7 @@ _RUN: Final = """
   .then((found) => found.violations)
 """
 #: Width in pixels -> the theme in which it is tried.
-THEMES: Final[dict[int, Literal["light", "dark"]]] = {360: "light", 1280: "dark"}
+THEMES: Final[dict[int, Literal["light", "dark"]]] = {320: "light", 1280: "dark"}
 #: The rules that look at colours. A theme changes nothing else.
 _COLOURS: Final = {"runOnly": ["color-contrast", "link-in-text-block"]}
 
