@@ -26,6 +26,7 @@ from pillarbox.wiring import services
 from tests.aws import shared_client
 from tests.contract.client import Api
 from tests.contract.service import Service
+from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
 
 RESERVE = 60.0
@@ -501,6 +502,31 @@ def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, servic
     assert {"Dkim1Name", "Dkim3Value", "SpfName", "DmarcValue"} <= records.keys()
     assert proved.delete()["Status"] == "SUCCESS"
     assert name in state_of(key, account)["domains"]
+
+
+def test_a_sender_is_added_once_dns_has_the_records(
+    key: str, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They appear after two minutes, and nobody but the resource looks at the domain."""
+    account, name = service.account(senders={}, default=None), f"d{new_token(8)}.example"
+    CloudFormation(key, "Domain").create(Name=name, Account=account)
+    start, stack = wiring.utc_now(), CloudFormation(key, "Sender")
+
+    def sleep(_: CloudFormation, seconds: float) -> None:
+        stack.slept.append(seconds)
+        stack.left -= seconds
+        service.clock.fixed = start + timedelta(seconds=sum(stack.slept))
+        if sum(stack.slept) >= 120:
+            headers = {"X-Account": account}
+            (domain,) = Api(key).raw("GET", "/domains", headers=headers).json["items"]
+            publish(domain["records"])
+            service.ses.domains.known[name] = True
+
+    monkeypatch.setattr(CloudFormation, "_sleep", sleep)
+    with service.at(start):
+        made = stack.create(Address=f"post@{name}", Account=account)
+    assert made["Status"] == "SUCCESS", made
+    assert 120 <= sum(stack.slept) <= 180
 
 
 def test_an_account_is_suspended_or_deleted(key: str, service: Service) -> None:
