@@ -2,10 +2,10 @@
 
     .venv/bin/python -m benchmarks.cold_start [FUNCTION…]
 
-It needs valgrind and a running local stack (`make up`). Without a name it measures all of
-`functions/`, which takes half an hour. Each function has the variables that it has in the stack,
-handles its sample of `events/`, and calls AWS over TLS. The environment has only what the layer
-and the runtime have, compiled beforehand.
+It needs valgrind and a running local stack (`make up`). Without a name it measures all functions of
+the stack, which takes half an hour. Each has its variables of the stack, handles its sample of
+`events/`, and calls AWS over TLS. The environment has only what the layer and the runtime have,
+compiled beforehand.
 
 There are two figures, because Lambda loads the handler's module with a whole processor, and gives
 a request the share that belongs to the function's memory (docs/decisions/aws.md, "Loading").
@@ -188,19 +188,19 @@ def event_of(function: str, stack: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Print the figures as a table."""
-    functions = sys.argv[1:] or sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
     prepare()
     stack = read_local_stack()
     print("| function | loading | first request | goal | answer |\n|---|---|---|---|---|")
     with sdk_pointed_at(stack["environment"]), tempfile.TemporaryDirectory() as folder:
         tls, deployed = over_tls(stack["environment"], Path(folder)), deployed_variables()
         answer = Path(folder) / "answer"
-        for name in functions:
+        # The stack does not have the function that only CloudFormation invokes.
+        names = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
+        for name in sys.argv[1:] or [name for name in names if camel_case(name) in deployed]:
             path = (ROOT / "functions" / name, ROOT / "layers" / "shared", LAYER)
-            # The stack does not have the function that only CloudFormation invokes.
-            own = deployed.get(camel_case(name)) or builders.environment()
             more = {"AWS_LAMBDA_FUNCTION_NAME": name, "ANSWER": str(answer)}
-            variables = own | tls | more | {"EVENT": event_of(name, stack)}
+            more["EVENT"] = event_of(name, stack)
+            variables = deployed[camel_case(name)] | tls | more
             loading = instructions(_LOAD, *path, **variables)
             first = instructions(_FIRST, *path, **variables) - loading
             given = json.loads(answer.read_text())
