@@ -82,8 +82,5 @@ addEventListener(
   true,
 );
 
-addEventListener("beforeunload", (event) => {
-  if (windows.some(({ holds }) => holds())) event.preventDefault();
-  if (returning) setTimeout(settle); // if the user stays, the way forward was dropped
-});
+addEventListener("beforeunload", (event) => windows.some(({ holds }) => holds()) && event.preventDefault());
 leave(); // the window that was open before a reload is gone
