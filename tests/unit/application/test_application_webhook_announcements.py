@@ -121,6 +121,15 @@ def test_an_endpoint_receives_each_event_after_its_creation(
     assert expected <= {event.event_id for event in queue.events}
 
 
+def test_only_enabled_endpoints_receive_what_they_chose() -> None:
+    endpoints, queue = _Endpoints(), FakeWebhookQueue()
+    chosen = [endpoint(types=frozenset({one})) for one in ("account.paused", "email.bounced")]
+    for each in (*chosen, endpoint(enabled=False)):
+        endpoints.add(each, 10)
+    _announcement(endpoints, queue).apply([ACCOUNT])
+    assert [event.endpoint_id for event in queue.events] == [chosen[0].endpoint_id]
+
+
 def test_a_batch_that_cannot_be_queued_is_repeated_from_its_start() -> None:
     """An error of the queue is reported after those of records, and the whole batch comes again."""
     endpoints = _Endpoints(unreadable={OTHER_ACCOUNT})
