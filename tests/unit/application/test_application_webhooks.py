@@ -306,14 +306,17 @@ def test_a_replay_reads_no_more_than_it_may(
 
 
 def test_only_a_new_url_needs_a_look_up() -> None:
-    """An account whose look-ups are used up can still change the rest of an endpoint."""
+    """An account whose look-ups are used up can still change the rest, and makes no other one."""
     cases = UseCasesOfWebhooks()
-    endpoint_id = cases.create("*")
-    webhooks = replace(cases.webhooks, slow_requests=slow_requests(used_up=True))
+    endpoint_id, poster = cases.create("*"), mock.Mock(FakeWebhookPoster)
+    webhooks = replace(
+        cases.webhooks, slow_requests=slow_requests(used_up=True), poster=lambda: poster
+    )
     moved = EndpointChanges(url="https://other.example/")
     with pytest.raises(ServiceError) as refused:
         webhooks.change(ACCOUNT, endpoint_id, moved, by="operator")
     assert refused.value.code == "rate_limit_exceeded"
+    assert not poster.check.called
     assert not webhooks.change(
         ACCOUNT, endpoint_id, EndpointChanges(enabled=False), by="operator"
     ).enabled
