@@ -1,4 +1,4 @@
-"""The server with the real use case and fake stores: reply codes from end to end.
+"""The server with the real use case and stores: reply codes from end to end.
 
 What becomes of a message, its key and its faults is tested with the use case
 (test_application_smtp.py and its neighbours).

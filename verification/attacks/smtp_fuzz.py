@@ -1,6 +1,6 @@
 """Compare what SMTP clients send with what the relay accepts, for sessions made by chance.
 
-A server runs in this process, with TLS, the real use case and fake stores. The fuzzer reads what it
+A server runs in this process, with TLS, the real use case and stores. The fuzzer reads what it
 sent as RFC 5321 says: lines end with CR LF, each command gets one reply, and a message ends at a
 line with one dot. From that and the replies follows what must be stored: for each 250 after a
 message one email, with the recipients that got a 250 and the content as sent, apart from the
