@@ -168,6 +168,19 @@ def test_the_previous_minute_is_not_removed(table: Table) -> None:
             assert item[window_name("minute", now - timedelta(minutes=1))] == 0
 
 
+@pytest.mark.parametrize(("milliseconds", "kept"), [(59_999, True), (60_000, False)])
+def test_a_minute_is_kept_for_a_minute_after_its_end(
+    table: Table, monkeypatch: pytest.MonkeyPatch, milliseconds: int, *, kept: bool
+) -> None:
+    """A request of 30 seconds refunds in it, and a clock that is 30 seconds slow counts in it."""
+    end = NOW.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    quotas = DynamoQuotas(table)
+    quotas.reserve(ACCOUNT, messages(1), UNLIMITED, NOW)
+    monkeypatch.setattr(quotas_module, "_MAX_ATTRIBUTES", 0)
+    quotas.reserve(ACCOUNT, messages(1), UNLIMITED, end + timedelta(milliseconds=milliseconds))
+    assert (window_name("minute", NOW) in counted(table)) == kept
+
+
 MIDNIGHT = datetime(2026, 4, 1, tzinfo=UTC)  # also the start of a month
 
 
