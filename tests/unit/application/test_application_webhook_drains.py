@@ -1,8 +1,9 @@
 """Drains: which task may post, its lease, what ends it, and when an event begins another one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -328,6 +329,22 @@ def test_five_slow_posts_make_an_endpoint_slow(slow_posts: int) -> None:
     assert health_of(world).slow_since == (NOW if slow else None)
     drains = [(drain_of(endpoint), 5 * SECOND), (drain_of(endpoint), 0 * SECOND)]
     assert world.queue.tasks == drains * slow
+
+
+def test_five_quick_posts_make_no_endpoint_slow() -> None:
+    """Posts that run are looked at four times a second, and count once they have taken a second."""
+    world, _, events = waiting_world(EndpointHealth(), 5)
+
+    def looking(
+        calls: Sequence[Callable[[], Any]], every: timedelta | None = None, look: Any = None
+    ) -> list[Any]:
+        if look is not None:
+            assert every == timedelta(seconds=0.25)
+            look(range(len(calls)))
+        return one_after_another(calls)
+
+    WebhookWorker(world.ports, looking).handle(events)
+    assert health_of(world).slow_since is None
 
 
 @pytest.mark.parametrize(("others", "endpoints", "slow"), [(0, 5, 5), (1, 5, 0), (1, 6, 5)])
