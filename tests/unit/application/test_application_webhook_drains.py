@@ -336,11 +336,13 @@ def test_five_quick_posts_make_no_endpoint_slow() -> None:
     world, _, events = waiting_world(EndpointHealth(), 5)
 
     def looking(
-        calls: Sequence[Callable[[], Any]], every: timedelta | None = None, look: Any = None
+        calls: Sequence[Callable[[], Any]],
+        patience: timedelta | None = None,
+        while_running: Callable[[Sequence[int]], None] = lambda _: None,
     ) -> list[Any]:
-        if look is not None:
-            assert every == timedelta(seconds=0.25)
-            look(range(len(calls)))
+        if patience is not None:
+            assert patience == timedelta(seconds=0.25)
+            while_running(range(len(calls)))
         return one_after_another(calls)
 
     WebhookWorker(world.ports, looking).handle(events)
