@@ -47,7 +47,7 @@ def create(
     account: Account,
     types: Types = None,
 ) -> None:
-    """Create an endpoint and show its secret. Without --type it receives all types.
+    """Create an endpoint and show its secret. Without --type it receives all but email.accepted.
 
     An account can have ten.
 
