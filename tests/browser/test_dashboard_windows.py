@@ -231,6 +231,8 @@ def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any
             page.evaluate("history.go(-2)")  # as Back does that is pressed twice at once
             page.go_back()
             page.keyboard.press("Escape")
+            # Else the next ways back would add up, and lead out of the dashboard.
+            wait_for(lambda: page.evaluate("history.state?.window"))
             expect(secret).to_have_text(before, use_inner_text=True)
         assert _asks_before_unload(page)
         page.get_by_role("button", name=said).click()
@@ -248,6 +250,17 @@ def test_back_keeps_a_secret_that_is_shown_once(user: User, stack: dict[str, Any
     expect(page).to_have_url(f"{user.base}/app/webhooks")
     page.go_back()
     expect(page).to_have_url(f"{user.base}/app/webhooks")  # the endpoint has no page any more
+
+
+@pytest.mark.both_browsers
+def test_a_new_key_is_in_sight_on_a_small_screen(user: User) -> None:
+    """The button that creates it is further down, so the window is scrolled."""
+    page = user.go("/app/keys")
+    page.set_viewport_size({"width": 320, "height": 640})
+    opener(page, "API keys").click()
+    page.get_by_label("Name").fill("small")
+    page.get_by_role("dialog").get_by_role("button", name="Create key").click()
+    expect(page.get_by_text("It is shown only once.")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.both_browsers

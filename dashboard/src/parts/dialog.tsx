@@ -42,6 +42,7 @@ export function Dialog({ title, drawer, addressed, wide, onClose, children }: Pr
     if (!dialog) return;
     begun.current = { entered: false, content: contentOf(dialog) };
     setAsking(false);
+    dialog.scrollTop = 0; // the window before may be scrolled down
     const focused = document.activeElement;
     if (!dialog.open || focused === dialog || !dialog.contains(focused)) open(dialog);
   }, [title]);
