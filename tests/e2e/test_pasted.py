@@ -119,6 +119,11 @@ class Reader:
         elif {*words} & {"cancel", "erase", "release", "reschedule"}:
             words = [*words, "--yes"]
         done = run_operator(*(own.get(word, word) for word in words))
+        if words[0] == "doctor" and done.returncode == 1:
+            # It looks at all accounts, and a test beside this one may be making its tenant.
+            items = json.loads(done.stdout)["items"]
+            assert {each["check"] for each in items if each["verdict"] == "fail"} == {"tenants"}
+            return
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
 
     def run(self, *command: str, text: str | None = None) -> str:
