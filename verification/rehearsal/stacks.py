@@ -1,4 +1,4 @@
-"""Package a template and deploy it as `sam deploy` does: change set, execution, events."""
+"""Package a template and deploy it as `pillarbox deploy` does: change set, execution, events."""
 
 import json
 import os
