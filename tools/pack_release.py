@@ -65,11 +65,24 @@ def _files(part: Any) -> Iterator[tuple[dict[str, Any], str]]:  # noqa: ANN401  
 def _archive(folder: Path, target: Path) -> None:
     """Write a folder as an archive that does not depend on its place, age or owner."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path in sorted(filter(Path.is_file, folder.rglob("*"))):
+        for path in sorted(filter(_is_run, folder.rglob("*"))):
             member = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _EPOCH)
             member.compress_type = zipfile.ZIP_DEFLATED
             member.external_attr = (0o755 if path.stat().st_mode & 0o100 else 0o644) << 16
             archive.writestr(member, path.read_bytes())
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a function needs a file: no program, list of files, or byte code without a source.
+
+    Programs name the Python that installed them, and lists have their hashes.
+    """
+    if not path.is_file() or path.parent.name == "bin" or path.name == "RECORD":
+        return False
+    if path.parent.name != "__pycache__":
+        return True
+    source = path.parent.parent / f"{path.name.partition('.')[0]}.py"
+    return "bin" not in path.parts and source.exists()
 
 
 if __name__ == "__main__":

@@ -82,6 +82,9 @@ def test_the_same_sources_make_the_same_release(tmp_path: Path) -> None:
         for folder in ("Send", "Relay"):
             (built / folder).mkdir(parents=True)
         (built / "Send" / "app.py").write_text(code)
+        for name in ("bin/tool", "a.dist-info/RECORD", "__pycache__/gone.cpython-313.pyc"):
+            (built / "Send" / name).parent.mkdir(exist_ok=True)
+            (built / "Send" / name).write_text(str(number))  # of the machine, or of a former build
         os.utime(built / "Send" / "app.py", (number, 10**9 + number))
         (built / "Relay" / "template.yaml").write_text("Resources: {}\n")
         (built / "api.yaml").write_text("/v1/me: {}\n")
