@@ -18,9 +18,10 @@ def show(
     """Print an IAM policy: what somebody needs to deploy, to operate or to read a stack.
 
     `deploy` lets CloudFormation make and delete what the templates have, and roles only under the
-    stack's name. `operate` is for who is on call: all commands but `deploy`, `restore`,
-    `teardown`, `edge` and `relay`. `read` changes nothing. A policy names the stack's own
-    resources where their names tell, so `pillarbox` covers `pillarbox-dev` too.
+    stack's name, with any rights. `operate` is for who is on call: all commands but `deploy`,
+    `restore`, `teardown`, `edge` and `relay`. `read` changes nothing, but reads the tables and mail
+    that waits. A policy tells the stack's resources by how their names begin, so that of
+    `pillarbox` covers `pillarbox-dev` too.
 
     Example: `pillarbox policy operate > policy.json`
     """

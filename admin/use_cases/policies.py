@@ -31,7 +31,6 @@ _READ: Final[_Actions] = {
     " ListSuppressedDestinations ListTenants",
     "sns": "ListSubscriptionsByTopic",
     "sqs": "GetQueueAttributes",
-    "sts": "GetCallerIdentity",
 }
 #: What the other commands need besides. SES's lists of tenants are read and changed as a role.
 _OPERATE: Final[_Actions] = {
@@ -86,6 +85,15 @@ RESOURCES: Final[_Actions] = {
     "sts": "AssumeRole",
     "wafv2": "Associate Create Delete Disassociate Get List Put Tag Untag Update",
 }
+#: Those of them that AWS authorizes on no resource, by the service authorization reference.
+_ON_NO_RESOURCE: Final[_Actions] = {
+    "dynamodb": "ListTables",
+    "iam": "ListRoles",
+    "s3": "ListAllMyBuckets",
+    "secretsmanager": "GetRandomPassword ListSecrets",
+    "sns": "ListTopics",
+    "sqs": "ListQueues",
+}
 #: A service -> how the ARNs of what a stack has there end; `*` for the services that are left out.
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "dynamodb": ("dynamodb:*:*:table/{stack}*",),
@@ -95,12 +103,15 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "sns": ("sns:*:*:{stack}-*",),
     "sqs": ("sqs:*:*:{stack}-*",),
     "ssm": ("ssm:*:*:parameter/{stack}*",),
+    "sts": ("iam::*:role/aws-service-role/*",),
 }
 
 
 def policy(duty: Duty, stack_name: str) -> dict[str, Any]:
     """Return the policy document for a duty on a stack."""
     own, others = list[dict[str, Any]](), list[str]()
+    if duty is Duty.DEPLOY:
+        others += [f"{service}:{action}" for service, action in _pairs(_ON_NO_RESOURCE)]
     for service, actions in sorted(_actions(duty).items()):
         named = sorted(f"{service}:{action}" for action in actions)
         if service in _OWN:
