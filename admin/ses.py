@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
-from admin.aws.production_access import SesProductionAccess, ask_for_quotas
+from admin.aws import production_access
 from admin.confirm import confirm
 from admin.connection import StackConnection, connected
-from admin.use_cases.production_access import GRANTED, PENDING, AccessRequest
+from admin.use_cases.domain_checks import dmarc_in_force
+from admin.use_cases.production_access import AccessRequest
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 app = typer.Typer(no_args_is_help=True, help="Leave SES's sandbox, and ask for higher quotas.")
@@ -40,26 +41,31 @@ def request(  # noqa: PLR0913  what AWS's reviewers want to know
     ops@shop.example --emails "Receipts and password resets for customers." --per-day 2000`
     """
     connection = connected(ctx)
-    access = SesProductionAccess(connection.wiring.dns_records)
-    state = access.state()
-    if state == GRANTED:
-        connection.show({"state": state}, hint="The account can send to everybody already.")
+    provider, domains = connection.wiring.provider, connection.wiring.domains
+    status = provider.sending_status()
+    if not status.sandbox:
+        connection.show({"state": "GRANTED"}, hint="The account can send to everybody already.")
         return
-    if state == PENDING:
-        raise ServiceError("service_unavailable", "AWS reviews the last request still.")
+    if status.review == "PENDING":
+        message = "AWS still reviews the last request. It answers in a support case."
+        raise ServiceError("service_unavailable", message)
+    identity = domains.show(domain).identity
     wanted = AccessRequest(
         website=website,
         contacts=tuple(contact),
         emails=emails,
         per_day=per_day,
-        domain=access.domain(domain),
+        domain=identity,
+        has_dmarc=bool(dmarc_in_force(domains.dns, identity.name)),
     )
     text = wanted.describe()
     if not connection.json:
         typer.echo(text, err=True)
     confirm(connection, "Send this request to AWS?", yes=yes)
-    access.ask(wanted)
-    shown = {"state": access.state()} | ({"request": text} if connection.json else {})
+    production_access.ask(wanted)
+    shown = {"state": provider.sending_status().review} | (
+        {"request": text} if connection.json else {}
+    )
     connection.show(shown, hint="AWS answers in a support case.")
 
 
@@ -83,4 +89,4 @@ def quota(
         raise ValidationFailed(FieldError("--per-second", message, "required"))
     what = " and ".join(f"{value:,} recipients {unit}" for unit, value in wanted.items())
     confirm(connection, f"Ask AWS for {what}?", yes=yes)
-    connection.show(dict(ask_for_quotas(wanted)))
+    connection.show(production_access.ask_for_quotas(wanted))

@@ -66,6 +66,10 @@ class OperatorWiring(Wiring):
         return SesDomains().region
 
     @cached_property
+    def provider(self) -> SesAccount:
+        return SesAccount(utc_now)
+
+    @cached_property
     def domains(self) -> Domains:
         return Domains(
             identities=SesDomains(),
@@ -154,7 +158,7 @@ class OperatorWiring(Wiring):
         settings = self.settings
         relay = settings.relay
         return Doctor(
-            provider=SesAccount(utc_now),
+            provider=self.provider,
             plans=SesAccountPlan(),
             accounts=self.account_store,
             ledger=self.ledger,

@@ -4,65 +4,23 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import boto3
-from botocore.exceptions import ClientError
 
-from admin.use_cases.production_access import (
-    GRANTED,
-    NO_REQUEST,
-    AccessRequest,
-    SendingDomain,
-)
-from pillarbox.adapters.aws import code_of, operator_errors
-from pillarbox.adapters.dns_records import DnsRecords
+from admin.use_cases.production_access import AccessRequest
+from pillarbox.adapters.aws import operator_errors
 from pillarbox.domain.errors import ServiceError
 
-_NAME: Final = "SES API"
 
-
-class SesProductionAccess:
-    """The request for production access, and what it says of a domain."""
-
-    def __init__(self, dns: DnsRecords) -> None:
-        self._dns = dns
-
-    def state(self) -> str:
-        """Return the state of the request for production access."""
-        with operator_errors(_NAME):
-            account: Any = boto3.client("sesv2").get_account()
-        if account.get("ProductionAccessEnabled"):
-            return GRANTED
-        state: str = account.get("Details", {}).get("ReviewDetails", {}).get("Status", NO_REQUEST)
-        return state
-
-    def domain(self, name: str) -> SendingDomain:
-        """Read what SES and DNS say of a domain."""
-        with operator_errors(_NAME):
-            try:
-                identity: Any = boto3.client("sesv2").get_email_identity(EmailIdentity=name)
-            except ClientError as error:
-                if code_of(error) != "NotFoundException":
-                    raise
-                identity = {}
-        records = self._dns.look_up(f"_dmarc.{name}", "TXT") or ()
-        return SendingDomain(
-            name,
-            verified=identity.get("DkimAttributes", {}).get("Status") == "SUCCESS",
-            has_mail_from=identity.get("MailFromAttributes", {}).get("MailFromDomainStatus")
-            == "SUCCESS",
-            has_dmarc=any(record.startswith("v=DMARC1") for record in records),
+def ask(request: AccessRequest) -> None:
+    """Ask SES for production access (API v2: PutAccountDetails)."""
+    with operator_errors("SES API"):
+        boto3.client("sesv2").put_account_details(
+            MailType="TRANSACTIONAL",
+            WebsiteURL=request.website,
+            ContactLanguage="EN",
+            UseCaseDescription=request.describe(),
+            AdditionalContactEmailAddresses=list(request.contacts),
+            ProductionAccessEnabled=True,
         )
-
-    def ask(self, request: AccessRequest) -> None:
-        """Ask for production access (API v2: PutAccountDetails)."""
-        with operator_errors(_NAME):
-            boto3.client("sesv2").put_account_details(
-                MailType="TRANSACTIONAL",
-                WebsiteURL=request.website,
-                ContactLanguage="EN",
-                UseCaseDescription=request.describe(),
-                AdditionalContactEmailAddresses=list(request.contacts),
-                ProductionAccessEnabled=True,
-            )
 
 
 #: How Service Quotas names what SES limits.

@@ -18,7 +18,6 @@ from admin.use_cases.ports import (
 from admin.use_cases.queue_policies import check_policies
 from admin.use_cases.scale import Scale, check_maximums
 from admin.use_cases.ses_plans import SesPlans, check_plan
-from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
@@ -180,7 +179,8 @@ class Doctor:
             registered = [domain for domain in candidates if self.domains.identities.get(domain)]
             if registered:
                 domain = self.domains.show(registered[0])
-                yield from domain_checks.check_domain(name, domain, self._dmarc_tags(name))
+                dmarc = domain_checks.dmarc_in_force(self.domains.dns, name)
+                yield from domain_checks.check_domain(name, domain, dmarc)
             else:
                 yield domain_checks.unknown_domain(name)
         for address, account_id in sorted(senders.items()):
@@ -204,20 +204,6 @@ class Doctor:
     def _busiest_hour(self, account: Account, starts: TimeRange) -> int:
         hours = self.ledger.rollups(account.account_id, Granularity.HOUR, starts)
         return max((hour.total for hour in hours), default=0)
-
-    def _dmarc_tags(self, name: str) -> Mapping[str, str] | None:
-        """Return the tags of the DMARC record in force: the domain's own or a parent's.
-
-        Empty without a record; None if DNS gives no answer.
-        """
-        for domain in domain_and_parents(name):
-            texts = self.domains.dns.look_up(f"_dmarc.{domain}", "TXT")
-            if texts is None:
-                return None
-            if records := dmarc_records(texts):
-                tags = domain_checks.dmarc_tags(records[0])
-                return tags if domain == name else {**tags, "p": tags.get("sp", tags.get("p", ""))}
-        return {}
 
     def _check_relay(self) -> Iterator[Finding]:
         if self.certificate_probe is None:

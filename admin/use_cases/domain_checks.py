@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pillarbox.application.accounts.dns_records import RecordState
+from pillarbox.application.accounts.dns_records import RecordState, dmarc_records
 from pillarbox.application.accounts.domains import Domain
+from pillarbox.application.accounts.ports import DnsLookup
 from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.domain.address import domain_and_parents
 
 #: UNKNOWN is not among them: DNS may have the record although it did not answer.
 _BROKEN_STATES: Final = frozenset({RecordState.MISSING, RecordState.DIFFERS})
@@ -32,6 +34,21 @@ def dmarc_tags(text: str) -> dict[str, str]:
     """Return the tags of a DMARC record in lower case (RFC 7489 section 6.3)."""
     pairs = (pair.partition("=") for pair in text.split(";"))
     return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
+
+
+def dmarc_in_force(dns: DnsLookup, name: str) -> Mapping[str, str] | None:
+    """Return the tags of the DMARC record in force: the domain's own or a parent's.
+
+    Empty without a record; None if DNS gives no answer.
+    """
+    for domain in domain_and_parents(name):
+        texts = dns.look_up(f"_dmarc.{domain}", "TXT")
+        if texts is None:
+            return None
+        if records := dmarc_records(texts):
+            tags = dmarc_tags(records[0])
+            return tags if domain == name else {**tags, "p": tags.get("sp", tags.get("p", ""))}
+    return {}
 
 
 def check_domain(name: str, domain: Domain, dmarc: Mapping[str, str] | None) -> Iterator[Finding]:

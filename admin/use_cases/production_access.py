@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from pillarbox.domain.accounts.account_domain import DomainIdentity
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
-#: GetAccount's ReviewDetails.Status, and a sandbox without a request.
-NO_REQUEST: Final = ""
-PENDING: Final = "PENDING"
-GRANTED: Final = "GRANTED"
 _TEXT: Final = """\
 We send transactional email for {request.website}, and no marketing: {request.emails}
 
@@ -24,16 +21,6 @@ SES reviews an account, and alarms us. Email that a person can do without has on
 (RFC 8058)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendingDomain:
-    """What SES and DNS say of the domain that a request names."""
-
-    name: str
-    verified: bool
-    has_mail_from: bool
-    has_dmarc: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRequest:
     """What AWS's reviewers read.
@@ -43,14 +30,16 @@ class AccessRequest:
         contacts: one to four addresses that AWS answers.
         emails: what is sent and why people get it, in the operator's words.
         per_day: the emails of a busy day.
-        domain: the domain that sends.
+        domain: the domain that sends, as SES knows it.
+        has_dmarc: whether a DMARC record is in force for it.
     """
 
     website: str
     contacts: tuple[str, ...]
     emails: str
     per_day: int
-    domain: SendingDomain
+    domain: DomainIdentity
+    has_dmarc: bool
 
     def describe(self) -> str:
         """Return the text of the request: the operator's part, and what the service does itself.
@@ -59,10 +48,10 @@ class AccessRequest:
             ValidationFailed: the domain is not verified: AWS refuses such requests.
         """
         domain = self.domain
-        if not domain.verified:
+        if domain.dkim != "SUCCESS":
             message = f"is not verified in SES. First: pillarbox domain verify {domain.name}"
             raise ValidationFailed(FieldError("DOMAIN", message, "unverified"))
         own = [f"DKIM for {domain.name} is verified in SES"]
-        own += ["the MAIL FROM domain is ours"] if domain.has_mail_from else []
-        own += ["the domain has a DMARC record"] if domain.has_dmarc else []
+        own += ["the MAIL FROM domain is ours"] if domain.mail_from_status == "SUCCESS" else []
+        own += ["the domain has a DMARC record"] if self.has_dmarc else []
         return _TEXT.format(request=self, own="; ".join(own))

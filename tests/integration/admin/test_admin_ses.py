@@ -15,9 +15,13 @@ REQUEST = (
 def test_from_the_sandbox_to_production(run: Operator, mailbox: MailStore) -> None:
     """Without a request, under review, denied with a reason, asked again, and granted."""
     mailbox.account.decide(None)
-    with pytest.raises(CommandFailure, match="domain verify"):
+    with pytest.raises(CommandFailure, match="pillarbox domain add shop"):
         run(*REQUEST, "--yes")
     mailbox.create_identity("shop.example")
+    mailbox.set_identity_status("shop.example", "PENDING")
+    with pytest.raises(CommandFailure, match="domain verify"):
+        run(*REQUEST, "--yes")
+    mailbox.set_identity_status("shop.example", "SUCCESS")
     refused = run.plain("--local", *REQUEST, typed="n\n")
     assert refused.exit_code == 1
     assert mailbox.account.review is None
@@ -30,7 +34,7 @@ def test_from_the_sandbox_to_production(run: Operator, mailbox: MailStore) -> No
         assert fact in said
     assert "DMARC" not in said  # the domain has no record
     assert len(said) <= 5000  # UseCaseDescription of PutAccountDetails
-    with pytest.raises(CommandFailure, match="reviews the last request"):
+    with pytest.raises(CommandFailure, match="still reviews the last request"):
         run(*REQUEST, "--yes")
     mailbox.account.decide("DENIED", "The site cannot be read.")
     assert run(*REQUEST, "--yes")["state"] == "PENDING"
