@@ -29,7 +29,7 @@ from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.confirm import agrees
 from admin.connection import StackConnection
-from admin.programs import ROOT, Runner, execute
+from admin.programs import IN_CLONE, ROOT, Runner, execute
 from admin.use_cases import parameters, preflight
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.scale import check_table
@@ -118,7 +118,7 @@ def deploy(  # noqa: PLR0913  one parameter for each option
     connection: StackConnection = ctx.obj
     if connection.local:
         raise typer.BadParameter(
-            "this command deploys to AWS; to start the local stack, use `make up`",
+            "this command deploys to AWS; `make up` or `pillarbox up` starts the local stack",
             param_hint="--local",
         )
     findings = roll_out(
@@ -202,10 +202,9 @@ def _region() -> str:
 
 def _build(run: Runner, values: parameters.Parameters) -> None:
     """Build the service, and the dashboard unless there is no edge to serve it."""
-    if not (ROOT / "Makefile").exists():
-        return  # the command was installed with what it deploys
-    what = ["dashboard"] if values["EdgeService"] != "none" else []
-    execute(run, ["make", "build", *what])
+    if IN_CLONE:
+        what = ["dashboard"] if values["EdgeService"] != "none" else []
+        execute(run, ["make", "build", *what])
 
 
 def _change_stack(  # noqa: PLR0913  what a change set is made of
@@ -232,12 +231,13 @@ def _change_stack(  # noqa: PLR0913  what a change set is made of
         release.discard(changes)
         message = "The changes were not confirmed, so nothing was deployed."
         raise ServiceError("service_unavailable", message)
+    before = stacks.newest_event_at(changes.stack_id)
     release.execute(changes)
     ended = stacks.wait(changes.stack_id, lambda status: typer.echo(status, err=True))
     if ended.status not in _COMPLETE:
         failed_stack.explain(name)
-        cause = stacks.first_failure(ended.stack_id) or ended.reason
-        message = f"CloudFormation ended with {ended.status}: {cause}"
+        cause = stacks.first_failure(ended.stack_id, before) or ended.reason
+        message = f"CloudFormation ended with {ended.status}. {cause}".rstrip()
         raise ServiceError("service_unavailable", message)
     stack_protection.set_policy(name)
 

@@ -23,12 +23,13 @@ def read_local_stack() -> dict[str, Any]:
         stack: dict[str, Any] = json.loads(path.read_text())
     except FileNotFoundError:
         raise ServiceError(
-            "service_unavailable", "The local stack is not running: start it with `make up`."
+            "service_unavailable",
+            "The local stack is not running: start it with `make up` or `pillarbox up`.",
         ) from None
     if not _runs(stack):
         raise ServiceError(
             "service_unavailable",
-            "The local stack was killed: start it again with `make up`, which also cleans up.",
+            "The local stack was killed: start it again, which also cleans up (`pillarbox up`).",
         )
     return stack
 

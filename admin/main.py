@@ -125,7 +125,7 @@ def pillarbox(
     ctx: typer.Context,
     *,
     local: Annotated[
-        bool, typer.Option("--local", help="Use the local stack that `make up` runs.")
+        bool, typer.Option("--local", help="Use the local stack of `make up` or `pillarbox up`.")
     ] = False,
     stack_name: Annotated[
         str, typer.Option(help="The CloudFormation stack in AWS to use, without --local.")

@@ -13,6 +13,8 @@ import typer
 from pillarbox.domain.errors import ServiceError
 
 ROOT: Final = Path(__file__).parents[1]
+#: Whether the command runs in a clone, which builds; otherwise its wheel has what is built.
+IN_CLONE: Final = (ROOT / "Makefile").exists()
 
 
 class Runner(Protocol):

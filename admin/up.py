@@ -3,7 +3,7 @@
 import os
 import sys
 
-from admin.programs import ROOT
+from admin.programs import IN_CLONE
 
 
 def up() -> None:
@@ -14,6 +14,5 @@ def up() -> None:
 
     Example: `pillarbox up`
     """
-    # A clone builds the dashboard; the wheel has it.
-    build = ["--build-dashboard"] if (ROOT / "Makefile").exists() else []
+    build = ["--build-dashboard"] if IN_CLONE else []
     os.execv(sys.executable, [sys.executable, "-m", "local", *build])  # noqa: S606  our own program

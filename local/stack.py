@@ -20,6 +20,7 @@ import psutil
 from rich.console import Console
 
 from admin.connection import point_sdk
+from admin.programs import IN_CLONE
 from admin.wiring import OperatorWiring
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
@@ -289,7 +290,8 @@ def _running(state: Path) -> str:
     except FileNotFoundError:  # it starts or stops
         return "A local stack is already running in this state directory."
     # The link that it printed may have been used.
-    command = f".venv/bin/pillarbox --local dashboard link {OWNER}"
+    program = ".venv/bin/pillarbox" if IN_CLONE else "pillarbox"
+    command = f"{program} --local dashboard link {OWNER}"
     return f"A local stack is already running: {found['base_url']}\nTo sign in: {command}"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from time import sleep
 from typing import Any, Final
 
@@ -73,25 +74,36 @@ def every() -> Iterator[StackDescription]:
         yield from map(_description, page["Stacks"])
 
 
-def first_failure(stack_id: str) -> str:
-    """Return the first resource that a stack's creation failed at, with AWS's reason.
+def newest_event_at(stack_id: str) -> datetime:
+    """Return when the last event of a stack was, by AWS's clock."""
+    events = boto3.client("cloudformation").describe_stack_events(StackName=stack_id)
+    return events["StackEvents"][0]["Timestamp"]  # the newest comes first
+
+
+def first_failure(stack_id: str, after: datetime | None = None) -> str:
+    """Return the first resource that a stack failed at, with AWS's reason.
 
     The other failures follow from it. Empty if CloudFormation has no such event.
+
+    Args:
+        stack_id: the stack.
+        after: when the event before the operation was; without it, all operations count.
     """
     pages: Any = boto3.client("cloudformation").get_paginator("describe_stack_events")
     failures = [
         event
         for page in pages.paginate(StackName=stack_id)
         for event in page["StackEvents"]
-        if event["ResourceStatus"] == "CREATE_FAILED"
+        if event["ResourceStatus"].endswith("_FAILED")
         and event.get("PhysicalResourceId") != stack_id
+        and (after is None or event["Timestamp"] > after)
     ]
     if not failures:
         return ""
     first = failures[-1]  # the newest comes first
     nested = first.get("ResourceType") == _STACK and first.get("PhysicalResourceId")
     # The event of a nested stack does not say why, but its own events do.
-    reason = nested and first_failure(nested)
+    reason = nested and first_failure(nested, after)
     return f"{first['LogicalResourceId']}: {reason or first.get('ResourceStatusReason', '')}"
 
 

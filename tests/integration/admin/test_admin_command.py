@@ -21,7 +21,7 @@ from tests.integration.admin.conftest import CREDENTIALS, SETTINGS, TABLE, creat
 from tests.integration.admin.operator_command import Operator, failure
 from tests.loops import for_each
 
-NOT_RUNNING = "The local stack is not running: start it with `make up`."
+NOT_RUNNING = "The local stack is not running: start it with `make up` or `pillarbox up`."
 
 
 def settings(account: dict[str, Any]) -> dict[str, Any]:

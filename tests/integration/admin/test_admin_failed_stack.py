@@ -1,5 +1,6 @@
 """`pillarbox deploy` on a stack that a failed deployment left, with AWS's documented answers."""
 
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -280,3 +281,19 @@ def test_the_cause_in_a_nested_stack_is_found(stubs: Stubs) -> None:
     )
     cause = stacks.first_failure(STACK)
     assert cause == "Relay: RelayCluster: Unable to assume the service linked role."
+
+
+def test_an_update_is_told_apart_from_what_failed_before(stubs: Stubs) -> None:
+    """By AWS's clock; a creation that failed long ago is not why an update fails."""
+    moment = datetime.fromisoformat(WHEN)
+    at = {"Timestamp": moment}
+    earlier = event("Table", "CREATE_FAILED", "of the first deployment") | at
+    before = event("pillarbox", "UPDATE_COMPLETE", physical_id=STACK) | at
+    failed = event("SendEmail", "UPDATE_FAILED", "no such layer")
+    failed |= {"Timestamp": moment + timedelta(seconds=1)}
+    events = {"StackEvents": [failed, before, earlier]}
+    stubs.answer("cloudformation", "describe_stack_events", {"StackEvents": [before, earlier]})
+    stubs.answer("cloudformation", "describe_stack_events", events, {"StackName": STACK})
+    after = stacks.newest_event_at(STACK)
+    assert after == moment
+    assert stacks.first_failure(STACK, after) == "SendEmail: no such layer"
