@@ -507,7 +507,7 @@ def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, servic
 def test_a_sender_is_added_once_dns_has_the_records(
     key: str, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They appear after two minutes, and nobody but the resource looks at the domain."""
+    """They appear after two minutes, and only the resource looks at the domain."""
     account, name = service.account(senders={}, default=None), f"d{new_token(8)}.example"
     CloudFormation(key, "Domain").create(Name=name, Account=account)
     start, stack = wiring.utc_now(), CloudFormation(key, "Sender")

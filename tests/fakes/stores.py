@@ -43,7 +43,7 @@ from pillarbox.domain.messages.upload import UploadedFile
 from pillarbox.domain.templates.template import SavedTemplate
 from tests.fakes.memory_tables import MemoryTable
 
-#: How long nobody takes over the claim of an acceptor.
+#: How long the claim of an acceptor lasts before another one may take it over.
 CLAIM_LEASE = timedelta(seconds=65)
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

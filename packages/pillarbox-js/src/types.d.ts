@@ -81,7 +81,7 @@ export interface AddedSuppressions {
 export interface AgentLimits {
   /** Addresses and domains that it may send to; `*` is every one. */
   recipients: Array<string>;
-  /** Who confirms each send: the agent's user, an owner, or nobody. */
+  /** Who confirms each send: the agent's user, an owner, or none of them. */
   confirmation: Confirmation;
   /** How many emails it may send a day. */
   perDay: number;

@@ -75,7 +75,7 @@ def test_a_release_is_that_of_template_and_parameters() -> None:
 
 
 def test_the_same_sources_make_the_same_release(tmp_path: Path) -> None:
-    """Whatever the place and the age of the files; another octet makes another template."""
+    """Place and age of the files do not matter; another octet makes another template."""
     packed: list[dict[str, bytes]] = []
     for number, code in enumerate(("a = 1\n", "a = 1\n", "a = 2\n")):
         built, made = tmp_path / f"{number}" / "built", tmp_path / f"{number}" / "release"

@@ -70,8 +70,8 @@ class AccountFields(OperateAccountRequest, ChangeAccountRequest):
     accent = optional(as_stored(str.lower))
     alerts = optional(model(ChangeAlertsRequest))
     members = optional(list_of(model(InviteMemberRequest)))
-    """Who signs in to the dashboard. None is ever removed. A key invites owners to a new account
-    alone, and an operator's key invites nobody else later."""
+    """Who signs in to the dashboard. None is ever removed. Keys invite owners only while an account
+    is new, and an operator's key invites members only then."""
 
 
 class DomainFields(AddDomainRequest):

@@ -280,7 +280,7 @@ class AgentLimits(TypedDict):
     recipients: list[str]
     """Addresses and domains that it may send to; `*` is every one."""
     confirmation: Confirmation
-    """Who confirms each send: the agent's user, an owner, or nobody."""
+    """Who confirms each send: the agent's user, an owner, or none of them."""
     perDay: int
     """How many emails it may send a day."""
 

@@ -40,7 +40,7 @@ class AgentLimits(View):
     recipients: list[str]
     """Addresses and domains that it may send to; `*` is every one."""
     confirmation: Confirmation
-    """Who confirms each send: the agent's user, an owner, or nobody."""
+    """Who confirms each send: the agent's user, an owner, or none of them."""
     per_day: int
     """How many emails it may send a day."""
 
