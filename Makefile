@@ -88,7 +88,7 @@ faults: setup ## break each call of each path, at random and by kills: an hour
 dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
 	$(RUN)python -m verification.dynamodb_local
 
-deploy-rehearsal: setup .venv-sam/made .venv-localstack/made ## deploy to LocalStack, fail, repair, delete: needs Java and npm
+deploy-rehearsal: build .venv-localstack/made ## deploy to LocalStack, fail, repair, delete: needs Java and npm
 	$(RUN)python -m verification.rehearsal $$SETS
 
 bank: setup ## plant each known bug; a test or a run must notice it: 15 minutes
