@@ -62,7 +62,7 @@ export default function Webhooks() {
 }
 
 export function describeTypes(types: string[]): string {
-  return types.includes("*") ? "All events" : types.join(", ");
+  return types.includes("*") ? "All events except email.accepted" : types.join(", ");
 }
 
 export function EndpointState({ of: { enabled, disabledAt, failingSince } }: { of: Webhook }) {
