@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import boto3
 from botocore.exceptions import ClientError
@@ -16,7 +16,7 @@ from admin.use_cases.parameters import digest
 from pillarbox.domain.errors import ServiceError
 from verification.rehearsal.engine import STAND_IN
 
-_NESTED = "AWS::CloudFormation::Stack"
+_NESTED: Final = "AWS::CloudFormation::Stack"
 
 
 @dataclass(frozen=True, slots=True)
