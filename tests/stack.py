@@ -19,7 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import boto3
 import httpx
+from mypy_boto3_sesv2 import SESV2Client
 
 ROOT = Path(__file__).parents[1]
 AGENT = {"User-Agent": "pillarbox-tests/1.0"}
@@ -137,3 +139,18 @@ def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
 def raw(stack: dict[str, Any], item: dict[str, Any]) -> EmailMessage:
     answer = httpx.get(f"{stack['inbox_url']}/messages/{item['id']}/raw", timeout=PATIENCE)
     return email.message_from_bytes(answer.content, _class=EmailMessage, policy=email.policy.SMTP)
+
+
+def ses_of(stack: dict[str, Any]) -> SESV2Client:
+    """Return a client of the stack's SES.
+
+    Its keys are given: boto3's own session keeps those that it found first in this process.
+    """
+    environment = stack["environment"]
+    return boto3.client(
+        "sesv2",
+        endpoint_url=environment["AWS_ENDPOINT_URL_SESV2"],
+        region_name=environment["AWS_DEFAULT_REGION"],
+        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+    )

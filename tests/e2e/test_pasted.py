@@ -12,11 +12,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-import boto3
 import httpx
 import pytest
 
-from admin.connection import sdk_pointed_at
 from admin.first_email import view
 from admin.use_cases.first_steps import FirstStepsResult
 from local import banner
@@ -38,7 +36,7 @@ from tests.pasted import (
     operator_words,
     programs_of,
 )
-from tests.stack import AGENT, PATIENCE, ROOT, inbox, operate, run_operator, wait_for
+from tests.stack import AGENT, PATIENCE, ROOT, inbox, operate, run_operator, ses_of, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -171,8 +169,7 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
         email = {"to": "ada@customer.example", "subject": "Hi", "html": "<p>Hi</p>"}
         message = call("POST", "/emails", email)["messageId"]
         endpoint = call("POST", "/webhooks", hook)["id"]
-        with sdk_pointed_at(stack["environment"]):
-            boto3.client("sesv2").put_suppressed_destination(EmailAddress=ANN, Reason="BOUNCE")
+        ses_of(stack).put_suppressed_destination(EmailAddress=ANN, Reason="BOUNCE")
         folder = tmp_path_factory.mktemp("reader")
         for part in ("go", "node", "python"):
             shutil.copytree(GUIDES / part, folder, dirs_exist_ok=True)

@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.test_tenants import ses_of
-from tests.stack import AGENT, PATIENCE, operate, run_operator, wait_for
+from tests.stack import AGENT, PATIENCE, operate, run_operator, ses_of, wait_for
 
 pytestmark = pytest.mark.stack
 

@@ -5,27 +5,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-import boto3
 import httpx
 import pytest
 from mypy_boto3_sesv2 import SESV2Client
 
-from tests.stack import AGENT, PATIENCE, alone, inbox, operate, run_operator, wait_for
+from tests.stack import AGENT, PATIENCE, alone, inbox, operate, run_operator, ses_of, wait_for
 
 pytestmark = pytest.mark.stack
 
 _SETTINGS: Final = ("none", "standard", "strict")
-
-
-def ses_of(stack: dict[str, Any]) -> SESV2Client:
-    environment = stack["environment"]
-    return boto3.client(
-        "sesv2",
-        endpoint_url=environment["AWS_ENDPOINT_URL_SESV2"],
-        region_name=environment["AWS_DEFAULT_REGION"],
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def set_status(ses: SESV2Client, tenant: str, status: Any) -> None:
