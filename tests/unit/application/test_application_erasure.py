@@ -126,26 +126,3 @@ def test_a_worker_finds_a_hash_only_if_the_account_had_one(
     world.store.suppressed[HASHED_ANN] = "manual"
     job = world.accept(builders.message(hashed_suppressions=hashed))
     assert world.delivery.deliver(job).outcome is outcome
-
-
-def test_an_erased_message_keeps_what_its_sender_needs() -> None:
-    """Id, sender, key, template and provider's id stay; tags, subject and texts of servers go."""
-    message = builders.message(
-        to=(ANN, "ANN@example.com"), cc=(BOB,), provider_message_id="ses-1", revision=3
-    )
-    message = replace(message, origin=replace(message.origin, tags={"who": "ann"}))
-    message = message.with_events(
-        [event(EventKind.SENT, 1), replace(event(EventKind.BOUNCED, 2, ANN), reason="550 ann?")]
-    )
-    erased = erase_recipient(message, ANN)
-    assert (erased.to, erased.cc) == ((ERASED_ADDRESS, ERASED_ADDRESS), (BOB,))
-    assert (erased.subject, dict(erased.origin.tags)) == ("[erased]", {})
-    assert [(e.kind, e.recipient, e.reason) for e in erased.events] == [
-        (EventKind.SENT, None, None),
-        (EventKind.BOUNCED, ERASED_ADDRESS, None),
-    ]
-    kept = ("message_id", "sender", "from_name", "provider_message_id", "revision", "status")
-    assert all(getattr(erased, name) == getattr(message, name) for name in kept)
-    assert erased.origin.key_id == message.origin.key_id
-    assert erase_recipient(erased, ANN) is erased
-    assert erase_recipient(message, "cleo@example.com") is message

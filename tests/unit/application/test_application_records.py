@@ -41,8 +41,8 @@ class Records:
     def get_all(self, _: str, message_ids: Iterable[UUID]) -> list[Message]:
         return [self.younger[each] for each in message_ids if each in self.younger]
 
-    def rewrite_copy(self, message: Message) -> None:
-        self.done.append(message)
+    def rewrite_copy(self, _: Message, erased: Message) -> None:
+        self.done.append(erased)
 
     def delete(self, _: str, message_ids: Sequence[UUID]) -> None:
         self.done.append(message_ids)

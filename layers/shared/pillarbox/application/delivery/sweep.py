@@ -53,8 +53,8 @@ class OldRecords(Protocol):
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Return the existing ones among some messages."""
 
-    def rewrite_copy(self, message: Message) -> None:
-        """Store what `erase_copy` changed in a message, if its record is there."""
+    def rewrite_copy(self, copy: Message, erased: Message) -> None:
+        """Store what `erase_copy` changed in a copy, if its record is there."""
 
     def delete(self, account_id: str, message_ids: Sequence[UUID]) -> None:
         """Delete records, if they are there."""
@@ -116,7 +116,7 @@ class RecordRetention:
             lost[copy_id] = copy
             if (erased := erase_copy(copy)) is not copy:
                 self._remove_kept(copy)
-                self.records.rewrite_copy(erased)
+                self.records.rewrite_copy(copy, erased)
 
     def _remove_kept(self, message: Message) -> None:
         if message.keep:

@@ -419,10 +419,11 @@ class Message:
         )
 
     def _bounded(self, event: Event) -> Event:
-        """Return an event as the record keeps it."""
+        """Return an event as the record keeps it: these fields, and no others."""
         shown = not self.is_erased or event.reason in MEANINGS.values()
-        return replace(
-            event,
+        return Event(
+            kind=event.kind,
+            at=event.at,
             recipient=event.recipient and self.recipient_of(event.recipient),
             code=event.code and cut(event.code, MAX_CODE),
             reason=cut(event.reason, MAX_REASON) if event.reason and shown else None,

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_item
-from pillarbox.adapters.dynamodb.records import accepted_message
+from pillarbox.adapters.dynamodb.attributes import Item, assigning, from_item
+from pillarbox.adapters.dynamodb.records import accepted_message, message_item
 from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.adapters.dynamodb.table import Store, Table
 from pillarbox.application.history.ports import UnreadableChange
@@ -99,12 +99,15 @@ class DynamoMessageLog(Store):
         is_last = shard + 1 >= count_shards(self._table, account_id)
         return ScanPage(messages, None if is_last else f"{shard + 1}:")
 
-    def rewrite_copy(self, message: Message) -> None:
-        """Set only what `erase_copy` changes: a worker may change the rest at the same time."""
+    def rewrite_copy(self, copy: Message, erased: Message) -> None:
+        """Set only what differs: a worker may change the rest at the same time."""
+        old, new = (from_item(message_item(each)) for each in (copy, erased))
+        changed = {name: new.get(name) for name, value in old.items() if new.get(name) != value}
+        expression, values = assigning({"subject": erased.subject} | changed)
         self._table.try_update(
-            keys.message(message.account_id, message.message_id),
-            "SET #subject = :subject, #rev = #rev + :one REMOVE #tags, #keep",
-            values={":subject": message.subject, ":one": 1},
+            keys.message(copy.account_id, copy.message_id),
+            expression.replace("SET ", "SET rev = rev + :one, ", 1),
+            values={**values, ":one": 1},
         )
 
     def delete(self, account_id: str, message_ids: Sequence[UUID]) -> None:
