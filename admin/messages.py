@@ -19,7 +19,7 @@ from pillarbox.application.sending.changes import MessageChanges
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.messages.search import RecipientTerm
+from pillarbox.domain.messages.statistics import RecipientTerm
 from pillarbox.http.messages.replies import timestamp
 from pillarbox.http.messages.views import MessageItem, message_detail
 from pillarbox.wiring import utc_now

@@ -24,7 +24,7 @@ from admin.use_cases.restore import (
     differences,
 )
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.table import Item
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.wiring import utc_now
 

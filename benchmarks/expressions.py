@@ -6,7 +6,7 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final
 
-from pillarbox.adapters.dynamodb.attributes import from_item, to_attribute
+from pillarbox.adapters.dynamodb.table import from_item, to_attribute
 
 _TOKEN: Final = re.compile(
     r"attribute_(?P<test>not_exists|exists)\((?P<path>[#\w]+)\)"

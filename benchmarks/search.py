@@ -35,7 +35,7 @@ from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.queries import HistoryQueries
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.messages.search import RecipientTerm, TagTerm, terms_of
+from pillarbox.domain.messages.statistics import RecipientTerm, TagTerm, terms_of
 from pillarbox.domain.timing import milliseconds
 
 REGULAR: Final = "regular@mailbox.example"

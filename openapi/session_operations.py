@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any, Final
 
 from openapi.operation import example
-from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER
+from pillarbox.domain.sign_in.sign_up import MAX_NUMBER
 
 _of_sessions: Final[partial[dict[str, Any]]] = partial(dict, tag="Sessions")
 _of_passkeys: Final[partial[dict[str, Any]]] = partial(dict, tag="Passkeys")

@@ -6,7 +6,7 @@ from typing import Any
 from moto.events.models import EventPattern
 
 from local import template
-from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.table import Item
 
 _RESOURCES = template.load()["Resources"]
 

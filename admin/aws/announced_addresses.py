@@ -5,8 +5,7 @@ from itertools import batched
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Table, to_item
 from pillarbox.domain.address import mailbox_key
 
 #: Items that are read at a time.

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from admin.aws.recording import ExampleError, Parameters
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.table import Item, to_item
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 
 NAME: Final = "pillarbox-example"

@@ -8,7 +8,7 @@ from admin.use_cases.capacity import NEW_TABLE_WRITES, Capacity
 from admin.use_cases.scale import Scale
 from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.ses.account import SesAccount
-from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.stores import utc_now
 
 
 def read_capacity(stack_name: str) -> Capacity:

@@ -8,14 +8,13 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import SeenEvents, TaggedMessage
-from pillarbox.application.operator.ports import QueueLog
+from pillarbox.application.operator.ports import QueueLog, Redrive
 from pillarbox.application.operator.queues import QueueUrls
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
-from pillarbox.domain.queue_log import Redrive
 
 #: The task of a job that has SES's answer and no email.
 RESULT: Final = "result to record"

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pillarbox.application.accounts.dns_records import RecordState, dmarc_records
-from pillarbox.application.accounts.domains import Domain
+from pillarbox.application.accounts.domains import Domain, RecordState, dmarc_records
 from pillarbox.application.accounts.ports import DnsLookup
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.address import domain_and_parents

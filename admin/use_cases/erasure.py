@@ -19,8 +19,7 @@ from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.messages.erasure import erase_copy, erase_recipient
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
-from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, terms_of
-from pillarbox.domain.messages.statistics import END_OF_TIME
+from pillarbox.domain.messages.statistics import END_OF_TIME, RecipientTerm, SearchTerm, terms_of
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100

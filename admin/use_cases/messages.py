@@ -17,8 +17,7 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.messages.search import RecipientTerm
-from pillarbox.domain.messages.statistics import TimeRange, creation_time
+from pillarbox.domain.messages.statistics import RecipientTerm, TimeRange, creation_time
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.timing import milliseconds, to_datetime
 

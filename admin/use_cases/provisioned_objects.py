@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from admin.use_cases.provision_file import KeyEntry, LocaleEntry, TemplateEntry, WebhookEntry
 from admin.use_cases.provisioning_ports import Target
-from pillarbox.application.accounts.dns_records import RecordState
+from pillarbox.application.accounts.domains import RecordState
 from pillarbox.application.management import RefusedCall
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.key import PRESET_SCOPES, Preset

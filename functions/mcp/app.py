@@ -12,8 +12,8 @@ route = routes(app)
 
 @route(
     "POST /v1/mcp",
-    body="pillarbox.http.mcp.message_types:RpcRequest",
-    response="pillarbox.http.mcp.message_types:RpcResponse",
+    body="pillarbox.http.json_types:RpcRequest",
+    response="pillarbox.http.json_types:RpcResponse",
     rpc=True,
 )
 def mcp() -> Reply:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pillarbox.consumer import LambdaContext, run_on_invocation
-from pillarbox.http.cloudformation.lifecycle import ResourceProvider, in_json
+from pillarbox.http.cloudformation import ResourceProvider, in_json
 from pillarbox.wiring import load, services
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from local.ses.identity_routes import dkim_tokens
 from local.ses.store import MailStore
-from pillarbox.application.accounts.dns_records import (
+from pillarbox.application.accounts.domains import (
     OWNERSHIP_LABEL,
     ownership_record,
     required_records,

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local import template
 from local.dashboard import Dashboard
-from pillarbox.domain.sign_in import proof_of_work
+from pillarbox.domain.sign_in import sign_up
 from pillarbox.domain.sign_in.preview_key import preview_keys_closed
-from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, Proof, check_proof, new_challenge
+from pillarbox.domain.sign_in.sign_up import ALGORITHM, Proof, check_proof, new_challenge
 from tests.browser.accessibility import violations
 from tests.browser.engines import PATIENCE
 from tests.needs import need_dashboard
@@ -125,7 +125,7 @@ class Visitor:
         return JSONResponse(content, status)
 
     def challenge(self, _body: Any) -> tuple[int, Any]:
-        with mock.patch.object(proof_of_work, "MAX_NUMBER", 1_000):  # it takes no second
+        with mock.patch.object(sign_up, "MAX_NUMBER", 1_000):  # it takes no second
             made = new_challenge(self.key, USER, dt.datetime.now(dt.UTC))
         return 200, {
             "challenge": {

@@ -81,10 +81,10 @@ REASONS: Final = {
     "application/webhooks/attempts.py: is_slow: self._ports.clock() - started >= _PATIENCE": (
         _ONE_CLOCK
     ),
-    "application/webhooks/drain.py: _refusal: now < (health.drain_until or now)": (
+    "application/webhooks/post.py: _refusal: now < (health.drain_until or now)": (
         "LEASE has the margin"
     ),
-    "application/webhooks/drain.py: _tell_if_late: max(health.slow_since, oldest.replayed_at or"
+    "application/webhooks/post.py: _tell_if_late: max(health.slow_since, oldest.replayed_at or"
     " oldest.at) > now - _EVENTS_LATE": "an hour has no use for seconds",
     "application/webhooks/post.py: _must_drain: health.probe_at < now - _PROBE_OVERDUE": (
         _MORE_DRAINS
@@ -97,11 +97,10 @@ OF_A_PACKAGE: Final = {
     "adapters/answer_memory.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
-    "adapters/dynamodb/messages/known_bucket.py": (2, _PACE),
+    "adapters/dynamodb/messages/token_bucket.py": (9, _PACE),
     "adapters/dynamodb/messages/quotas.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (13, _PACE),
     "adapters/dynamodb/messages/shares.py": (4, _PACE),
-    "adapters/dynamodb/messages/token_bucket.py": (7, _PACE),
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),
     "adapters/dynamodb/sign_in/codes.py": (3, _SOON),
     "adapters/dynamodb/webhooks/deliveries.py": (2, _SOON),

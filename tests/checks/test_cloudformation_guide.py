@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from local import template
 from openapi.guides import GUIDES
-from pillarbox.http.cloudformation.resources import TYPES, Resource, records_of
+from pillarbox.http.cloudformation import TYPES, Resource, records_of
 from pillarbox.http.wire import fields_of
 
 _PAGE: Final = (GUIDES / "cloudformation.md").read_text(encoding="utf-8")

@@ -105,7 +105,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.observability",
     },
     "local": {
-        "pillarbox.application.accounts.dns_records",
+        "pillarbox.application.accounts.domains",
         "pillarbox.application.accounts.ports",
         "admin",
         "front.protocol",

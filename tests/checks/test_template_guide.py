@@ -5,10 +5,8 @@ from pathlib import Path
 
 from pillarbox.application.templates.authoring import MAX_STORED
 from pillarbox.domain.errors import Json
-from pillarbox.rendering.engine import render_saved
-from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, NODE
-from pillarbox.rendering.sandbox import MAX_DEPTH, MAX_ROWS, MAX_TAGS, MAX_TOKENS
-from pillarbox.rendering.saved import MAX_CONSTANT
+from pillarbox.rendering.sandbox import MAX_DEPTH, MAX_ROWS, MAX_TAGS, MAX_TOKENS, render_saved
+from pillarbox.rendering.saved import MAX_CONSTANT, MAX_FUEL, MAX_REQUEST_FUEL, NODE
 from pillarbox.rendering.template_check import check_template
 from tests.loops import for_each
 

@@ -19,7 +19,7 @@ from unittest import mock
 from pillarbox import observability, wiring
 from pillarbox.adapters.code_requests import write_request
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.adapters.dynamodb.table import to_item
 from pillarbox.consumer import InvocationFailed
 from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Confirmation, Preset
 from pillarbox.domain.client_origin import ClientOrigin

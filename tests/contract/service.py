@@ -18,7 +18,7 @@ from pillarbox import wiring
 from pillarbox.adapters.code_requests import read_request
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.attributes import to_item, to_text
+from pillarbox.adapters.dynamodb.table import to_item, to_text
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.sqs.webhook_jobs import read_task
@@ -42,7 +42,7 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.sign_in import proof_of_work
+from pillarbox.domain.sign_in import sign_up
 from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.session import Role, parse_cookie
 from pillarbox.domain.templates.template import SavedTemplate
@@ -86,7 +86,7 @@ _QUEUES: Final = (
     Settings.events_queue_url,
 )
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
-_real_time = wiring.clock.read_clock
+_real_time = wiring.stores.read_clock
 
 
 @dataclass(slots=True)
@@ -512,9 +512,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
         clock = Clock()
         with (
             mock.patch.dict(os.environ, queues),
-            mock.patch.object(wiring.clock, "read_clock", clock),
+            mock.patch.object(wiring.stores, "read_clock", clock),
             mock.patch.object(wiring.delivery, "sleep"),
-            mock.patch.object(proof_of_work, "MAX_NUMBER", _MAX_NUMBER),
+            mock.patch.object(sign_up, "MAX_NUMBER", _MAX_NUMBER),
             mock.patch.object(replies, "MAX_NUMBER", _MAX_NUMBER),
         ):
             ses = Ses()

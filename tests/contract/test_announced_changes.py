@@ -8,7 +8,7 @@ import boto3
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.table import Item, to_item
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.accounts.pause import PauseSummary

@@ -20,8 +20,7 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_token
-from pillarbox.http.cloudformation.lifecycle import ResourceProvider
-from pillarbox.http.cloudformation.resources import TYPES
+from pillarbox.http.cloudformation import TYPES, ResourceProvider
 from pillarbox.wiring import services
 from tests.aws import shared_client
 from tests.contract.client import Api

@@ -24,7 +24,7 @@ from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.mail import HandOverResult, Job, Mail
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin
 from pillarbox.domain.messages.schedule import Schedule
-from pillarbox.domain.messages.search import TagTerm, terms_of
+from pillarbox.domain.messages.statistics import TagTerm, terms_of
 from pillarbox.domain.messages.upload import UploadedFile
 from pillarbox.domain.webhooks.endpoint import WebhookDelivery, WebhookEvent
 from tests.aws import shared_client

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.adapters.dynamodb.table import to_item
 from pillarbox.domain.accounts.key import AgentSettings, Confirmation, Preset
 from pillarbox.http.mcp.tools import SCOPES
 from tests.contract.bodies import TO, otp, raw_html

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.adapters.dynamodb.table import to_item
 from pillarbox.domain.accounts.account import NO_LIMITS, Plan
 from pillarbox.domain.accounts.key import AgentSettings, Confirmation
 from pillarbox.domain.accounts.quota import Limits

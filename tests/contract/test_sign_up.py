@@ -12,8 +12,8 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.sign_in.proof_of_work import Proof
 from pillarbox.domain.sign_in.session import parse_access_token
+from pillarbox.domain.sign_in.sign_up import Proof
 from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.service import Service

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.templates import render_budget
+from pillarbox.application.templates import editing
 from pillarbox.application.templates.authoring import TemplateChanges
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ValidationFailed
@@ -299,7 +299,7 @@ def test_renderings_have_a_budget_a_minute(
     service: Service, user: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Previews, publications and tests share a budget; another account has its own."""
-    monkeypatch.setattr(render_budget, "PER_MINUTE", 2)
+    monkeypatch.setattr(editing, "PER_MINUTE", 2)
     path = f"/{begin(user)['id']}"
     shown = {"subject": "s", "kind": "html", "source": "<p>x</p>"}
     assert call(user, "POST", "/render", shown).status == 200
@@ -359,7 +359,7 @@ def test_drafts_have_a_budget_a_minute(
     service: Service, user: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is up to 250 KB to store; another account has its own budget."""
-    monkeypatch.setattr(render_budget, "DRAFTS_PER_MINUTE", 2)
+    monkeypatch.setattr(editing, "DRAFTS_PER_MINUTE", 2)
     first, second = f"/{begin(user)['id']}", f"/{begin(user)['id']}"
     for refused in (
         call(user, "PUT", f"{first}/draft", content("a"), 1),

@@ -23,11 +23,11 @@ from local import template
 from pillarbox import wiring
 from pillarbox.adapters import provisioning, secret_store
 from pillarbox.adapters.dynamodb import keys, records, service_address
-from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
+from pillarbox.adapters.dynamodb.messages.token_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import to_item
 from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.endpoints import (
     DynamoEndpointHealths,
@@ -59,8 +59,7 @@ from pillarbox.domain.messages.erasure import ERASED_SUBJECT
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.messages.schedule import Schedule
-from pillarbox.domain.messages.search import terms_of
-from pillarbox.domain.messages.statistics import Granularity, index_entry
+from pillarbox.domain.messages.statistics import Granularity, index_entry, terms_of
 from pillarbox.domain.sign_in.session import OPERATE, SERVICE_ACCOUNT_ID, Role
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import EndpointHealth

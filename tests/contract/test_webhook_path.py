@@ -9,7 +9,7 @@ import resend
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.table import Item, to_item
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.ses.identities import SesIdentities

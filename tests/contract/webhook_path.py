@@ -13,8 +13,8 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import to_item, to_text
 from pillarbox.adapters.dynamodb.webhooks.endpoints import (
     DynamoEndpointHealths,
     DynamoWebhookEndpoints,

@@ -11,9 +11,8 @@ import pytest
 
 from local.engine import STACK_NAME
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Item, Table
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.aws import forget_sessions

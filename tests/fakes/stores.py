@@ -18,12 +18,12 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.attributes import Item, from_item, from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.messages import claims
 from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
+from pillarbox.adapters.dynamodb.table import Item, from_item, from_text, to_item, to_text
 from pillarbox.adapters.sqs.jobs import read_payload
 from pillarbox.application.delivery.ports import SeenEvent
 from pillarbox.application.ports import (

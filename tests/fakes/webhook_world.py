@@ -31,8 +31,7 @@ from pillarbox.application.alerts.telling import AlertTelling
 from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.attempts import Attempts, PostingPorts
-from pillarbox.application.webhooks.enqueue_due import DueTasks
-from pillarbox.application.webhooks.owner_notice import OwnerNotices
+from pillarbox.application.webhooks.enqueue_due import DueTasks, OwnerNotices
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError

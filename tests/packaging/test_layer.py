@@ -150,7 +150,7 @@ except Exception as error:
 
 def test_the_layer_has_the_list_of_disposable_domains(run_alone: Run) -> None:
     script = (
-        "from pillarbox.adapters.disposable_domains import is_disposable as listed;"
+        "from pillarbox.adapters.public_suffixes import is_disposable as listed;"
         " print(listed('mailinator.com'), listed('customer.example'))"
     )
     assert run_alone(script) == ("True False\n", "")

@@ -7,8 +7,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Table, from_attribute, to_attribute
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from tests.fakes import builders

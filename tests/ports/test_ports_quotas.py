@@ -8,10 +8,9 @@ from botocore.exceptions import ReadTimeoutError
 from botocore.model import OperationModel
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.messages import quotas as quotas_module
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Table, to_item
 from pillarbox.domain.accounts.quota import (
     MESSAGE_WINDOWS,
     WINDOWS,

@@ -15,13 +15,12 @@ from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.sign_in.codes import new_flow
 from pillarbox.domain.sign_in.passkey import Passkey
-from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.session import (
     Member,
     Role,
     User,
 )
-from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
+from pillarbox.domain.sign_in.sign_up import CheckedProof, SignUpRequest, SignUpState
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
 

@@ -9,10 +9,9 @@ import pytest
 from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Table, to_item
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.application.waiting import wake_job

@@ -11,10 +11,10 @@ import pytest
 from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb import keys, timer
-from pillarbox.adapters.dynamodb.attributes import (
+from pillarbox.adapters.dynamodb.table import (
+    Table,
     to_item,
 )
-from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,

@@ -6,7 +6,7 @@ from base64 import b64encode
 import pytest
 
 from pillarbox.application.sending import smtp
-from pillarbox.mime import parameters, parse
+from pillarbox.mime import parse
 from relay import framing
 from tests.fakes.builders import SENDER
 from verification.attacks.smtp_fuzz import Fuzzer, expected_octets
@@ -86,7 +86,7 @@ def count_stuffed_dots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def unfold_boundaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_type = parameters.read_type
+    read_type = parse.read_type
     monkeypatch.setattr(parse, "read_type", lambda value: read_type(value.replace(b"\r\n", b"")))
 
 

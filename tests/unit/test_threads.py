@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from threading import Event
 
-from pillarbox.adapters.threads import in_threads
+from pillarbox.adapters.webhook_poster import in_threads
 
 
 def test_each_call_has_its_result_or_its_error() -> None:

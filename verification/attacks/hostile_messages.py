@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from pillarbox.domain.messages.attachment import UNSUPPORTED_EXTENSIONS
-from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from pillarbox.mime.parse import MESSAGE_FIELDS, PART_FIELDS
 from tests.fakes.builders import SENDER
 from tests.fakes.hidden_words import HIDDEN_DIRECTIONS, HIDDEN_EXTENSIONS
 

@@ -133,8 +133,10 @@ def running(state: Path, client: str = Settings({}).aws_client) -> Iterator[Syst
             for name, simulated in (("ThreadPoolExecutor", Pool), ("Event", Event)):
                 make = partial(_of_process, system, simulated)
                 parts.enter_context(mock.patch.object(consumer, name, make))
-            parts.enter_context(mock.patch.object(wiring.clock, "read_clock", system.clock))
-            parts.enter_context(mock.patch.object(wiring.clock, "read_monotonic", system.monotonic))
+            parts.enter_context(mock.patch.object(wiring.stores, "read_clock", system.clock))
+            parts.enter_context(
+                mock.patch.object(wiring.stores, "read_monotonic", system.monotonic)
+            )
             parts.enter_context(mock.patch.object(event_queue, "reports", _reports_of(system)))
             parts.enter_context(system.wire.patched())
             yield system

@@ -23,10 +23,10 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 from local import template
-from pillarbox.adapters import threads
+from pillarbox.adapters import webhook_poster
 from pillarbox.adapters.dynamodb import keys, records, timer
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.attributes import to_item, to_text
+from pillarbox.adapters.dynamodb.table import to_item, to_text
 from pillarbox.adapters.dynamodb.webhooks import deliveries
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
@@ -187,7 +187,7 @@ class _Run:
             mock.patch.object(wire, "stand_in", self._stand_in),
             mock.patch.object(wire, "on_success", self._on_success),
             mock.patch.object(services().webhook_poster, "post", self._post),
-            mock.patch.object(threads, "in_threads", in_turn),
+            mock.patch.object(webhook_poster, "in_threads", in_turn),
             mock.patch.object(deliveries, "in_parallel", _in_turn),
             mock.patch.object(timer, "in_parallel", _in_turn),
             mock.patch("random.random", drawn.random),

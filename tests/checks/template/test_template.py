@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.messages import claims, quotas
 from pillarbox.adapters.sqs.event_queue import RECEIPTS, VISIBILITY
 from pillarbox.application.delivery.deliver import EVENT_WAIT
 from pillarbox.application.delivery.result import retry_wait
-from pillarbox.application.webhooks import drain
+from pillarbox.application.webhooks import post
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.timing import CLOCK_MARGIN
@@ -230,7 +230,7 @@ def test_functions_time_out_before_their_leases_end() -> None:
     for owner in (_timeout("SendEmail"), _timeout("SendBatch"), TIME_LIMIT):
         assert timedelta(seconds=owner) + CLOCK_MARGIN < claims.LEASE
         assert timedelta(seconds=owner) + CLOCK_MARGIN <= quotas.KEPT
-    assert timedelta(seconds=_timeout("PostWebhooks")) + CLOCK_MARGIN <= drain.LEASE
+    assert timedelta(seconds=_timeout("PostWebhooks")) + CLOCK_MARGIN <= post.LEASE
     assert _timeout("DeliverMessage") * 10 < EVENT_WAIT.total_seconds()
 
 

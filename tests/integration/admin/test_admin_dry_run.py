@@ -18,8 +18,7 @@ from botocore.compat import HTTPHeaders
 from admin.aws import example_stack, stacks
 from admin.aws.recording import ExampleError, recorded
 from admin.aws.table_copy import TableCopy
-from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Item, Table
 from pillarbox.adapters.sdk import sdk_session
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.test_admin_relay import CHAIN, files

@@ -20,15 +20,15 @@ from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.restored import unmarked
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Item, Table, to_item
 from pillarbox.adapters.dynamodb.templates import DynamoTemplateDrafts, DynamoTemplates
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
+from pillarbox.application.operator.ports import Redrive
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry
@@ -37,7 +37,6 @@ from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
-from pillarbox.domain.queue_log import Redrive
 from pillarbox.domain.sign_in.session import Member, Role, User
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import create_table

@@ -11,10 +11,9 @@ from botocore.stub import Stubber
 from admin.aws import table_copy
 from admin.aws.table_copy import TableCopy
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.records import is_tombstone, key_item
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Item, Table, to_item
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id

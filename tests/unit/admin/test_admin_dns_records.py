@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admin.use_cases.domain_checks import dmarc_tags
-from pillarbox.application.accounts.dns_records import (
+from pillarbox.application.accounts.domains import (
     DMARC,
     SPF,
     RecordState,

@@ -15,8 +15,7 @@ from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
-from pillarbox.application.accounts.dns_records import required_records
-from pillarbox.application.accounts.domains import Domains
+from pillarbox.application.accounts.domains import Domains, required_records
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ValidationFailed

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.accounts.dns_records import SPF, RecordState
-from pillarbox.application.accounts.domains import Domains
+from pillarbox.application.accounts.domains import SPF, Domains, RecordState
 from pillarbox.application.accounts.ports import HostedZone
 from pillarbox.domain.errors import ValidationFailed
 from tests.fakes.builders import NOW

@@ -26,7 +26,7 @@ from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind, Message, Status
-from pillarbox.domain.messages.search import TagTerm
+from pillarbox.domain.messages.statistics import TagTerm
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery
 from pillarbox.domain.webhooks.events import suppression_added

@@ -14,7 +14,7 @@ from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.errors import Json
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.domain.templates.template import SavedTemplate
-from pillarbox.rendering.engine import Branding, render_starter
+from pillarbox.rendering.sandbox import Branding, render_starter
 from pillarbox.rendering.starters import SLUGS, find_starter
 from tests.fakes.builders import NOW
 from tests.refusals import faults, refusal

@@ -6,8 +6,8 @@ from unittest import mock
 
 import pytest
 
-from pillarbox.domain.sign_in import proof_of_work
-from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, Challenge, Proof
+from pillarbox.domain.sign_in import sign_up
+from pillarbox.domain.sign_in.sign_up import ALGORITHM, Challenge, Proof
 
 TRIES = 20
 
@@ -15,7 +15,7 @@ TRIES = 20
 @pytest.fixture(autouse=True)
 def few_tries() -> Iterator[None]:
     """Keep the search short."""
-    with mock.patch.object(proof_of_work, "MAX_NUMBER", TRIES):
+    with mock.patch.object(sign_up, "MAX_NUMBER", TRIES):
         yield
 
 

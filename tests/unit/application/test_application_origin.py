@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import message_item, message_of
+from pillarbox.adapters.dynamodb.table import from_item
 from pillarbox.application.sending.smtp import SmtpMessage
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.messages.batch import BatchRequest

@@ -7,12 +7,11 @@ from typing import Final
 import pytest
 from disposable_email_domains import blocklist
 
-from pillarbox.adapters.disposable_domains import is_disposable
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts, DynamoStrangerMail
-from pillarbox.adapters.public_suffixes import registrable_domain
+from pillarbox.adapters.public_suffixes import is_disposable, registrable_domain
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account, Isolation
@@ -21,7 +20,7 @@ from pillarbox.domain.accounts.quota import QuotaCounts
 from pillarbox.domain.address import fold_address
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused
-from pillarbox.domain.sign_in.proof_of_work import Proof
+from pillarbox.domain.sign_in.sign_up import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.stores import FakeDomains

@@ -17,9 +17,10 @@ from pillarbox.application.sign_in.sign_up import SignUp
 from pillarbox.application.sign_in.team import Team
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.sign_in.proof_of_work import CheckedProof, Proof
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user
 from pillarbox.domain.sign_in.sign_up import (
+    CheckedProof,
+    Proof,
     SignUpMode,
     SignUpPolicy,
     SignUpState,

@@ -6,7 +6,7 @@ import pytest
 
 from local.ses.checks import RAW_LIMIT, check_message
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS
+from pillarbox.mime.parse import MESSAGE_FIELDS
 from relay.limits import ServerLimits
 from tests.fakes.builders import SENDER
 from tests.fakes.client_messages import CLIENT_MESSAGES

@@ -9,9 +9,8 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
-from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.ports import PostResult
-from pillarbox.application.webhooks.post import WebhookWorker
+from pillarbox.application.webhooks.post import Drains, WebhookWorker
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,

@@ -12,7 +12,7 @@ from pillarbox.domain.ids import new_id, shard_count, shard_of
 from pillarbox.domain.messages.mail import Mail, SavedBody
 from pillarbox.domain.messages.message import EventKind, SendRoute
 from pillarbox.domain.webhooks.endpoint import EndpointHealth, OwnerNotice
-from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.sandbox import render_saved
 from pillarbox.rendering.text import text_from_html
 from tests.fakes.builders import ACCOUNT, NOW, PREVIEW_SENDER, account, event, message
 from tests.fakes.webhook_world import WebhookWorld

@@ -14,8 +14,8 @@ from altcha.v1 import (
     verify_solution,
 )
 
-from pillarbox.domain.sign_in import proof_of_work
-from pillarbox.domain.sign_in.proof_of_work import (
+from pillarbox.domain.sign_in import sign_up
+from pillarbox.domain.sign_in.sign_up import (
     ALGORITHM,
     Challenge,
     Proof,
@@ -37,7 +37,7 @@ FEW: Final = 500
 
 def challenge(key: bytes, user: str, now: datetime) -> Challenge:
     """Make a challenge that takes few tries."""
-    with mock.patch.object(proof_of_work, "MAX_NUMBER", FEW):
+    with mock.patch.object(sign_up, "MAX_NUMBER", FEW):
         return new_challenge(key, user, now)
 
 
@@ -129,7 +129,7 @@ def test_the_number_is_hidden_and_challenges_differ() -> None:
 
 def test_a_proof_takes_a_million_hashes_of_one_block_each() -> None:
     """Half of the numbers on average; of two blocks of salt and number the first is constant."""
-    assert proof_of_work.MAX_NUMBER // 2 == 1_000_000
+    assert sign_up.MAX_NUMBER // 2 == 1_000_000
     salt = new_challenge(KEY, USER, NOW).salt
     padding = 1 + 8  # octets
-    assert 64 < len(f"{salt}{proof_of_work.MAX_NUMBER}") + padding <= 2 * 64
+    assert 64 < len(f"{salt}{sign_up.MAX_NUMBER}") + padding <= 2 * 64

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.ledger_format import unpack
+from pillarbox.adapters.dynamodb.table import Item, from_item
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import IndexEntry, TimeRange
 

@@ -14,7 +14,7 @@ from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.history.pagination import Page, PageRequest
 from pillarbox.domain.messages.erasure import erase_recipient
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.messages.search import RecipientTerm
+from pillarbox.domain.messages.statistics import RecipientTerm
 from tests.unit.history.world import World
 
 PEOPLE = ("Ann@example.com", "ann@example.com", "annie@example.com", "bob@example.com")

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.history.ledger import as_copy, copy_place, place
 from pillarbox.adapters.dynamodb.history.ledger_format import (
     pack,
@@ -15,6 +14,7 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subsets_of,
     unpack,
 )
+from pillarbox.adapters.dynamodb.table import Item, from_item
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (
     Granularity,

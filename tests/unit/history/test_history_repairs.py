@@ -8,10 +8,10 @@ from uuid import UUID
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import items_of
 from pillarbox.adapters.dynamodb.history.ledger_format import pack, rollup_attributes, unpack
+from pillarbox.adapters.dynamodb.table import Item, from_item
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup, TimeRange

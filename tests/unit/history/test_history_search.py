@@ -17,7 +17,7 @@ from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Status
-from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
+from pillarbox.domain.messages.statistics import RecipientTerm, SearchTerm, TagTerm
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
 from tests.refusals import faults

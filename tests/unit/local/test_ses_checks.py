@@ -16,7 +16,7 @@ from local.ses.rate_limit import RateLimit
 from local.ses.store import MailStore, StoredConfigurationSet
 from local.ses.wire import as_delivered, message_id
 from pillarbox.domain.messages.attachment import UNSUPPORTED_EXTENSIONS
-from pillarbox.domain.messages.header_fields import MESSAGE_FIELDS, PART_FIELDS
+from pillarbox.mime.parse import MESSAGE_FIELDS, PART_FIELDS
 from tests.loops import for_each
 
 FROM = b"From: post@sender.example\r\n"

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.mime.encoded_words import decode_words, is_clear, readings
-from pillarbox.mime.fields import addresses_in, every_reading, read_mailbox, read_text
+from pillarbox.mime.fields import (
+    addresses_in,
+    decode_words,
+    every_reading,
+    is_clear,
+    read_mailbox,
+    read_text,
+    readings,
+)
 from tests.loops import for_each
 
 

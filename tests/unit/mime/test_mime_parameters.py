@@ -3,7 +3,7 @@
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.parameters import read_disposition, read_type
+from pillarbox.mime.parse import read_disposition, read_type
 from tests.loops import for_each
 from tests.refusals import faults
 

@@ -1,6 +1,6 @@
 """What people see of a kept message."""
 
-from pillarbox.mime.show import ShownFile, ShownMail, show
+from pillarbox.mime.parse import ShownFile, ShownMail, show
 from tests.loops import for_each
 
 MAX_SHOWN = 512 * 1024

@@ -7,7 +7,7 @@ import pytest
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering.compiling import compile_source, mask
-from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.sandbox import render_saved
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.text import text_from_html
 from tests.loops import for_each

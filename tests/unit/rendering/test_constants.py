@@ -9,9 +9,9 @@ import pytest
 from pillarbox.application.templates.rendered_source import render_source
 from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.templates.draft import Source, SourceKind
-from pillarbox.rendering import checks, compiling, engine, sandbox
+from pillarbox.rendering import checks, compiling, sandbox
 from pillarbox.rendering.compiling import compile_source
-from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.sandbox import render_saved
 from pillarbox.rendering.template_check import check_template
 from tests.loops import for_each
 from tests.refusals import faults
@@ -61,7 +61,7 @@ def test_what_breaks_the_engine_is_a_fault_of_the_source(
         raise OverflowError("secret")
 
     for module, name in (
-        *((sandbox, "_parse"), (engine, "render_bounded"), (checks, "pieces_of")),
+        *((sandbox, "_parse"), (sandbox, "render_bounded"), (checks, "pieces_of")),
         (checks, "text_from_html"),
     ):
         caplog.clear()
@@ -79,7 +79,7 @@ def test_what_breaks_the_engine_is_a_fault_of_the_source(
     [
         (sandbox, "_parse", lambda source: check_template("s", source)),
         (compiling, "mask", lambda source: compile_source(SourceKind.HTML, source)),
-        (engine, "render_bounded", lambda source: render_saved(source, {})),
+        (sandbox, "render_bounded", lambda source: render_saved(source, {})),
     ],
 )
 def test_publications_tests_and_sends_blame_the_source_too(

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.rendering.engine import Branding, render_saved, render_starter
-from pillarbox.rendering.fuel import NODE, OutOfFuel, RequestFuel
-from pillarbox.rendering.saved import missing_values, surely_renders
+from pillarbox.rendering.sandbox import Branding, render_saved, render_starter
+from pillarbox.rendering.saved import NODE, OutOfFuel, RequestFuel, missing_values, surely_renders
 from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.template_check import check_template
 from pillarbox.rendering.values import values_or_samples

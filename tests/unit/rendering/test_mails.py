@@ -12,8 +12,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pillarbox.domain.errors import Json
 from pillarbox.domain.templates.template import VariableKind
-from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.palette import contrast, palette
+from pillarbox.rendering.sandbox import Branding, render_starter
 from pillarbox.rendering.starters import SLUGS, STARTERS, get_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import values_or_samples

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import Json, ValidationFailed
-from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.sandbox import render_saved
 from pillarbox.rendering.saved import missing_values
 from pillarbox.rendering.template_check import check_template
 from tests.loops import for_each

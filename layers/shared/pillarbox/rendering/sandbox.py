@@ -4,29 +4,78 @@ Accounts write these templates, and one worker renders them for all accounts. So
 the check refuses everything that is not known to be harmless. It works on
 Jinja2's syntax tree. An allowed template only reads JSON values by paths, and it
 cannot reach any Python object. Its loops and filters burn fuel.
+
+A starter is stored with its layout and inlined CSS (see `assemble_starters.py`). It
+is compiled once per process, so rendering an email only inserts the values.
 """
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from datetime import datetime
+from functools import cache, lru_cache, wraps
 from typing import Any, Final, NoReturn, override
 
-from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, nodes, pass_context
+from jinja2 import (
+    StrictUndefined,
+    Template,
+    TemplateSyntaxError,
+    Undefined,
+    UndefinedError,
+    nodes,
+    pass_context,
+)
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.templates.template import subject_references
-from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
+from pillarbox.rendering.palette import palette
 from pillarbox.rendering.saved import (
     LIST_STEP,
     MAX_CONSTANT,
+    MAX_FUEL,
+    NODE,
+    Fuel,
+    RequestFuel,
     TemplateFault,
     TemplateReference,
     TemplateVariables,
 )
-from pillarbox.rendering.source_errors import as_source_errors
+from pillarbox.rendering.starters import STARTERS, get_starter
+from pillarbox.rendering.values import (
+    contact_url,
+    currency_code,
+    days_ahead,
+    duration,
+    format_date,
+    grouped,
+)
+
+_CANNOT: Final = "This cannot be rendered. The unusual tags are the likely cause: leave them out."
+_logger: Final = logging.getLogger(__name__)
+
+
+def as_source_errors[**P, R](work: Callable[P, R]) -> Callable[P, R]:
+    """Let work on a source raise nothing but errors of the API.
+
+    Every unexpected one becomes a `ValidationFailed` on `html`, and the log has its type. Those of
+    the machine, such as a process that does not start, stay as they are.
+    """
+
+    @wraps(work)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return work(*args, **kwargs)
+        except (ServiceError, OSError, ImportError):
+            raise
+        except Exception as error:
+            _logger.warning("a source cannot be rendered: %s", type(error).__name__)
+            raise ValidationFailed(FieldError("html", _CANNOT, "rendering_failed")) from error
+
+    return run
+
 
 #: The size of an email's HTML in UTF-8. Mail programs cut off much shorter ones.
 MAX_BYTES: Final = 1024 * 1024
@@ -465,3 +514,119 @@ def _check_rows(context: Context, value: Json | Undefined, row_fuel: int) -> lis
         return value
     message = f"a for of the template needs a list of at most {MAX_ROWS} entries"
     raise ValidationFailed(FieldError("variables", message, "invalid_type"))
+
+
+__all__ = ["Branding", "RenderTooLarge", "render_saved", "render_starter"]
+
+#: How many compiled saved templates a process keeps. Each is a few times larger than its HTML.
+_MAX_COMPILED: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Branding:
+    """The brand of an email, when it is sent, and whether the footer names the service.
+
+    A test says at its top that it is one. With `report_url`, the footer links to it, so that the
+    recipient can stop such mail.
+    """
+
+    name: str | None
+    logo_url: str | None
+    attribution: bool
+    is_test: bool = False
+    accent: str | None = None
+    sent_at: datetime | None = None
+    report_url: str | None = None
+
+
+def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) -> str:
+    """Render a starter template to an HTML document.
+
+    Args:
+        slug: the starter's slug.
+        values: a value for each variable (see `rendering.values`); optional ones may be left out.
+        branding: the content of the header and footer.
+
+    Raises:
+        ServiceError: `template_not_found`.
+        RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
+    """
+    starter = get_starter(slug)
+    return render_bounded(
+        compile_starter(slug),
+        {
+            **{variable.name: None for variable in starter.optional},
+            **values,
+            "brand_name": branding.name or "",
+            "logo_url": branding.logo_url,
+            "attribution": branding.attribution,
+            "is_test": branding.is_test,
+            "report_url": branding.report_url,
+            "colour": dict(palette(branding.accent)),
+            "date": format_date(branding.sent_at) if branding.sent_at else None,
+        },
+    )
+
+
+@as_source_errors
+def render_saved(
+    html: str, values: Mapping[str, Json], request_fuel: RequestFuel | None = None
+) -> str:
+    """Render a saved template to HTML.
+
+    Check the template against the allow-list again, which may have become shorter since then.
+
+    Args:
+        html: the template.
+        values: the values of its variables.
+        request_fuel: what the emails of one request share.
+
+    Raises:
+        ValidationFailed: the template is not allowed, or a value is missing or has
+            the wrong type.
+        OutOfFuel: rendering takes too many steps.
+        RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
+    """
+    request_fuel = request_fuel or RequestFuel()
+    request_fuel.check()
+    program = _compile_saved(html)
+    request_fuel.charge_compiling(html, program.tokens)
+    fuel = Fuel()
+    characters = MAX_BYTES  # unless rendering succeeds
+    try:
+        fuel.burn(program.fuel)
+        rendered = render_bounded(program.template, {**values, FUEL: fuel})
+        characters = len(rendered)
+    except UndefinedError as error:
+        missing = FieldError(
+            "variables", "the template needs a value that is missing", "missing_variable"
+        )
+        raise ValidationFailed(missing) from error
+    finally:
+        request_fuel.charge_rendering(fuel, characters)
+    return rendered
+
+
+@cache
+def compile_starter(slug: str) -> Template:
+    """Return a starter template as a program; a process compiles each once."""
+    source = (STARTERS / slug / "mail.html").read_text(encoding="utf-8")
+    return _starter_environment().from_string(source)
+
+
+@cache
+def _starter_environment() -> MailEnvironment:
+    environment = MailEnvironment(block_start="<!--%", block_end="%-->")
+    environment.filters.update(
+        contact_url=contact_url,
+        currency_code=currency_code,
+        days_ahead=days_ahead,
+        duration=duration,
+        grouped=grouped,
+    )
+    return environment
+
+
+@lru_cache(_MAX_COMPILED)
+def _compile_saved(html: str) -> SavedProgram:
+    return compile_saved(html)

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from pillarbox.domain.accounts.account import Brand
 from pillarbox.domain.templates.template import StarterTemplate, fill_subject
-from pillarbox.rendering.engine import Branding, render_starter
+from pillarbox.rendering.sandbox import Branding, render_starter
 from pillarbox.rendering.values import brand_values
 
 #: What an email shows for a variable that the request does not give.

@@ -7,8 +7,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from pillarbox.domain.character_references import unescape
-from pillarbox.rendering.markup import attributes_of, tags, url_of
-from pillarbox.rendering.open_elements import Element, Moves, OpenElements
+from pillarbox.rendering.markup import Element, Moves, OpenElements, attributes_of, tags, url_of
 
 #: Block elements, and the line ends before and after each. Two make an empty line.
 _GAPS: Final = {

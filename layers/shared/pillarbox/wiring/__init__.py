@@ -12,11 +12,10 @@ from typing import Any
 from pillarbox.adapters.aws import load_client, use_direct_client
 from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
-from pillarbox.wiring.accounts import AccountWiring, CallerWiring
-from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.accounts import AccountWiring, CallerWiring, SignInWiring
 from pillarbox.wiring.delivery import DeliveryWiring
 from pillarbox.wiring.operator import OperationWiring
-from pillarbox.wiring.sign_in import SignInWiring
+from pillarbox.wiring.stores import utc_now
 from pillarbox.wiring.templates import TemplateWiring
 from pillarbox.wiring.webhooks import WebhookWiring
 

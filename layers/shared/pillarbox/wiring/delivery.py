@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.operator import HistoryWiring
-from pillarbox.wiring.stores import made
+from pillarbox.wiring.stores import made, utc_now
 
 if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks

@@ -1,5 +1,7 @@
 """The settings, and the stores and queues that several use cases share."""
 
+import time
+from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
@@ -8,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
-from pillarbox.wiring.clock import monotonic, utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
     from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
-    from pillarbox.adapters.dynamodb.messages.waiting import (
-        DynamoWaitingContents,
-        DynamoWakeTimes,
-    )
+    from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
     from pillarbox.adapters.dynamodb.name_leases import DynamoNameLeases
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress, DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
@@ -59,6 +57,33 @@ if TYPE_CHECKING:
     from pillarbox.application.creations import Creations
     from pillarbox.application.slow_requests import SlowRequests
     from pillarbox.application.waiting import WaitingMail
+
+#: macOS has no such clock.
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def utc_now() -> datetime:
+    """Return the time in milliseconds, the precision of ids, records and responses."""
+    now = read_clock()
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def read_clock() -> datetime:
+    """Return the time; tests set it here."""
+    return datetime.now(UTC)
+
+
+def monotonic() -> float:
+    """Return the seconds of a clock that nobody sets, to measure how long something took.
+
+    On Linux the time in which the machine slept counts too: the queue's clock went on.
+    """
+    return read_monotonic()
+
+
+def read_monotonic() -> float:
+    """Return these seconds; tests set them here."""
+    return time.clock_gettime(_CLOCK)
 
 
 #: The attributes that arguments get whose name is another one.

@@ -3,10 +3,9 @@
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.operator import HistoryWiring
 from pillarbox.wiring.sending import SendingWiring
-from pillarbox.wiring.stores import made
+from pillarbox.wiring.stores import made, utc_now
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.dynamodb.templates import DynamoRenderings
     from pillarbox.application.templates.authoring import TemplateAuthoring
-    from pillarbox.application.templates.editing import TemplateEditing
-    from pillarbox.application.templates.render_budget import RenderBudget
+    from pillarbox.application.templates.editing import RenderBudget, TemplateEditing
     from pillarbox.application.templates.rendered_source import Problem, RenderedSource
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.traffic import TemplateTraffic
@@ -29,7 +27,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
     """Makes each use case of this area once."""
 
     render_budget: "RenderBudget" = made(
-        "application.templates.render_budget", renderings=lambda it: it.renderings
+        "application.templates.editing", renderings=lambda it: it.renderings
     )
     renderings: "DynamoRenderings" = made("adapters.dynamodb.templates")
     template_editing: "TemplateEditing" = made(

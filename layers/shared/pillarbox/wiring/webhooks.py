@@ -3,9 +3,8 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pillarbox.wiring.clock import utc_now
 from pillarbox.wiring.sending import ServiceMailWiring
-from pillarbox.wiring.stores import made
+from pillarbox.wiring.stores import made, utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from pillarbox.application.waiting import DueMail
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
-    from pillarbox.application.webhooks.enqueue_due import DueTasks
-    from pillarbox.application.webhooks.owner_notice import OwnerNotices
+    from pillarbox.application.webhooks.enqueue_due import DueTasks, OwnerNotices
     from pillarbox.application.webhooks.ports import AwsPoster, PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
@@ -49,7 +47,7 @@ class WebhookWiring(ServiceMailWiring):
     due_tasks: "DueTasks" = made(
         "application.webhooks.enqueue_due", notices=lambda it: it.owner_notices
     )
-    owner_notices: "OwnerNotices" = made("application.webhooks.owner_notice")
+    owner_notices: "OwnerNotices" = made("application.webhooks.enqueue_due")
     webhook_queries: "WebhookQueries" = made("application.webhooks.endpoints")
     webhook_replays: "WebhookReplays" = made(
         "application.webhooks.replays", log=lambda it: it.message_log
@@ -98,7 +96,7 @@ class WebhookWiring(ServiceMailWiring):
         from random import random
 
         from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWaitingEvents
-        from pillarbox.adapters.threads import in_threads
+        from pillarbox.adapters.webhook_poster import in_threads
         from pillarbox.application.webhooks.attempts import PostingPorts
         from pillarbox.application.webhooks.post import WebhookWorker
 

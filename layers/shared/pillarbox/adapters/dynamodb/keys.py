@@ -86,14 +86,13 @@ from urllib.parse import quote
 from uuid import UUID
 from zlib import crc32
 
-from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.table import Item
 from pillarbox.domain.ids import is_uuid, shard_of
 
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from pillarbox.domain.messages.search import SearchTerm
-    from pillarbox.domain.messages.statistics import Granularity, Subset, TimeRange
+    from pillarbox.domain.messages.statistics import Granularity, SearchTerm, Subset, TimeRange
 
     class _Alone(Protocol):
         """Return the key of the one record that something has: an account, or a digest."""
@@ -511,7 +510,7 @@ def original_and_copy(item: Mapping[str, Any]) -> tuple[UUID, UUID]:
 
 def _search_place(account_id: str, shard: int, term: "SearchTerm") -> tuple[str, str]:
     """Return the partition key and the start of the sort key of a term's entries."""
-    from pillarbox.domain.messages.search import TagTerm  # noqa: PLC0415  few functions search
+    from pillarbox.domain.messages.statistics import TagTerm  # noqa: PLC0415  few functions search
 
     by_recipient, by_tag = search_lists(account_id, shard)
     if isinstance(term, TagTerm):

@@ -4,8 +4,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
-from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Item, Table
 from pillarbox.domain.timing import milliseconds
 
 _MINUTE: Final = 60_000  # milliseconds

@@ -3,8 +3,7 @@
 from datetime import datetime
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_text, to_ttl
-from pillarbox.adapters.dynamodb.table import Store
+from pillarbox.adapters.dynamodb.table import Store, to_text, to_ttl
 
 
 class DynamoNameLeases(Store):

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.table import Store
+from pillarbox.adapters.dynamodb.table import TIME, Store, to_item
 from pillarbox.adapters.rows import Row
-from pillarbox.domain.queue_log import Redrive
+from pillarbox.application.operator.ports import Redrive
 
 _REDRIVE: Final = Row(Redrive, *("by", "queue", "moved?", "dropped?"), at=("at", TIME))
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
-from pillarbox.adapters.dynamodb.table import NEW
+from pillarbox.adapters.dynamodb.table import NEW, TIME, Item, to_item, to_text, to_ttl
 from pillarbox.adapters.rows import (
     MILLISECONDS,
     TUPLE,

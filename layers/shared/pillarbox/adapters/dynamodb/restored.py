@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_text
+from pillarbox.adapters.dynamodb.table import Item, to_item, to_text
 
 _MARK: Final = "restored"
 

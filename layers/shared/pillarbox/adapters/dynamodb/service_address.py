@@ -4,8 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_attribute
-from pillarbox.adapters.dynamodb.table import Store, Table
+from pillarbox.adapters.dynamodb.table import Store, Table, to_attribute
 from pillarbox.application.ports import Clock
 from pillarbox.domain.errors import Unavailable
 

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, assigning, to_item, to_text
 from pillarbox.adapters.dynamodb.minutes import count_in_minute
 from pillarbox.adapters.dynamodb.records import template_item, template_of, template_source
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Store
+from pillarbox.adapters.dynamodb.table import (
+    NEW,
+    TIME,
+    ConditionFailed,
+    Item,
+    Store,
+    assigning,
+    to_item,
+    to_text,
+)
 from pillarbox.adapters.rows import Column, Row, one_of
 from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.accounts.account import MAX_KEEP

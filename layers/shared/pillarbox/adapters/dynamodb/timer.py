@@ -18,15 +18,15 @@ from typing import Any, Final
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import (
+from pillarbox.adapters.dynamodb.table import (
     Item,
+    Table,
     from_text,
     to_attribute,
     to_item,
     to_text,
     to_ttl,
 )
-from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.timing import milliseconds
 
 _MINUTE: Final = timedelta(minutes=1)

@@ -39,7 +39,7 @@ from pillarbox.domain.messages.erasure import erase_copy
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.message import MEANINGS, STALL_TIME, Event, EventKind, Message
-from pillarbox.domain.messages.search import mailboxes_of
+from pillarbox.domain.messages.statistics import mailboxes_of
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
 from pillarbox.domain.timing import milliseconds
 

@@ -21,8 +21,7 @@ from pillarbox.application.ports import Clock, KeyUses
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.messages.search import terms_of
-from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.messages.statistics import Granularity, IndexEntry, index_entry, terms_of
 from pillarbox.domain.timing import to_datetime
 
 #: Records are read by their ids so many at a time.

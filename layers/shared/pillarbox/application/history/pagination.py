@@ -21,14 +21,16 @@ from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.messages.message import Message, Status
-from pillarbox.domain.messages.search import RecipientTerm, SearchTerm, TagTerm
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     Granularity,
     IndexEntry,
+    RecipientTerm,
     Rollup,
+    SearchTerm,
     Subset,
     SubsetKind,
+    TagTerm,
     TimeRange,
     index_entry,
 )

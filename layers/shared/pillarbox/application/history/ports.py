@@ -7,8 +7,14 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.messages.message import Status
-from pillarbox.domain.messages.search import SearchTerm
-from pillarbox.domain.messages.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
+from pillarbox.domain.messages.statistics import (
+    Granularity,
+    IndexEntry,
+    Rollup,
+    SearchTerm,
+    Subset,
+    TimeRange,
+)
 
 
 class ForEach(Protocol):

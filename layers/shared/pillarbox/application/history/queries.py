@@ -33,12 +33,13 @@ from pillarbox.domain.address import (
 )
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.message import CALLED_OFF, Message, Status
-from pillarbox.domain.messages.search import RecipientTerm, SearchTerm
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     Granularity,
     IndexEntry,
+    RecipientTerm,
     Rollup,
+    SearchTerm,
     Subset,
     SubsetKind,
     TimeRange,

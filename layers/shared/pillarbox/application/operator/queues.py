@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.operator.ports import QueueAges, QueueLog, Queues, QueueStatus
+from pillarbox.application.operator.ports import QueueAges, QueueLog, Queues, QueueStatus, Redrive
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.queue_log import Redrive
 
 #: The entries of the log that are shown.
 LOG_LENGTH: Final = 50

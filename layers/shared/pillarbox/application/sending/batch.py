@@ -28,7 +28,7 @@ from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.batch import BatchRequest, check_domains, refusal_of_all
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import SendRoute
-from pillarbox.rendering.fuel import RequestFuel
+from pillarbox.rendering.saved import RequestFuel
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,7 @@ from pillarbox.domain.templates.template import (
     fill_text,
     unknown_template,
 )
-from pillarbox.rendering.fuel import RequestFuel
-from pillarbox.rendering.saved import check_values, surely_renders
+from pillarbox.rendering.saved import RequestFuel, check_values, surely_renders
 from pillarbox.rendering.starters import find_starter, get_starter
 from pillarbox.rendering.values import check_logo_url, starter_values
 

@@ -23,7 +23,7 @@ from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import SendRoute
-from pillarbox.rendering.fuel import RequestFuel
+from pillarbox.rendering.saved import RequestFuel
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
         Site,
         VerifiedPasskey,
     )
-    from pillarbox.domain.sign_in.proof_of_work import CheckedProof
-    from pillarbox.domain.sign_in.sign_up import SignUpRequest
+    from pillarbox.domain.sign_in.sign_up import CheckedProof, SignUpRequest
 
 
 class Users(Protocol):

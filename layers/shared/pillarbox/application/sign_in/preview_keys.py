@@ -49,15 +49,16 @@ from pillarbox.domain.sign_in.preview_key import (
     preview_key_id,
     preview_keys_closed,
 )
-from pillarbox.domain.sign_in.proof_of_work import (
+from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
+from pillarbox.domain.sign_in.sign_up import (
+    DAY,
+    PARTS,
     Challenge,
     Proof,
     check_proof,
     new_challenge,
     wrong_proof,
 )
-from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
-from pillarbox.domain.sign_in.sign_up import DAY, PARTS
 from pillarbox.domain.sign_in.strangers import Audience, Cause, network_party
 
 #: The start of the subjects of all counts here. No other function may change these.

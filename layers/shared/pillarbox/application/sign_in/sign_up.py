@@ -12,23 +12,21 @@ from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.sign_in.proof_of_work import (
-    Challenge,
-    Proof,
-    check_proof,
-    new_challenge,
-    wrong_proof,
-)
 from pillarbox.domain.sign_in.session import Member, Role, SessionPrincipal, user_digest
 from pillarbox.domain.sign_in.sign_up import (
     DAY,
     PER_BLOCK,
+    Challenge,
+    Proof,
     SignUpMode,
     SignUpPolicy,
     SignUpRequest,
     SignUpState,
     SignUpStatus,
+    check_proof,
+    new_challenge,
     sign_up_closed,
+    wrong_proof,
 )
 
 

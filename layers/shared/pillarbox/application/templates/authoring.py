@@ -371,7 +371,7 @@ class TemplateAuthoring:
             ValidationFailed: a value is missing or has the wrong type.
             ServiceError: `account_not_found` or `template_not_found`.
         """
-        from pillarbox.rendering.engine import render_saved  # noqa: PLC0415  loads the engine
+        from pillarbox.rendering.sandbox import render_saved  # noqa: PLC0415  loads the engine
 
         brand = find_account(self.accounts, account_id).brand
         template = self.get(account_id, template_id)

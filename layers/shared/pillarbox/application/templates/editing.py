@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.ports import Clock
 from pillarbox.application.templates.authoring import OPERATOR, TemplateAuthoring, content_of
-from pillarbox.application.templates.render_budget import RenderBudget
+from pillarbox.application.templates.ports import Renderings
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.account import MAX_TEMPLATES, limit_exceeded
+from pillarbox.domain.accounts.quota import too_many, window_end
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.templates.draft import (
@@ -24,6 +26,42 @@ from pillarbox.domain.templates.draft import (
 )
 from pillarbox.domain.templates.template import SavedTemplate, unknown_template
 from pillarbox.rendering.starters import get_starter
+
+#: Two a second. The editor asks again when the author pauses, and waits after a refusal.
+PER_MINUTE: Final = 120
+#: A draft has up to 250 KB, and the editor saves it when its author pauses.
+DRAFTS_PER_MINUTE: Final = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderBudget:
+    """The budget of each account in a minute."""
+
+    renderings: Renderings
+    clock: Clock
+
+    def take(self, account_id: str, renderings: int = 1) -> None:
+        """Take one rendering for each source that is compiled.
+
+        Raises:
+            ServiceError: `rate_limit_exceeded`.
+        """
+        self._take(account_id, "render", "compile and render sources", PER_MINUTE, renderings)
+
+    def take_draft(self, account_id: str) -> None:
+        """Take one draft that is stored.
+
+        Raises:
+            ServiceError: `rate_limit_exceeded`.
+        """
+        self._take(account_id, "draft", "save drafts", DRAFTS_PER_MINUTE)
+
+    def _take(self, account_id: str, kind: str, what: str, most: int, times: int = 1) -> None:
+        now = self.clock()
+        if not self.renderings.count(account_id, kind, now, most, times=times):
+            message = f"An account can {what} {most} times a minute."
+            raise too_many(message, most, window_end("minute", now) - now)
+
 
 _EMPTY: Final = "<p>Hello {{ name | default('there') }},</p>\n"
 _COPY: Final = "Copy of "

@@ -10,7 +10,7 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.domain.messages.mail import StarterBody
 from pillarbox.domain.templates.template import RenderValues, SavedTemplate, fill_subject
-from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.sandbox import render_saved
 from pillarbox.rendering.saved import sample_values
 from pillarbox.rendering.starters import get_starter
 from pillarbox.rendering.values import brand_values, check_logo_url, values_or_samples

@@ -19,6 +19,7 @@ from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.domain.templates.template import fill_subject, fill_text
 from pillarbox.rendering.checks import check_result, check_source, suggest
 from pillarbox.rendering.compiling import compile_source, needs_compiler
+from pillarbox.rendering.sandbox import as_source_errors
 from pillarbox.rendering.saved import (
     LIST_STEP,
     TemplateFault,
@@ -26,7 +27,6 @@ from pillarbox.rendering.saved import (
     missing_values,
     samples_of,
 )
-from pillarbox.rendering.source_errors import as_source_errors
 from pillarbox.rendering.template_check import Problem, Severity, check_template
 
 __all__ = [

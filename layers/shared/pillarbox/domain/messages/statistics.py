@@ -1,4 +1,4 @@
-"""Index entries and rollups: what listing and counting need to know about messages.
+"""What messages are found and counted by.
 
 All times here are milliseconds since 1970, as message ids hold them.
 """
@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from math import ceil, log2
 from sys import intern
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
-from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of
+from pillarbox.domain.address import SIMULATOR_DOMAIN, domain_of, mailbox_key
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.messages.message import EventKind, Message, SendRoute, Status
+from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Message, SendRoute, Status
 from pillarbox.domain.templates.shape import bounded_shapes
 from pillarbox.domain.timing import milliseconds
 
@@ -488,3 +488,53 @@ def _few(entries: Iterable[IndexEntry]) -> tuple[IndexEntry, ...]:
     """Return entries by creation, or none if they are too many for a rollup."""
     by_creation = sorted(entries, key=lambda entry: entry.message_id.int)
     return tuple(by_creation) if len(by_creation) <= MAX_ROLLUP_ENTRIES else ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientTerm:
+    """An address in To, Cc or Bcc, or how one begins, as `mailbox_key` returns it."""
+
+    text: str
+    is_prefix: bool = False
+
+    def matches(self, message: Message) -> bool:
+        """Return whether a message has such a recipient."""
+        mailboxes = mailboxes_of(message)
+        if self.is_prefix:
+            return any(mailbox.startswith(self.text) for mailbox in mailboxes)
+        return self.text in mailboxes
+
+
+@dataclass(frozen=True, slots=True)
+class TagTerm:
+    """A tag: a name with a value."""
+
+    name: str
+    value: str
+    is_prefix: ClassVar = False
+
+    def matches(self, message: Message) -> bool:
+        """Return whether a message has the tag."""
+        return message.origin.tags.get(self.name) == self.value
+
+
+type SearchTerm = RecipientTerm | TagTerm
+
+#: The name of the tag by which an erasure finds the copies of a message. No sender can give it.
+_COPY: Final = ""
+
+
+def terms_of(message: Message) -> frozenset[SearchTerm]:
+    """Return what a message can be found by.
+
+    That is each recipient who was not erased, each tag, and the message whose content it repeats.
+    """
+    recipients = {RecipientTerm(mailbox) for mailbox in mailboxes_of(message)}
+    original = message.origin.resend_of
+    tags = {**message.origin.tags} | ({_COPY: str(original)} if original else {})
+    return frozenset(recipients | {TagTerm(name, value) for name, value in tags.items()})
+
+
+def mailboxes_of(message: Message) -> set[str]:
+    """Return the mailboxes of the recipients who were not erased."""
+    return {*map(mailbox_key, message.recipients)} - {ERASED_ADDRESS}

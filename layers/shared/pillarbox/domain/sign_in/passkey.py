@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.codes import HOUR, MINUTE
-from pillarbox.domain.sign_in.proof_of_work import CheckedProof
 from pillarbox.domain.sign_in.session import Session, digest_of
+from pillarbox.domain.sign_in.sign_up import CheckedProof
 from pillarbox.domain.timing import milliseconds, to_datetime
 
 #: How long a person may take to answer a challenge.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.single import SingleSend
-    from pillarbox.application.templates.render_budget import RenderBudget
+    from pillarbox.application.templates.editing import RenderBudget
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.client_origin import ClientOrigin

@@ -11,8 +11,7 @@ from pillarbox.domain.accounts.key import KEY_ID
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.message import MAX_CODE, Status, TagError, check_tags
-from pillarbox.domain.messages.search import TagTerm
-from pillarbox.domain.messages.statistics import Subset, SubsetKind
+from pillarbox.domain.messages.statistics import Subset, SubsetKind, TagTerm
 from pillarbox.http.query import END_OF_RANGE, LIMIT, SKIP, TIMESTAMP_UTC, one_of
 from pillarbox.http.wire import (
     WireModel,

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from pydantic import Field
 
     from pillarbox.application.operator.checks import Verdict
-    from pillarbox.application.operator.ports import QueueStatus
+    from pillarbox.application.operator.ports import QueueStatus, Redrive
     from pillarbox.application.operator.ranking import AccountCounts, RankBy
     from pillarbox.domain.accounts.account import Account, Isolation, Plan
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.quota import QuotaState
-    from pillarbox.domain.queue_log import Redrive
     from pillarbox.http.json_types import NextCursor, Rate, ShortId, Timestamp, Uuid
 
     type QueueName = Annotated[

@@ -5,8 +5,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 
-from pillarbox.application.accounts.dns_records import RecordCheck, RecordState
-from pillarbox.application.accounts.domains import records_of
+from pillarbox.application.accounts.domains import RecordCheck, RecordState, records_of
 from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE

@@ -4,7 +4,7 @@ from typing import Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.domain.sign_in.proof_of_work import Proof
+from pillarbox.domain.sign_in.sign_up import Proof
 from pillarbox.http.sign_in.sign_up import ProofBody, proof_of
 from pillarbox.http.wire import WireModel, model, read_body, required, text
 

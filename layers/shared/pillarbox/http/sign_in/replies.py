@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pillarbox.domain.sign_in.preview_key import UNUSED_TIME
-from pillarbox.domain.sign_in.proof_of_work import ALGORITHM, MAX_NUMBER
 from pillarbox.domain.sign_in.session import ACCESS_TIME
+from pillarbox.domain.sign_in.sign_up import ALGORITHM, MAX_NUMBER
 from pillarbox.http.messages.replies import View, taken_from
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.sign_in.proof_of_work import MAX_NUMBER, Proof
+from pillarbox.domain.sign_in.sign_up import MAX_NUMBER, Proof
 from pillarbox.http.query import one_of
 from pillarbox.http.wire import (
     HEADER_TEXT,

@@ -5,11 +5,10 @@ from itertools import batched
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.history.ledger_format import subsets_of
 from pillarbox.adapters.dynamodb.messages.waiting import wake_keys
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Item, Table, to_item
 
 #: So many are deleted before the progress is reported, in several requests at a time.
 _REPORTED: Final = 200

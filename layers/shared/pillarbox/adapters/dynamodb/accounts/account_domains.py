@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, assigning, from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import Store
+from pillarbox.adapters.dynamodb.table import TIME, Store, assigning, from_text, to_item, to_text
 from pillarbox.adapters.rows import TUPLE, Row
 from pillarbox.domain.accounts.account_domain import (
     MAIL_FROM_LABEL,

@@ -5,8 +5,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, assigning, to_item, to_ttl
-from pillarbox.adapters.dynamodb.table import NEW, Store, Table
+from pillarbox.adapters.dynamodb.table import (
+    NEW,
+    TIME,
+    Item,
+    Store,
+    Table,
+    assigning,
+    to_item,
+    to_ttl,
+)
 from pillarbox.adapters.rows import Codec, Column, Row, one_of
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry
 

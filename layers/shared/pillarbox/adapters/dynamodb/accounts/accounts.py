@@ -8,7 +8,6 @@ from typing import Final, Unpack
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import new_entry
 from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes
-from pillarbox.adapters.dynamodb.attributes import assigning, to_text
 from pillarbox.adapters.dynamodb.records import (
     account_item,
     account_of,
@@ -20,7 +19,9 @@ from pillarbox.adapters.dynamodb.table import (
     Parts,
     Store,
     TransactionConditionsFailed,
+    assigning,
     put_with_list_entry,
+    to_text,
 )
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Account, Isolation, QueuedMail, Suspension

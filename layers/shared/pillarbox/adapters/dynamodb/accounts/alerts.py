@@ -5,8 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, from_text, to_item, to_text, to_ttl
-from pillarbox.adapters.dynamodb.table import Store, Table
+from pillarbox.adapters.dynamodb.table import (
+    TIME,
+    Store,
+    Table,
+    from_text,
+    to_item,
+    to_text,
+    to_ttl,
+)
 from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.rows import TUPLE, Codec, Column, Row, one_of
 from pillarbox.domain.accounts.alert import (

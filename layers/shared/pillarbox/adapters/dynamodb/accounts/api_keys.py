@@ -6,7 +6,6 @@ from itertools import batched
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.adapters.dynamodb.table import (
     EXISTS,
@@ -15,6 +14,8 @@ from pillarbox.adapters.dynamodb.table import (
     Store,
     TransactionConditionsFailed,
     put_with_list_entry,
+    to_item,
+    to_text,
 )
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.errors import Unavailable

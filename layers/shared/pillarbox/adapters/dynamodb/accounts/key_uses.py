@@ -11,8 +11,7 @@ from threading import Lock
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, from_text, to_item, to_text
 
 #: A use this long after the recorded one is recorded.
 _PERIOD: Final = timedelta(hours=1)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pillarbox.adapters.dynamodb.attributes import TIME, to_text
+from pillarbox.adapters.dynamodb.table import TIME, to_text
 from pillarbox.adapters.rows import Column, Row, many, nested, one_of
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 

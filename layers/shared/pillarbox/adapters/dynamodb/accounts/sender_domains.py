@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Store
+from pillarbox.adapters.dynamodb.table import NEW, TIME, ConditionFailed, Store, to_item
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, to_item
-from pillarbox.adapters.dynamodb.table import Store, Table, put_all_new
+from pillarbox.adapters.dynamodb.table import TIME, Store, Table, put_all_new, to_item
 from pillarbox.adapters.rows import UUID_TEXT, Row
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 

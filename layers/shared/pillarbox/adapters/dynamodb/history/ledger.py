@@ -34,7 +34,6 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.history.ledger_format import (
     pack,
     rollup_attributes,
@@ -43,7 +42,7 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subsets_of,
     unpack,
 )
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Parts, Table
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Item, Parts, Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import MAX_SHARDS, shard_count, shard_of
 from pillarbox.domain.messages.message import Status

@@ -9,7 +9,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.history.ledger import (
     ITEM_SPAN,
     DynamoLedger,
@@ -28,7 +27,7 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subsets_of,
     unpack,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Store
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Item, Store
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (

@@ -16,7 +16,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.table import Item, to_item
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import (
     NO_RECIPIENTS,

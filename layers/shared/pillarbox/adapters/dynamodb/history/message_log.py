@@ -11,10 +11,9 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, assigning, from_item
 from pillarbox.adapters.dynamodb.records import accepted_message, message_item
 from pillarbox.adapters.dynamodb.restored import is_restored
-from pillarbox.adapters.dynamodb.table import Store, Table
+from pillarbox.adapters.dynamodb.table import Item, Store, Table, assigning, from_item
 from pillarbox.application.history.ports import UnreadableChange
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.messages.message import Message, Status

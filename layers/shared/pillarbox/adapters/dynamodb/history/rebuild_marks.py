@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import (
+from pillarbox.adapters.dynamodb.table import (
+    ConditionFailed,
+    Store,
     to_item,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Store
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.domain.timing import milliseconds, to_datetime
 

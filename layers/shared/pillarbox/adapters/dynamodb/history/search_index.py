@@ -16,8 +16,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.message_log import count_shards
 from pillarbox.adapters.dynamodb.table import Store
 from pillarbox.application.history.ports import SearchEntry
-from pillarbox.domain.messages.search import SearchTerm
-from pillarbox.domain.messages.statistics import END_OF_TIME, TimeRange
+from pillarbox.domain.messages.statistics import END_OF_TIME, SearchTerm, TimeRange
 
 #: Items in a request of a reader that may stop early.
 _PAGE: Final = 100

@@ -9,8 +9,7 @@ from typing import Any, Final, Unpack
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Parts, Store
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Item, Parts, Store, to_item
 from pillarbox.application.ports import Claim, StoredClaim, StoredResponse
 from pillarbox.domain.timing import CLOCK_MARGIN, milliseconds
 

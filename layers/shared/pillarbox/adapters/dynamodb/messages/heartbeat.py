@@ -11,8 +11,15 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text, to_ttl
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Store, Table
+from pillarbox.adapters.dynamodb.table import (
+    ConditionFailed,
+    Store,
+    Table,
+    from_text,
+    to_item,
+    to_text,
+    to_ttl,
+)
 from pillarbox.application.delivery.ports import SeenEvent, TaggedMessage
 
 #: Readers compare the heartbeat in minutes, so each process writes it about once a minute.

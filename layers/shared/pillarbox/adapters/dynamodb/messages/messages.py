@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import assigning
 from pillarbox.adapters.dynamodb.records import (
     accepted_message,
     changing_attributes,
@@ -17,7 +16,7 @@ from pillarbox.adapters.dynamodb.records import (
     schedule_values,
     tombstone_item,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Store, put_all_new
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Store, assigning, put_all_new
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import Withdrawn
 from pillarbox.domain.messages.message import STALL_TIME, EventKind, Lease, Message

@@ -17,12 +17,12 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from pillarbox.adapters.dynamodb.messages.known_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.messages.shares import Changes, Shares, lane_of
 from pillarbox.adapters.dynamodb.messages.token_bucket import (
     LONGEST_WAIT,
     SECOND,
     BucketState,
+    KnownBucket,
     Refused,
     Tokens,
 )

@@ -20,7 +20,7 @@ All times are in microseconds since 1970. Workers compare them with their own cl
 whose clock is fast makes the others wait for as long as it is fast, and sends no more for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from math import ceil
 from typing import Any, Final
@@ -314,3 +314,57 @@ def _state(item: dict[str, Any]) -> BucketState:
 
 def _lanes(item: dict[str, Any], prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): item[name] for name in item if name.startswith(prefix)}
+
+
+#: SES raises the rate of an account with a good record.
+_REFRESH: Final = 3600 * SECOND
+#: After this time an unanswered read of the rate is repeated.
+_REFRESH_RETRY: Final = 60 * SECOND
+
+
+class KnownBucket:
+    """The bucket's item, with its last known state.
+
+    Args:
+        table: the table.
+        read_rate: reads the recipients a second that SES grants; None if SES does not say.
+    """
+
+    def __init__(self, table: Table, read_rate: Callable[[], float | None]) -> None:
+        self.item = TokenBucket(table)
+        self.state: BucketState | None = None
+        self.seen_at = 0
+        self._read_rate = read_rate
+        self._unknown_until = 0
+
+    def keep(self, state: BucketState, now: int) -> BucketState:
+        """Remember a state."""
+        self.state, self.seen_at = state, now
+        return state
+
+    def known_state(self, now: int) -> BucketState | None:
+        """Return the last known state, with a rate that is not too old; None without a rate."""
+        if now < self._unknown_until:
+            return self.state
+        state = self.state or self.item.read()
+        if state is None:
+            if rate := self._read_rate():
+                state = self.item.create(rate, now)
+            else:  # SES answers one worker a second, which may have created it meanwhile
+                state = self.item.read()
+                self._unknown_until = 0 if state else now + _REFRESH_RETRY
+        elif now - state.rate_read_at >= _REFRESH:
+            state = self._refresh(state, now)
+        if state is not None and state is not self.state:
+            self.keep(state, now)
+        return state
+
+    def _refresh(self, state: BucketState, now: int) -> BucketState:
+        """Read the rate again. One worker does it for all."""
+        try:
+            state = self.item.set_rate(state, None, now - _REFRESH + _REFRESH_RETRY)
+            if rate := self._read_rate():
+                state = self.item.set_rate(state, rate, now)
+        except Refused as refusal:
+            return refusal.state
+        return state

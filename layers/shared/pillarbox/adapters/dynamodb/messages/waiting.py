@@ -9,9 +9,8 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_attribute, to_item, to_ttl
 from pillarbox.adapters.dynamodb.records import message_of
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import Item, Table, to_attribute, to_item, to_ttl
 from pillarbox.adapters.dynamodb.timer import Timer, timer_key
 from pillarbox.adapters.sqs.jobs import read_payload, write_payload
 from pillarbox.application.message_log import ScanPage

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
-from pillarbox.adapters.dynamodb.table import Store, Table
+from pillarbox.adapters.dynamodb.table import TIME, Item, Store, Table, to_item, to_text, to_ttl
 from pillarbox.adapters.rows import Row
 from pillarbox.domain.sign_in.codes import Flow, FlowToken, Link
 from pillarbox.domain.sign_in.session import digest_of

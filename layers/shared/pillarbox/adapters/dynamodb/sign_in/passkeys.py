@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
-from pillarbox.adapters.dynamodb.table import Store
+from pillarbox.adapters.dynamodb.table import TIME, Item, Store, to_item, to_text
 from pillarbox.adapters.rows import Column, Row
 from pillarbox.domain.sign_in.passkey import Passkey
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.records import account_of
 from pillarbox.adapters.dynamodb.sign_in.users import member_of
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import TIME, Item, Table, to_item, to_text, to_ttl
 from pillarbox.adapters.rows import Column, Row, one_of
 from pillarbox.application.sign_in.ports import SessionResult
 from pillarbox.domain.sign_in.session import Access, Session, SessionToken, SignInMethod

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_log import entry_item
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.users import member_items
-from pillarbox.adapters.dynamodb.table import NEW, Table
+from pillarbox.adapters.dynamodb.table import NEW, TIME, Item, Table, to_item, to_text
 from pillarbox.adapters.rows import Row, one_of
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.account_log import LogEntry
 from pillarbox.domain.address import fold_address
-from pillarbox.domain.sign_in.proof_of_work import KEY_LENGTH, CheckedProof
 from pillarbox.domain.sign_in.session import Member, user_digest
-from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
+from pillarbox.domain.sign_in.sign_up import KEY_LENGTH, CheckedProof, SignUpRequest, SignUpState
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

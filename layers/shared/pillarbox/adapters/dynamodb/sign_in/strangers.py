@@ -7,9 +7,17 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_text, to_ttl
 from pillarbox.adapters.dynamodb.records import account_item, account_of, key_item
-from pillarbox.adapters.dynamodb.table import NEW, Parts, Store, Table
+from pillarbox.adapters.dynamodb.table import (
+    NEW,
+    Item,
+    Parts,
+    Store,
+    Table,
+    to_item,
+    to_text,
+    to_ttl,
+)
 from pillarbox.domain.accounts.account import Account, Suspension
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, preview_key_id, stopped_mailbox

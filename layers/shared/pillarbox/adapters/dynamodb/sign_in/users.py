@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import TIME, Item, to_item, to_text
-from pillarbox.adapters.dynamodb.table import NEW, Parts, Store
+from pillarbox.adapters.dynamodb.table import NEW, TIME, Item, Parts, Store, to_item, to_text
 from pillarbox.adapters.rows import Column, Row, one_of
 from pillarbox.domain.sign_in.session import Member, Role, User, user_digest
 

@@ -12,11 +12,14 @@ from uuid import UUID, uuid4
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import (
+from pillarbox.adapters.dynamodb.table import (
+    EXISTS,
+    NEW,
+    ConditionFailed,
+    Table,
     to_item,
     to_ttl,
 )
-from pillarbox.adapters.dynamodb.table import EXISTS, NEW, ConditionFailed, Table
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime

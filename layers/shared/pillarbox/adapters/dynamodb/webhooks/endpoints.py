@@ -13,9 +13,17 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_attribute, to_item, to_text
 from pillarbox.adapters.dynamodb.minutes import count_in_minute
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
+from pillarbox.adapters.dynamodb.table import (
+    ConditionFailed,
+    Item,
+    Table,
+    TransactionConditionsFailed,
+    from_text,
+    to_attribute,
+    to_item,
+    to_text,
+)
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
