@@ -25,6 +25,7 @@ from admin import (
 )
 from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.registry import RELAY_IMAGES, Repository
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
 from admin.confirm import agrees
@@ -36,12 +37,35 @@ from admin.use_cases.scale import check_table
 from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.wiring import utc_now
 
 _DASHBOARD: Final = ROOT / "dashboard" / "dist"
 #: What `make build` makes; an installed command has it already.
 _RELEASE: Final = ROOT / ".aws-sam" / "release"
 _COMPLETE: Final = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 _run: Runner = programs.run
+
+_Profile = Annotated[
+    parameters.Profile | None,
+    typer.Option(
+        help="What the stack is for, which decides its bill; small, or what the stack has."
+    ),
+]
+_Relay = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Have an SMTP relay, which clients connect to by this host name. Its image is the"
+        " newest of `relay image`, its certificate that of `relay certificate`.",
+    ),
+]
+_Express = Annotated[
+    bool,
+    typer.Option(
+        "--express",
+        help="Only for dev: do not wait until AWS has finished each resource.",
+    ),
+]
 
 
 class Environment(StrEnum):
@@ -66,12 +90,8 @@ def deploy(  # noqa: PLR0913  one parameter for each option
     environment: Annotated[
         Environment, typer.Option(help="The stack of samconfig.toml to deploy.")
     ] = Environment.DEV,
-    profile: Annotated[
-        parameters.Profile | None,
-        typer.Option(
-            help="What the stack is for, which decides its bill; small, or what the stack has."
-        ),
-    ] = None,
+    profile: _Profile = None,
+    relay: _Relay = None,
     given: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,6 +111,7 @@ def deploy(  # noqa: PLR0913  one parameter for each option
             "--ses-plan", help="Change the AWS account's pricing plan at SES in this region."
         ),
     ] = None,
+    express: _Express = False,
     yes: Annotated[
         bool,
         typer.Option(
@@ -121,14 +142,18 @@ def deploy(  # noqa: PLR0913  one parameter for each option
             "this command deploys to AWS; `make up` or `pillarbox up` starts the local stack",
             param_hint="--local",
         )
+    if express and environment is Environment.PROD:
+        raise typer.BadParameter("only a stack for development may", param_hint="--express")
     findings = roll_out(
         _run,
         environment,
         profile=profile,
+        relay=relay,
         json=connection.json,
         account_name=account_name,
         sender=sender,
         plan=plan,
+        express=express,
         yes=yes,
         given=given or (),
     )
@@ -142,9 +167,11 @@ def roll_out(  # noqa: PLR0913  the same as the command
     *,
     json: bool,
     profile: parameters.Profile | None = None,
+    relay: str | None = None,
     account_name: str = "First",
     sender: str | None = None,
     plan: SesPlan | None = None,
+    express: bool = False,
     yes: bool = False,
     given: Sequence[str] = (),
 ) -> list[Finding]:
@@ -154,6 +181,9 @@ def roll_out(  # noqa: PLR0913  the same as the command
     region = _region()
     own = {**config.overrides, **parameters.parse_overrides(given)}
     account = _read_account()
+    if relay:
+        image = own.get("RelayImage") or _newest_image()
+        own = {**own, "RelayImage": image, "RelayName": relay}
     present = stacks.describe(stack_name)
     values = present.parameters if present else {}
     chosen = parameters.choose(_read_defaults(), values, profile, own)
@@ -162,7 +192,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     connection = StackConnection(stack_name=stack_name, json=json)
     stack = failed_stack.make_way(connection, yes=yes)
     deployed = stack.parameters if stack else {}
-    chosen = _complete(chosen, deployed)
+    chosen = _complete(chosen)
     if stack:
         _check_update(stack, chosen)
     if plan:
@@ -171,7 +201,8 @@ def roll_out(  # noqa: PLR0913  the same as the command
         typer.echo(f"parameter {line}", err=True)
     _build(run, chosen)
     key = parameters.digest(chosen, stack.undone_update if stack else "")
-    _change_stack(connection, release.upload(_RELEASE, key), chosen, config.tags, stack, yes=yes)
+    address = release.upload(_RELEASE, key)
+    _change_stack(connection, address, chosen, config.tags, stack, express=express, yes=yes)
     connection.connect()
     api_url = connection.wiring.settings.api_url
     # CloudFormation cannot: the address exists only after the functions that need it.
@@ -214,13 +245,15 @@ def _change_stack(  # noqa: PLR0913  what a change set is made of
     tags: Mapping[str, str],
     stack: StackDescription | None,
     *,
+    express: bool,
     yes: bool,
 ) -> None:
     """Create or update the stack under its policy, after the operator has seen the changes."""
     name = connection.stack_name or ""
     # A new stack can have no policy before it is created.
     stack_protection.set_policy(name)
-    changes = release.prepare(name, address, values, tags, exists=stack is not None)
+    exists = stack is not None
+    changes = release.prepare(name, address, values, tags, exists=exists, express=express)
     if changes is None:
         typer.echo("The stack has this release already.", err=True)
         return
@@ -239,6 +272,9 @@ def _change_stack(  # noqa: PLR0913  what a change set is made of
         cause = stacks.first_failure(ended.stack_id, before) or ended.reason
         message = f"CloudFormation ended with {ended.status}. {cause}".rstrip()
         raise ServiceError("service_unavailable", message)
+    if express:
+        message = "AWS may need some more minutes, so steps and checks below may fail until then."
+        typer.echo(message, err=True)
     stack_protection.set_policy(name)
 
 
@@ -267,7 +303,7 @@ def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Para
     if chosen["RelayImage"]:
         secret = certificate_secret.name_of(stack_name)
         needs = deployment.read_relay_needs(chosen["RelayImage"], secret)
-        findings += preflight.check_relay(needs, chosen["RelayImage"], secret, account)
+        findings += preflight.check_relay(needs, chosen, secret, account, utc_now())
         findings.append(preflight.check_cluster_role(deployment.ensure_cluster_role()))
     _show(findings)
 
@@ -305,27 +341,35 @@ def _check_update(stack: StackDescription, chosen: parameters.Parameters) -> Non
     )
 
 
-def _complete(
-    chosen: parameters.Parameters, deployed: parameters.Parameters
-) -> parameters.Parameters:
-    """Look up what AWS alone knows about a region with a relay, unless the operator set it.
+def _newest_image() -> str:
+    """Return the newest image of the relay."""
+    image = Repository(RELAY_IMAGES).newest()
+    if image is None:
+        message = f"ECR has no image {RELAY_IMAGES}. Push it first: pillarbox relay image."
+        raise ServiceError("service_unavailable", f"{message} Nothing was built.")
+    return image
 
-    The zones of a relay that exists do not change, because that would replace its subnets.
+
+def _complete(chosen: parameters.Parameters) -> parameters.Parameters:
+    """Look up what AWS alone knows about a region with a relay, unless the stack has it.
+
+    The zones of a relay that exists do not change, because that would replace its subnets. One
+    that is removed forgets its zones.
     """
-    if not chosen["RelayImage"] or chosen["RelayNetwork"]:
+    if not chosen["RelayImage"]:
+        return {**chosen, "RelayNetwork": ""}
+    if chosen["RelayNetwork"]:
         return chosen
-    found = deployed.get("RelayNetwork")
-    if not found:
-        front = chosen["EdgeService"] != "none" and chosen["LargeRequests"] != "off"
-        zones = preflight.choose_zones(deployment.zones(), front=front)
-        if zones is None:
-            message = (
-                "Fewer than two zones of this region can have a VPC origin of CloudFront. Deploy"
-                " without RelayImage, or with LargeRequests=off."
-            )
-            raise ServiceError("service_unavailable", message)
-        found = ",".join((*zones, deployment.look_up_prefix_list()))
-    return {**chosen, "RelayNetwork": found}
+    front = chosen["EdgeService"] != "none" and chosen["LargeRequests"] != "off"
+    zones = preflight.choose_zones(deployment.zones(), front=front)
+    if zones is None:
+        message = (
+            "Fewer than two zones of this region can have a VPC origin of CloudFront. Deploy"
+            " without RelayImage, or with LargeRequests=off."
+        )
+        raise ServiceError("service_unavailable", message)
+    network = ",".join((*zones, deployment.look_up_prefix_list()))
+    return {**chosen, "RelayNetwork": network}
 
 
 def _upload_dashboard(stack_name: str) -> None:

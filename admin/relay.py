@@ -7,7 +7,7 @@ import typer
 
 from admin import programs
 from admin.aws import certificate_secret, stacks
-from admin.aws.registry import Repository
+from admin.aws.registry import RELAY_IMAGES, Repository
 from admin.confirm import require_aws
 from admin.dry_run import DryRun, dry_run
 from admin.programs import ROOT, Docker
@@ -33,7 +33,7 @@ def image(
     *,
     repository: Annotated[
         str, typer.Option(help="The repository in ECR, which is created if it is missing.")
-    ] = "pillarbox-relay",
+    ] = RELAY_IMAGES,
     base: Annotated[
         str | None,
         typer.Option(
@@ -46,7 +46,8 @@ def image(
     The base image is the one that Python's tag names today, by its digest. If the repository
     has the image of the same sources on the same base, nothing is built.
 
-    The result is the value for RelayImage, by digest: what it names never changes.
+    The result is the value of RelayImage, by digest: what it names never changes. `deploy --relay`
+    takes the newest one.
 
     Example: `pillarbox relay image`
     """
@@ -75,7 +76,7 @@ def image(
             "tag": tag,
             "state": "pushed" if built else "exists already",
         },
-        hint="Write RelayImage into parameter_overrides of samconfig.toml, and deploy.",
+        hint="Deploy with --relay NAME.",
     )
 
 
@@ -130,5 +131,5 @@ def certificate(
             },
             hint="Containers that run use it within five minutes."
             if parameters.get("RelayImage")
-            else "Write RelayName into samconfig.toml, and deploy.",
+            else "Deploy with --relay NAME.",
         )

@@ -16,7 +16,7 @@ from typing import Final
 from admin.use_cases import ses_plans
 from admin.use_cases.ses_plans import SesPlan
 from benchmarks.prices import PEERS, PRICES
-from benchmarks.standing import SECONDS, START, Bill, firewall, idle, relay
+from benchmarks.standing import SECONDS, START, Bill, alarm_metrics, firewall, idle, relay
 
 _HERE: Final = Path(__file__).parent
 #: KB that a message keeps in the table: its record, its entries, its item in the search index, and
@@ -62,7 +62,8 @@ class Operator:
         emails: a month, each to one recipient in a request of its own with an Idempotency-Key.
         batch: the messages that an invocation takes from a queue on average.
         metrics: the custom metrics that have values in every hour, beside the sweep's.
-        all_alarms: `AlarmSet=all`.
+        production: `--profile production`, apart from its firewall: all alarms, one of them of a
+            rollout in steps.
         firewall: `none`, `basic` or `managed`.
         relay_tasks: how many tasks of the relay run; 0 without a relay.
     """
@@ -71,20 +72,20 @@ class Operator:
     emails: int
     batch: float
     metrics: int
-    all_alarms: bool = False
+    production: bool = False
     firewall: str = "none"
     relay_tasks: int = 0
 
 
 OPERATORS: Final = (
-    Operator("a shop: defaults", 5_000, 1, 4),
-    Operator("an app: all alarms, basic firewall", 500_000, 1, 8, True, "basic"),
+    Operator("a shop: `--profile small`", 5_000, 1, 4),
+    Operator("an app: `--profile production`", 500_000, 1, 8, True, "basic"),
     Operator(
-        "a platform: managed firewall, four relay tasks",
+        "a platform: the same, managed firewall, four relay tasks",
         50_000_000,
         2,
         13,
-        all_alarms=True,
+        production=True,
         firewall="managed",
         relay_tasks=4,
     ),
@@ -261,14 +262,52 @@ def bill(operator: Operator) -> Bill:
     kept = 11 * each["DynamoDB, kept for a month"]
     relay_cost = sum(relay(operator.relay_tasks).values()) if operator.relay_tasks else 0.0
     if operator.relay_tasks and fixed:
-        fixed += PRICES["acl"].dollars + 2 * PRICES["rule"].dollars  # the front's
-    standing = idle(all_alarms=operator.all_alarms, metrics=operator.metrics)
+        fixed += _second_firewall()
+    standing = idle(production=operator.production, metrics=operator.metrics)
     return {
         "emails": millions * (sum(each.values()) + kept + inspected),
         "alarms, polling, metrics, timers, a secret": sum(standing.values()),
         "firewall, by the month": fixed,
         "relay and large requests": relay_cost,
     }
+
+
+def _second_firewall() -> float:
+    """Return what a firewall of the edge or of the front costs a month beside the API's."""
+    return PRICES["acl"].dollars + 2 * PRICES["rule"].dollars
+
+
+def _profiles() -> list[Bill]:
+    """Return a month without mail of each profile, and of what is close to it."""
+    production = idle(production=True)
+    fixed, _ = firewall("basic")
+    bills = [
+        (idle(with_webhooks=False), 0.0, 0.0),
+        (idle(), 0.0, 0.0),
+        (idle(limits=True), 0.0, 0.0),
+        (production, fixed, 0.0),
+        (production, fixed + _second_firewall(), sum(relay().values())),
+    ]
+    return [
+        {**bill, "Firewall": fixed, "Relay and large requests": containers}
+        for bill, fixed, containers in bills
+    ]
+
+
+def _added() -> list[tuple[str, ...]]:
+    """Return what parameters add to a month."""
+    steps = alarm_metrics("WithSteps") * PRICES["alarm"].dollars
+    alarms = sum(idle(production=True).values()) - sum(idle().values()) - steps
+    basic, managed = firewall("basic")[0], firewall("managed")[0]
+    rows = (
+        ("`AlarmSet=all`", "alarms that say earlier or in more detail, and a dashboard", alarms),
+        ("`Rollout` in steps", "the alarm at which it goes back, of 5 metrics", steps),
+        ("`Firewall=basic`", "1 ACL, 3 rules: the edge's secret, each address, each key", basic),
+        ("`Firewall=managed`", "1 ACL, 5 rules", managed - _second_firewall()),
+        ("the same in `us-east-1`", "and at the edge 1 ACL, 2 rules", managed),
+        ("`Firewall`, with large requests", "and at the front 1 ACL, 2 rules", _second_firewall()),
+    )
+    return [(name, what, f"{dollars:.2f}") for name, what, dollars in rows]
 
 
 def tables() -> dict[str, str]:
@@ -321,19 +360,11 @@ def tables() -> dict[str, str]:
                 "`--profile small`",
                 "`EmailsPerSecond=40`",
                 "`--profile production`",
+                "the same with `--relay`",
             ),
-            _with_sum(
-                [
-                    {**bill, "Firewall": fixed}
-                    for bill, fixed in (
-                        (idle(with_webhooks=False), 0.0),
-                        (idle(), 0.0),
-                        (idle(limits=True), 0.0),
-                        (idle(all_alarms=True), firewall("basic")[0]),
-                    )
-                ]
-            ),
+            _with_sum(_profiles()),
         ),
+        "added": _table(("what you can add", "", "dollars a month"), _added()),
         "relay": _table(
             (
                 "the relay, a month",

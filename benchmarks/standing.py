@@ -38,7 +38,7 @@ _PASS_GB_SECONDS: Final = (0.5 + 1.0) * (START + 0.2)
 
 def idle(
     *,
-    all_alarms: bool = False,
+    production: bool = False,
     metrics: int = 0,
     with_webhooks: bool = True,
     limits: bool = False,
@@ -49,15 +49,15 @@ def idle(
     A custom metric costs by the hours with a value. The sweep reports one each six hours.
 
     Args:
-        all_alarms: `AlarmSet=all`, which has the dashboard too.
+        production: `--profile production` has all alarms, a dashboard and a rollout in steps.
         metrics: the custom metrics that have values in every hour, beside the sweep's.
         with_webhooks: `Webhooks=on`.
         limits: `EmailsPerSecond` is not 200.
         used: the timers that are used (`keys.TIMERS`).
     """
     alarms = alarm_metrics(None)
-    if all_alarms:
-        alarms += alarm_metrics("WithAllAlarms")
+    if production:
+        alarms += alarm_metrics("WithSteps") + alarm_metrics("WithAllAlarms")
         alarms += alarm_metrics("WithWebhooksAlarm") if with_webhooks else 0
     pollers = sum(_pollers(with_webhooks=with_webhooks, limits=limits))
     return {
@@ -66,7 +66,7 @@ def idle(
         "Custom metrics": (metrics + 1 / ZERO_HOURS) * PRICES["metric"].dollars,
         "Timer": _TICKS * (_tick() + sum(map(tick_of, used))),
         "Sweep": _HOURS * _PASS_GB_SECONDS * PRICES["gb-second"].dollars,
-        "CloudWatch dashboard": all_alarms * PRICES["dashboard"].dollars,
+        "CloudWatch dashboard": production * PRICES["dashboard"].dollars,
         "The edge's secret": PRICES["secret"].dollars,
     }
 

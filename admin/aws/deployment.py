@@ -67,12 +67,10 @@ def read_relay_needs(image: str, certificate: str) -> RelayNeeds:
     """Look up the relay's image and the secret of its certificate."""
     match = _IMAGE.fullmatch(image)
     architectures = _architectures(match) if match else None
-    fields = _fields(certificate)
     return RelayNeeds(
         image=architectures is not None if match else None,
         architectures=architectures or frozenset(),
-        certificate=fields is not None,
-        fields=fields or frozenset(),
+        certificate=_fields(certificate),
     )
 
 
@@ -130,8 +128,8 @@ def _architectures(match: re.Match[str]) -> frozenset[str] | None:
         return frozenset({json.loads(response.read())["architecture"]})
 
 
-def _fields(name: str) -> frozenset[str] | None:
-    """Return the names of a secret's fields, or None if these credentials cannot read it."""
+def _fields(name: str) -> dict[str, str] | None:
+    """Return a secret's fields, or None if these credentials cannot read it."""
     try:
         answer = boto3.client("secretsmanager").get_secret_value(SecretId=name)
     except ClientError as error:
@@ -144,8 +142,8 @@ def _fields(name: str) -> frozenset[str] | None:
     try:
         content = json.loads(answer.get("SecretString", ""))
     except ValueError:
-        return frozenset()
-    return frozenset(content) if isinstance(content, dict) else frozenset()
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def look_up_prefix_list() -> str:

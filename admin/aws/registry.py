@@ -3,11 +3,14 @@
 import json
 from base64 import b64decode
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 import boto3
 from botocore.exceptions import ClientError
 
+#: The repository of `relay image`, unless the operator names another one.
+RELAY_IMAGES: Final = "pillarbox-relay"
 #: This many images stay. ECR does not know which one is in use: `prod` may use an old one while
 #: `dev` gets new ones. Images share their base, so each takes a few MB.
 _KEPT_IMAGES: Final = 100
@@ -77,6 +80,25 @@ class Repository:
             raise
         digest: str = answer["imageDetails"][0]["imageDigest"]
         return digest
+
+    def newest(self) -> str | None:
+        """Return the address of the image that was pushed last; None if there is none."""
+        place = {"repositoryName": self._name}
+        pages = self._ecr.get_paginator("describe_images").paginate(
+            **place,
+            filter={"tagStatus": "TAGGED"},  # not the parts of an image
+        )
+        try:
+            images = [image for page in pages for image in page["imageDetails"]]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "RepositoryNotFoundException":
+                return None
+            raise
+        if not images:
+            return None
+        newest = max(images, key=itemgetter("imagePushedAt"))
+        (found,) = self._ecr.describe_repositories(repositoryNames=[self._name])["repositories"]
+        return f"{found['repositoryUri']}@{newest['imageDigest']}"
 
     def login(self) -> RegistryLogin:
         """Return a login for twelve hours."""

@@ -20,6 +20,7 @@ _PLACES: Final = 2
 #: What CloudFormation says of a change set without changes.
 _NO_CHANGES: Final = ("didn't contain changes", "No updates are to be performed")
 _POLL_SECONDS: Final = 2.0
+_EXPRESS: Final = {"Mode": "EXPRESS", "DisableRollback": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +93,25 @@ def _bucket(s3: Any, account: str) -> str:  # noqa: ANN401  no type stubs
     return name
 
 
-def prepare(
+def prepare(  # noqa: PLR0913  what a change set is made of
     stack_name: str,
     address: str,
     parameters: Mapping[str, str],
     tags: Mapping[str, str],
     *,
     exists: bool,
+    express: bool = False,
 ) -> ChangeSet | None:
     """Let CloudFormation compare a stack with a template; return None if nothing changes.
+
+    The express mode does not wait until a resource works. It undoes no failure unless told to:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-express-mode.html
 
     Raises:
         ServiceError: it refuses the template.
     """
     formation = boto3.client("cloudformation")
+    mode: dict[str, Any] = {"DeploymentConfig": _EXPRESS} if express else {}
     made = formation.create_change_set(
         StackName=stack_name,
         ChangeSetName=f"release-{time.time_ns()}",
@@ -116,6 +122,7 @@ def prepare(
         ],
         Tags=[{"Key": name, "Value": value} for name, value in tags.items()],
         Capabilities=list(stacks.CAPABILITIES),
+        **mode,
     )
     while True:
         described = formation.describe_change_set(ChangeSetName=made["Id"])

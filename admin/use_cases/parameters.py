@@ -27,7 +27,8 @@ class Profile(StrEnum):
             case Profile.SMALL:
                 return {}
             case Profile.PRODUCTION:
-                return {"AlarmSet": "all", "Firewall": "basic"}
+                steps = "Canary10Percent10Minutes"
+                return {"AlarmSet": "all", "Firewall": "basic", "Rollout": steps}
 
 
 def parse_overrides(texts: Iterable[str]) -> Parameters:

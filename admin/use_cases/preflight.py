@@ -1,13 +1,16 @@
 """The checks before a deployment builds anything. Each problem comes with its remedy."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from admin.use_cases import certificate
 from admin.use_cases.parameters import Parameters
 from admin.use_cases.scale import RATES, Scale, check_fit, choose_rate
 from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.domain.errors import ValidationFailed
 
 #: The zones in which CloudFront cannot reach a VPC origin, by id:
 #: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
@@ -16,6 +19,8 @@ _WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "c
 _BLOCKING: Final = frozenset({"basic", "managed"})
 #: The architecture of the relay's tasks (stacks/relay.yaml), as an image names it.
 _ARCHITECTURE: Final = "arm64"
+#: What the relay reads from the secret of its certificate.
+_FIELDS: Final = ("certificate", "key")
 #: The longest name of a function that CloudFront keeps for a stack, and the characters that it
 #: allows (API_CreateFunction of its reference). `python -m tools.templates` compares every name.
 _LONGEST_NAME: Final = "{stack}-{region}-edge-dashboard"
@@ -54,16 +59,14 @@ class ClusterRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayNeeds:
-    """Whether the image and the secret in the relay's parameters exist."""
+    """The image and the secret in the relay's parameters."""
 
     #: None if it is not the name of an image in ECR.
     image: bool | None
     #: What the image runs on, such as arm64.
     architectures: frozenset[str] = frozenset()
-    #: Whether the credentials may read the secret.
-    certificate: bool
-    #: The fields of the secret.
-    fields: frozenset[str] = frozenset()
+    #: The fields of the secret; None if these credentials cannot read it.
+    certificate: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 def check_account(account: AwsAccount) -> Iterator[Finding]:
@@ -229,9 +232,10 @@ def check_rollout(chosen: Parameters, *, alarm_fires: bool) -> Iterator[Finding]
 
 
 def check_relay(
-    needs: RelayNeeds, image: str, secret: str, account: AwsAccount
+    needs: RelayNeeds, chosen: Parameters, secret: str, account: AwsAccount, now: datetime
 ) -> Iterator[Finding]:
-    """Check that the relay's image and certificate exist, and that its role may pull the image."""
+    """Check that the relay may pull its image, and that clients can use its certificate."""
+    image = chosen["RelayImage"]
     registry = f"{account.account_id}.dkr.ecr.{account.region}.amazonaws.com/"
     if needs.image is None:
         message = f"RelayImage is not an image in ECR: {image}"
@@ -253,18 +257,23 @@ def check_relay(
     else:
         message = f"ECR has no image {image}"
         yield Finding("relay", Verdict.FAIL, message, "Push it first: pillarbox relay image.")
-    missing = sorted({"certificate", "key"} - needs.fields)
-    if needs.certificate and not missing:
-        message = "The secret of the certificate can be read and has both fields."
-        yield Finding("relay", Verdict.PASS, message)
-    elif needs.certificate:
-        message = f"The secret {secret} lacks {' and '.join(missing)}."
-        remedy = "Write it again: pillarbox relay certificate."
-        yield Finding("relay", Verdict.FAIL, message, remedy)
-    else:
+    if needs.certificate is None:
         message = f"Secrets Manager has no secret {secret} that these credentials may read."
         remedy = "Create it first: pillarbox relay certificate."
         yield Finding("relay", Verdict.FAIL, message, remedy)
+        return
+    try:
+        chain, key = (str(needs.certificate.get(name, "")).encode() for name in _FIELDS)
+        certificate.check(chain, key, chosen["RelayName"], now)
+    except ValidationFailed as error:
+        (wrong,) = error.errors
+        part = "key" if wrong.field == "--key" else "certificate"
+        message = f"The {part} in the secret {secret} {wrong.message}."
+        remedy = "Write it again: pillarbox relay certificate."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    else:
+        message = f"The secret has a certificate for {chosen['RelayName']}."
+        yield Finding("relay", Verdict.PASS, message)
 
 
 def choose_zones(zones: Sequence[tuple[str, str]], *, front: bool) -> tuple[str, str] | None:

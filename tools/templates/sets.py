@@ -44,7 +44,7 @@ _DOMAIN: Final = {
 _EVERYTHING: Final = {
     **_RELAY,
     **_DOMAIN,
-    "AlarmSet": "all",
+    **Profile.PRODUCTION.parameters,
     "EmailsPerSecond": "500",
     "Firewall": "managed",
     "SignUp": "open",

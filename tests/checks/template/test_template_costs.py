@@ -66,8 +66,7 @@ _ESSENTIAL: Final = {
     "JobsBehindAlarm",
     "LateAlarm",
     "OverdueAlarm",
-    "RolloutAlarm",
-    "TableThrottledAlarm",
+    "ServerErrorsAlarm",
     "UrgentJobsBehindAlarm",
 }
 
@@ -76,6 +75,7 @@ def test_alarms_of_detail_are_optional() -> None:
     """Each alarm and dashboard costs by the month, so by default only the essential ones exist."""
     assert of_type("AWS::CloudWatch::", "prod").keys() == _ESSENTIAL
     assert of_type("AWS::CloudWatch::", "all-alarms").keys() > {*_ESSENTIAL, "Dashboard"}
+    assert "RolloutAlarm" in of_type("AWS::CloudWatch::", "production")
 
 
 @for_each("table", ["Table", "Credentials"])

@@ -48,7 +48,7 @@ def test_by_default_there_is_no_url() -> None:
 
 @for_each("name", _ALARMS_OF_ERRORS)
 def test_alarms_see_failures_behind_the_url(name: str) -> None:
-    total, *parts = properties(name, _CHOSEN, AlarmSet="all")["Metrics"]
+    total, *parts = properties(name, _CHOSEN, Rollout="Canary10Percent10Minutes")["Metrics"]
     (sends,) = (one["MetricStat"]["Metric"] for one in parts if one["Id"] == "sends")
     assert sends["MetricName"] == "Url5xxCount"
     assert sends["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": "SendEmail"}}]

@@ -14,6 +14,7 @@ from moto.backends import get_backend
 from admin import deploy, failed_stack, stack_protection
 from admin.aws import deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.registry import Repository
 from admin.aws.release import ChangeSet
 from admin.connection import StackConnection
 from admin.deploy import Environment, roll_out
@@ -29,6 +30,7 @@ from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import declared
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.stand_in_servers import api, serving
+from tests.unit.admin.certificates import NOW
 from tests.unit.admin.test_admin_preflight import NEEDS
 
 KEYS = ("AttributeDefinitions", "KeySchema")
@@ -220,19 +222,81 @@ def test_a_deploy_changes_the_plan_of_ses_on_request_only(
     assert log.index("The SES plan is none (0.10") < log.index("$ make build")
 
 
-def test_a_relay_waits_for_the_role_of_ecs(
-    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
+
+
+@pytest.fixture
+def relay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a relay needs in the account and its region."""
+    monkeypatch.setattr(deploy, "utc_now", lambda: NOW)
+    monkeypatch.setattr(Repository, "newest", lambda _: IMAGE)
     monkeypatch.setattr(deployment, "read_relay_needs", lambda *_: NEEDS)
-    monkeypatch.setattr(deployment, "ensure_cluster_role", lambda: ClusterRole.MISSING)
+    monkeypatch.setattr(deployment, "ensure_cluster_role", lambda: ClusterRole.EXISTS)
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
     monkeypatch.setattr(deployment, "zones", lambda: [("a", "use1-az1"), ("b", "use1-az2")])
-    image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/relay:1"
-    given = [f"RelayImage={image}"]
+
+
+@pytest.mark.usefixtures("relay")
+def test_a_relay_is_added_kept_and_removed(rolled_out: RollOut) -> None:
+    def deployed() -> list[str]:
+        values = stacks.require("pillarbox-dev").parameters
+        return [values[f"Relay{name}"] for name in ("Image", "Name", "Network")]
+
+    rolled_out(relay="smtp.shop.example")
+    assert deployed() == [IMAGE, "smtp.shop.example", "a,b,pl-1"]
+    _, log = rolled_out()
+    assert "parameter Relay" not in log
+    assert deployed() == [IMAGE, "smtp.shop.example", "a,b,pl-1"]
+    _, log = rolled_out(given=["RelayImage="])
+    assert f"parameter RelayImage: {IMAGE} -> empty\n" in log
+    # A relay that comes back looks for zones again.
+    assert deployed() == ["", "smtp.shop.example", ""]
+
+
+@pytest.mark.usefixtures("relay")
+@pytest.mark.parametrize(
+    ("name", "role", "remedy"),
+    [
+        ("smtp.shop.example", ClusterRole.MISSING, "create-service-linked-role"),
+        ("mail.shop.example", ClusterRole.EXISTS, "is for smtp.shop.example, not for mail."),
+    ],
+)
+def test_a_relay_that_is_not_ready_builds_nothing(  # noqa: PLR0917  fixtures and parameters
+    script: Script,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    role: ClusterRole,
+    remedy: str,
+) -> None:
+    monkeypatch.setattr(deployment, "ensure_cluster_role", lambda: role)
     with pytest.raises(ServiceError, match="not ready: relay"):
-        roll_out(script, Environment.DEV, json=True, yes=True, given=given)
-    assert "create-service-linked-role" in capsys.readouterr().err
+        roll_out(script, Environment.DEV, json=True, yes=True, relay=name)
+    assert remedy in capsys.readouterr().err
+    monkeypatch.setattr(Repository, "newest", lambda _: None)
+    with pytest.raises(ServiceError, match=r"no image pillarbox-relay\. Push it first"):
+        roll_out(script, Environment.DEV, json=True, yes=True, relay=name)
     assert script.ran == []
+
+
+def test_a_stack_for_development_need_not_wait(
+    rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without DisableRollback the express mode would undo no failure, and refuse a replacement."""
+    formation, asked = boto3.client("cloudformation"), list[Any]()
+    create = formation.create_change_set
+
+    def noting(**words: Any) -> Any:
+        asked.append(words.get("DeploymentConfig"))
+        return create(**words)
+
+    monkeypatch.setattr(formation, "create_change_set", noting)
+    _, log = rolled_out(express=True)
+    assert "may fail until then" in log
+    rolled_out()
+    assert asked == [{"Mode": "EXPRESS", "DisableRollback": False}, None]
+    refused = Operator().plain("deploy", "--environment", "prod", "--express")
+    assert (refused.exit_code, "for development" in refused.stderr) == (2, True)
 
 
 def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) -> None:
@@ -366,13 +430,10 @@ def test_a_relay_without_a_front_needs_no_zones_of_cloudfront(
 ) -> None:
     monkeypatch.setattr(deployment, "zones", lambda: ZONES)
     monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
-    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront", **without}, {})
+    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront", **without})
     assert chosen["RelayNetwork"] == "b,a,pl-1"
     with pytest.raises(ServiceError, match="LargeRequests=off"):
-        deploy._complete({**RELAY, "EdgeService": "cloudfront"}, {})
-    before = {"RelayNetwork": "c,d,pl-2"}
-    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront"}, before)
-    assert before.items() <= chosen.items()
+        deploy._complete({**RELAY, "EdgeService": "cloudfront"})
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:

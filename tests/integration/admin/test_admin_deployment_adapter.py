@@ -135,8 +135,7 @@ def test_the_relays_image_is_looked_up(stubs: Stubs, suffix: str, image_id: dict
     assert deployment.read_relay_needs(f"{IMAGE}{suffix}", "smtp") == RelayNeeds(
         image=True,
         architectures=frozenset({"arm64"}),
-        certificate=True,
-        fields=frozenset({"certificate", "key"}),
+        certificate={"certificate": "a", "key": "b"},
     )
 
 
@@ -159,7 +158,7 @@ def test_the_architecture_of_a_single_image_is_in_its_configuration(
 
 
 def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs) -> None:
-    missing = RelayNeeds(image=False, certificate=False)
+    missing = RelayNeeds(image=False)
     stubs.answer("ecr", "batch_get_image", {"images": [], "failures": [{}]})
     stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
     assert deployment.read_relay_needs(f"{IMAGE}:1", "smtp") == missing
@@ -176,7 +175,7 @@ def test_a_secret_of_another_form_has_no_fields(stubs: Stubs, content: str) -> N
     answer = {"SecretString": content} if content else {"SecretBinary": b"x"}
     stubs.answer("secretsmanager", "get_secret_value", answer)
     needs = deployment.read_relay_needs("docker.io/relay:1", "smtp")
-    assert (needs.certificate, needs.fields) == (True, frozenset())
+    assert needs.certificate == {}
     assert needs.image is None  # Fargate could not pull an image outside of ECR
 
 

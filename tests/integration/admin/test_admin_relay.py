@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from admin import programs
+from admin.aws.registry import Repository
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.documented_output import documented, readable
@@ -121,6 +122,22 @@ def test_an_image_that_exists_is_not_built(stubs: Stubs, machine: Machine) -> No
         "state": "exists already",
     }
     assert machine.ran == []
+
+
+def test_the_newest_image_is_the_last_that_was_pushed(stubs: Stubs) -> None:
+    images = [
+        {"imageDigest": digest, "imagePushedAt": f"2026-11-{day}T00:00:00Z"}
+        for digest, day in (("sha256:a", 20), (DIGEST, 22), ("sha256:b", 21))
+    ]
+    asked = {"repositoryName": "pillarbox-relay", "filter": {"tagStatus": "TAGGED"}}
+    stubs.answer("ecr", "describe_images", {"imageDetails": images}, asked)
+    stubs.answer("ecr", "describe_repositories", {"repositories": [{"repositoryUri": URI}]})
+    newest = Repository("pillarbox-relay").newest
+    assert newest() == f"{URI}@{DIGEST}"
+    stubs.answer("ecr", "describe_images", {"imageDetails": []})
+    assert newest() is None
+    stubs.refuse("ecr", "describe_images", "RepositoryNotFoundException")
+    assert newest() is None
 
 
 def test_a_build_that_fails_ends_the_command(stubs: Stubs, machine: Machine) -> None:

@@ -12,7 +12,7 @@ from tests.loops import for_each
 def test_what_is_written_wins_then_the_profile_then_what_is_deployed() -> None:
     """A value stays until somebody changes it; a parameter that the template lost is left out."""
     defaults = {"A": "template", "B": "template", "C": "template", "Firewall": "none"}
-    defaults["AlarmSet"] = "essential"
+    defaults |= {"AlarmSet": "essential", "Rollout": "AllAtOnce"}
     deployed = {"B": "deployed", "C": "deployed", "Firewall": "block", "Lost": "x"}
     chosen = parameters.choose(defaults, deployed, None, {"C": "written"})
     assert chosen == defaults | {"B": "deployed", "C": "written", "Firewall": "block"}
@@ -67,11 +67,14 @@ def test_only_parameters_that_change_are_shown() -> None:
 
 @pytest.mark.parametrize(
     ("profile", "chosen"),
-    [("small", ("essential", "none")), ("production", ("all", "basic"))],
+    [
+        ("small", ("essential", "none", "AllAtOnce")),
+        ("production", ("all", "basic", "Canary10Percent10Minutes")),
+    ],
 )
-def test_a_profile_decides_what_a_stack_costs(profile: str, chosen: tuple[str, str]) -> None:
+def test_a_profile_decides_what_a_stack_costs(profile: str, chosen: tuple[str, ...]) -> None:
     declared = template.load()["Parameters"]
     defaults = {name: str(each["Default"]) for name, each in declared.items()}
     values = {**defaults, **parameters.Profile(profile).parameters}
     assert values.keys() == declared.keys()
-    assert (values["AlarmSet"], values["Firewall"]) == chosen
+    assert (values["AlarmSet"], values["Firewall"], values["Rollout"]) == chosen

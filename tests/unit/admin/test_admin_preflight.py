@@ -1,7 +1,9 @@
 """The checks before a deployment, on given values."""
 
+import datetime as dt
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import boto3
 import pytest
@@ -9,7 +11,9 @@ import pytest
 from admin.use_cases import preflight
 from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
 from local import template
+from pillarbox.application.operator.checks import Finding
 from tests.loops import for_each
+from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem
 from tests.unit.admin.doctor_fakes import verdicts
 
 ACCOUNT = AwsAccount(
@@ -22,12 +26,18 @@ ACCOUNT = AwsAccount(
 )
 REGISTRY = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
 IMAGE = f"{REGISTRY}/relay:1"
+KEY = ec_key()
+PEM = certificate("smtp", KEY, names=("smtp.shop.example",))
 NEEDS = RelayNeeds(
     image=True,
     architectures=frozenset({"arm64"}),
-    certificate=True,
-    fields=frozenset({"certificate", "key"}),
+    certificate={"certificate": PEM.decode(), "key": key_pem(KEY).decode()},
 )
+CHOSEN = {"RelayImage": IMAGE, "RelayName": "smtp.shop.example"}
+
+
+def check_relay(needs: RelayNeeds, **chosen: str) -> list[Finding]:
+    return list(preflight.check_relay(needs, CHOSEN | chosen, "smtp", ACCOUNT, NOW))
 
 
 @for_each(
@@ -179,20 +189,16 @@ def test_what_ends_with_webhooks_is_said(
 
 
 @pytest.mark.parametrize(
-    ("image", "certificate", "expected"),
+    ("missing", "expected"),
     [
-        (True, True, ["pass", "pass"]),
-        (False, True, ["fail", "pass"]),
-        (None, False, ["fail", "fail"]),
+        ({}, ["pass", "pass"]),
+        ({"image": False}, ["fail", "pass"]),
+        ({"image": None, "certificate": None}, ["fail", "fail"]),
     ],
 )
-def test_what_the_relay_names_must_exist(
-    image: bool | None,  # noqa: FBT001  a row of the table
-    certificate: bool,  # noqa: FBT001  a row of the table
-    expected: list[str],
-) -> None:
-    needs = replace(NEEDS, image=image, certificate=certificate)
-    assert verdicts(list(preflight.check_relay(needs, IMAGE, "smtp", ACCOUNT))) == expected
+def test_what_the_relay_names_must_exist(missing: dict[str, Any], expected: list[str]) -> None:
+    needs = replace(NEEDS, **missing)
+    assert verdicts(check_relay(needs)) == expected
 
 
 @pytest.mark.parametrize(
@@ -204,22 +210,36 @@ def test_the_image_must_be_for_the_tasks_processor(
 ) -> None:
     """An image for another processor would never start, and the remedy says how to build it."""
     needs = replace(NEEDS, architectures=frozenset(architectures))
-    image, secret = preflight.check_relay(needs, IMAGE, "smtp", ACCOUNT)
+    image, secret = check_relay(needs)
     assert verdicts([image, secret]) == [verdict, "pass"]
     assert ("relay image" in image.remedy) == (verdict == "fail")
     task = template.load(template.ROOT / "stacks/relay.yaml")["Resources"]["RelayTask"]
     assert task["Properties"]["RuntimePlatform"]["CpuArchitecture"] == "ARM64"
 
 
-@pytest.mark.parametrize(
-    ("fields", "missing"),
-    [((), "certificate and key"), ({"key", "ca"}, "certificate"), ({"certificate"}, "key")],
+@for_each(
+    ("fields", "name", "message"),
+    [
+        ({}, "mail.shop.example", "certificate in the secret smtp is for smtp.shop.example, not"),
+        ({"certificate": ""}, "smtp.shop.example", "certificate in the secret smtp is not a list"),
+        ({"certificate": 1}, "smtp.shop.example", "certificate in the secret smtp is not a list"),
+        ({"key": ""}, "smtp.shop.example", "key in the secret smtp is not a private key"),
+        ({"key": key_pem(ec_key()).decode()}, "smtp.shop.example", "key in the secret smtp does"),
+    ],
 )
-def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -> None:
-    needs = replace(NEEDS, fields=frozenset(fields))
-    image, secret = preflight.check_relay(needs, IMAGE, "smtp", ACCOUNT)
+def test_clients_can_use_the_certificate(fields: dict[str, str], name: str, message: str) -> None:
+    needs = replace(NEEDS, certificate={**(NEEDS.certificate or {}), **fields})
+    image, secret = check_relay(needs, RelayName=name)
     assert verdicts([image, secret]) == ["pass", "fail"]
-    assert secret.message == f"The secret smtp lacks {missing}."
+    assert secret.message.startswith(f"The {message}")
+    assert "relay certificate" in secret.remedy
+
+
+def test_a_certificate_that_has_ended_is_refused() -> None:
+    ended = NOW + dt.timedelta(days=90)
+    _, secret = preflight.check_relay(NEEDS, CHOSEN, "smtp", ACCOUNT, ended)
+    assert secret.message == "The certificate in the secret smtp ended on 2027-02-20."
+    assert "PRIVATE KEY" not in repr(NEEDS)
 
 
 def test_zones_without_vpc_origins_are_left_out() -> None:
@@ -242,5 +262,5 @@ def test_without_a_front_any_two_zones_do() -> None:
 )
 def test_an_image_of_another_account_or_region_is_refused(registry: str) -> None:
     """ECR has it, but the relay's role may pull from the stack's own registry only."""
-    image, _ = preflight.check_relay(NEEDS, f"{registry}/relay:1", "smtp", ACCOUNT)
+    image, _ = check_relay(NEEDS, RelayImage=f"{registry}/relay:1")
     assert (image.verdict.value, f"{REGISTRY}/ only" in image.message) == ("fail", True)
