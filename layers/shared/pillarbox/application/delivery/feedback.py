@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from pillarbox.application.delivery.ports import (
     EventHeartbeat,
@@ -25,16 +26,11 @@ from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind
+from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Message
 from pillarbox.domain.sign_in.preview_key import PREVIEW_LIST, stopped_mailbox
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.sign_in.strangers import ALL, MOST_OF_PARTY, Cause, cause_of
 from pillarbox.domain.wilson import LEAST_TOTAL
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from pillarbox.domain.messages.message import Message
 
 #: Workers that change one message at the same time take turns, after random pauses of up to
 #: these seconds, which double. More tries than this are a bug.
@@ -112,7 +108,7 @@ class Feedback:
             record of a known form and names no message. The queue then delivers the event again.
         """
         results: list[FeedbackResult | Exception] = []
-        by_message: defaultdict[tuple[str, UUID], dict[int, ProviderEvent]] = defaultdict(dict)
+        by_message = defaultdict[tuple[str, UUID], dict[int, ProviderEvent]](dict)
         self._leave_marks(records)
         for position, record in enumerate(records):
             try:
@@ -241,7 +237,7 @@ class Feedback:
             message = None
         raise MessageContention(str(message_id))
 
-    def _suppress(self, event: ProviderEvent, message: "Message") -> None:
+    def _suppress(self, event: ProviderEvent, message: Message) -> None:
         """Suppress recipients of the message; of an erased one only a hash is stored."""
         for address, reason in event.suppress:
             recipient = message.recipient_of(address)
@@ -259,7 +255,7 @@ class Feedback:
                 suspension = Suspension(self.clock(), "a recipient complained")
                 self.suspend_preview(event.account_id, suspension)
 
-    def _note_stranger(self, events: Sequence[ProviderEvent], message: "Message") -> bool:
+    def _note_stranger(self, events: Sequence[ProviderEvent], message: Message) -> bool:
         """Note a permanent bounce of the service's own mail to somebody who has not agreed.
 
         Returns whether such mail now pauses; False if this is no such bounce.

@@ -7,7 +7,7 @@ key releases it or gives it a time, and an owner reads its content before.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages, PayloadGone, Quotas
@@ -20,9 +20,7 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import CANCELED, MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.schedule import MAX_AHEAD, QUEUED_AHEAD, Schedule, check_ahead, whole
-
-if TYPE_CHECKING:
-    from pillarbox.domain.sign_in.session import MemberPrincipal
+from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: A message that was changed so often gets no other time: each leaves a job in the timer.
 MAX_REVISION: Final = 50

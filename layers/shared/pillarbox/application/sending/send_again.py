@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
@@ -23,10 +23,8 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.kept import CODES
 from pillarbox.domain.messages.mail import Mail, RawBody
 from pillarbox.domain.messages.message import Message, SendRoute
+from pillarbox.domain.sign_in.session import MemberPrincipal
 from pillarbox.mime.fields import Field, read_header
-
-if TYPE_CHECKING:
-    from pillarbox.domain.sign_in.session import MemberPrincipal
 
 #: Each must be a sender of the account now. A message over SMTP may have both.
 _AUTHORS: Final = frozenset({b"from", b"sender"})
@@ -35,7 +33,7 @@ _OWN: Final = frozenset({b"date", b"message-id"})
 #: Names the first recipient, whom the link to unsubscribe is about.
 _OF_RECIPIENT: Final = frozenset({b"to", b"cc", b"list-unsubscribe", b"list-unsubscribe-post"})
 
-type _Sender = "Principal | MemberPrincipal"
+type _Sender = Principal | MemberPrincipal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ The operator makes keys of the first four kinds, and the preview widget those of
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -57,13 +57,9 @@ class KeyKind(StrEnum):
     WIDGET = "widget"
 
 
+@dataclass(frozen=True, kw_only=True)
 class KeyPolicy:
-    """What the keys of one kind may do: the answers that `Principal` gives to four questions.
-
-    Not a dataclass, which would cost every cold start 5 million instructions.
-    """
-
-    __slots__ = ()
+    """What the keys of one kind may do: the answers that `Principal` gives to four questions."""
 
     #: What: starter templates only, one email at a time, over HTTP.
     starters_only: bool = False
@@ -83,33 +79,19 @@ class KeyPolicy:
     suspended: str = SUSPENDED
 
 
-class _Preview(KeyPolicy):
-    __slots__ = ()
-    starters_only = True
-    limits = PREVIEW_LIMITS
-    fixed_sender = True
-    obeys_stops = True
-
-
-class _SelfService(_Preview):
-    __slots__ = ()
-    tests_only = True
-
-
-class _Widget(_SelfService):
-    __slots__ = ()
-    own_recipients = True
-    ends_unused = True
-    suspended = PREVIEW_SUSPENDED
-
-
+_PREVIEW: Final = KeyPolicy(
+    starters_only=True, limits=PREVIEW_LIMITS, fixed_sender=True, obeys_stops=True
+)
+_SELF_SERVICE: Final = replace(_PREVIEW, tests_only=True)
 POLICIES: Final = {
     KeyKind.LIVE: KeyPolicy(),
     #: The settings of an agent's key are its own, and not those of its kind.
     KeyKind.AGENT: KeyPolicy(),
-    KeyKind.PREVIEW: _Preview(),
-    KeyKind.SELF_SERVICE: _SelfService(),
-    KeyKind.WIDGET: _Widget(),
+    KeyKind.PREVIEW: _PREVIEW,
+    KeyKind.SELF_SERVICE: _SELF_SERVICE,
+    KeyKind.WIDGET: replace(
+        _SELF_SERVICE, own_recipients=True, ends_unused=True, suspended=PREVIEW_SUSPENDED
+    ),
 }
 
 
