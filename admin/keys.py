@@ -9,7 +9,7 @@ import typer
 
 from admin.connection import Account, connected
 from admin.tables import Record
-from pillarbox.application.accounts.agents import agent_settings
+from admin.use_cases.agents import agent_settings
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.domain.accounts.key import (
     DEFAULT_PER_DAY,

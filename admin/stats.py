@@ -8,7 +8,7 @@ from admin.connection import Account, connected
 from admin.progress import progress
 from admin.tables import Record
 from admin.times import HELP, parse_time
-from pillarbox.application.history.audit import AuditReport
+from admin.use_cases.audit import AuditReport
 from pillarbox.application.operator.ranking import RankBy
 from pillarbox.http.operator.replies import rates_result
 from pillarbox.wiring import utc_now

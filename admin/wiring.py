@@ -15,6 +15,7 @@ from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.stack_capacity import read_capacity
 from admin.aws.stack_shares import CloudFormationShares
 from admin.aws.table_protection import DynamoTableProtection
+from admin.use_cases.audit import Audit
 from admin.use_cases.dead_letters import DeadLetterDrop, DeadLetterInspection
 from admin.use_cases.doctor import Doctor
 from admin.use_cases.erasure import RecipientErasure
@@ -31,7 +32,6 @@ from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.suppressions import SesSuppressions
 from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.domains import Domains
-from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.queries import RecordSearch
 from pillarbox.application.history.tuning import STANDARD
 from pillarbox.application.waiting import WaitingMail

@@ -9,8 +9,8 @@ from admin.use_cases.restore import REPLACED, RESTORED
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.history.message_log import marked, unmarked
 from pillarbox.adapters.dynamodb.records import NO_RECORD, is_tombstone
-from pillarbox.adapters.dynamodb.restored import marked, unmarked
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Item, Table, from_item, to_item
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed

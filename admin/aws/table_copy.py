@@ -13,8 +13,8 @@ from admin.times import HELP
 from admin.use_cases.restore import Choice, FormerRow, LeftOut
 from pillarbox.adapters.aws import code_of, operator_errors
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.history.message_log import unmarked
 from pillarbox.adapters.dynamodb.records import is_tombstone
-from pillarbox.adapters.dynamodb.restored import unmarked
 from pillarbox.adapters.dynamodb.table import Item, Table, to_attribute
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at

@@ -32,7 +32,6 @@ _PORTS: Final = {
 _PACKAGES: Final[dict[str, set[str]]] = {
     "accounts": set(),
     "alerts": {"webhooks.ports"},
-    "breaker": {"history.ports"},
     "delivery": {"history"},
     "history": set(),
     "operator": {"accounts.ports", "history"},

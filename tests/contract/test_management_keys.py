@@ -404,7 +404,7 @@ def test_mapped_sources_are_those_of_ipv4(account: str) -> None:
 
 def test_agents_get_no_management_scope(account: str, service: Service) -> None:
     """A key for an agent cannot have one, and the MCP server has no tool that manages."""
-    from pillarbox.application.accounts.agents import agent_settings  # noqa: PLC0415  only here
+    from admin.use_cases.agents import agent_settings  # noqa: PLC0415  only here
 
     with pytest.raises(Exception, match="agent"):
         services().api_keys.issue_live(

@@ -21,8 +21,8 @@ from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item
-from pillarbox.application.breaker.breaker import Breaker
 from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.breaker import Breaker
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.reputation import BreakerMode

@@ -7,9 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from pillarbox.application.delivery.plan_sweep import SweepPlan
 from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
-from pillarbox.application.delivery.sweep import Sweep, SweepReport, WaitingSweep
+from pillarbox.application.delivery.sweep import Sweep, SweepPlan, SweepReport, WaitingSweep
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.accounts.account import Account

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.breaker import breaker
-from pillarbox.application.breaker.breaker import VolumeWatch
+from pillarbox.application.history import breaker
+from pillarbox.application.history.breaker import VolumeWatch
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.statistics import IndexEntry, index_entry
 from tests.fakes.builders import ACCOUNT

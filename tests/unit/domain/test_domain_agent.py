@@ -2,10 +2,10 @@
 
 import pytest
 
+from admin.use_cases.agents import agent_settings
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.adapters.dynamodb.table import from_item
-from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.domain.accounts.key import AgentSettings, Confirmation
 from pillarbox.domain.accounts.key_policy import Principal
 from tests.fakes import builders

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from admin.aws.live_rows import LiveRows, replacement
+from admin.use_cases.audit import Audit
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
@@ -17,7 +18,6 @@ from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item, message_of
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.delivery.sweep import RecordRetention
-from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.history.queries import Bucket

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from pillarbox.adapters.dynamodb.history.message_log import count_changes
+from pillarbox.adapters.dynamodb.history.message_log import count_changes, marked
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.restored import marked
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.fakes.builders import NOW, at, message
 

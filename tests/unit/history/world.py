@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from admin.use_cases.audit import Audit
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
@@ -19,7 +20,6 @@ from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
-from pillarbox.application.history.audit import Audit
 from pillarbox.application.history.pagination import Page, PageRequest, SortBy
 from pillarbox.application.history.queries import (
     Analytics,

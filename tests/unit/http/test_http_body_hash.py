@@ -7,8 +7,8 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.http.body_hash import batch_hash, send_hash
 from pillarbox.http.json_body import parse_json
+from pillarbox.http.messages.wire import batch_hash, send_hash
 from tests.loops import for_each
 
 _PDF: Final = '{"filename": "a.pdf", "contentType": "application/pdf", "content": "YQ=="'

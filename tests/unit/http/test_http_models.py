@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment
-from pillarbox.http.body_hash import send_hash
-from pillarbox.http.messages.wire import SendEmailRequest
+from pillarbox.http.messages.wire import SendEmailRequest, send_hash
 from pillarbox.http.wire import fields_of, validate
 from tests.loops import for_each
 from tests.refusals import fault, refusal

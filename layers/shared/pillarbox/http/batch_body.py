@@ -6,8 +6,7 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
-from pillarbox.http.body_hash import batch_hash
-from pillarbox.http.messages.wire import SendBatchRequest
+from pillarbox.http.messages.wire import SendBatchRequest, batch_hash
 from pillarbox.http.wire import validate
 
 

@@ -11,8 +11,8 @@ from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.header_text import INVISIBLE, UNSAFE, is_header_safe, is_visible
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS, SendRequest
 from pillarbox.http.bodies import parse_send
-from pillarbox.http.body_hash import batch_hash, send_hash
 from pillarbox.http.messages.replies import Reply, reply, reply_error
+from pillarbox.http.messages.wire import batch_hash, send_hash
 from pillarbox.http.wire import MAX_NAME
 
 #: More than any object of such a service has.

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.deliver_due import DueDelivery
     from pillarbox.application.delivery.feedback import Feedback
-    from pillarbox.application.delivery.plan_sweep import SweepPlan
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
-    from pillarbox.application.delivery.sweep import Sweep
+    from pillarbox.application.delivery.sweep import Sweep, SweepPlan
     from pillarbox.application.delivery.tenant_pauses import TenantPauses
     from pillarbox.domain.messages.mail import Mail
     from pillarbox.domain.messages.message import Message
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
 class DeliveryWiring(HistoryWiring):
     """Makes each use case of this area once."""
 
-    sweep_plan: "SweepPlan" = made(
-        "application.delivery.plan_sweep", tasks=lambda it: it.sweep_tasks
-    )
+    sweep_plan: "SweepPlan" = made("application.delivery.sweep", tasks=lambda it: it.sweep_tasks)
     sweep_tasks: "SqsSweepTasks" = made(
         "adapters.sqs.sweep_tasks", queue_url=lambda it: it.settings.sweep_queue_url
     )

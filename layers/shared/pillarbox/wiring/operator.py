@@ -69,7 +69,7 @@ class HistoryWiring(Stores):
     @cached_property
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int]":
         """Return what looks at new entries of the ledger."""
-        from pillarbox.application.breaker.breaker import Breaker, VolumeWatch
+        from pillarbox.application.history.breaker import Breaker, VolumeWatch
         from pillarbox.application.pauses import Pauses
         from pillarbox.domain.accounts.reputation import BreakerMode
 

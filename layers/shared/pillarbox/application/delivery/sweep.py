@@ -18,17 +18,18 @@ email that it repeats, so it loses them before that one's record is deleted.
 Nothing is late here unless a write took effect much too late, or the timer stood still for weeks.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Final, Protocol
 from uuid import UUID
 
 from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.delivery.deliver import RECORD_WAIT, event_due, uncertain_event
 from pillarbox.application.delivery.holds import HOLD_TIME
-from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
-from pillarbox.application.history.ports import StatisticsCheck
+from pillarbox.application.delivery.ports import AccountIds, Spool, SweepStep, SweepTask, SweepTasks
+from pillarbox.application.history.ports import RebuildMarks, StatisticsCheck
 from pillarbox.application.message_log import MessageLog, ScanPage
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.application.waiting import wake_job
@@ -353,3 +354,34 @@ def _rest(task: SweepTask, cursor: str | None) -> SweepTask | None:
         return replace(task, cursor=cursor)
     step = _NEXT_STEP.get(task.step)
     return None if step is None else replace(task, step=step, cursor=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepPlan:
+    """Queues the tasks of a pass."""
+
+    accounts: AccountIds
+    spool: Spool
+    marks: RebuildMarks
+    tasks: SweepTasks
+    clock: Clock
+
+    def begin(self) -> int:
+        """Queue a task for each account and for the service's own mail; return their number.
+
+        The clean-up of the spool and the rebuild of a marked hour are tasks of their own. If a
+        pass begins twice, its tasks run twice, which changes nothing.
+
+        Raises:
+            ServiceError: `service_unavailable`; the next pass covers the same time again.
+        """
+        return self.tasks.put_all(self._tasks(self.clock()))
+
+    def _tasks(self, at: datetime) -> Iterator[SweepTask]:
+        for account_id in chain((SERVICE_ACCOUNT_ID,), self.accounts.all_ids()):
+            yield SweepTask(account_id=account_id, pass_at=at, step=SweepStep.OVERDUE)
+        for mark in self.marks.all():
+            account_id = mark.account_id
+            yield SweepTask(account_id=account_id, pass_at=at, step=SweepStep.REBUILD, mark=mark)
+        for account_id in self.spool.account_ids():
+            yield SweepTask(account_id=account_id, pass_at=at, step=SweepStep.SPOOL)

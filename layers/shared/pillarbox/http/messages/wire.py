@@ -2,10 +2,13 @@
 
 Types are strict and unknown fields are refused. Otherwise a misspelt `replyto` would be dropped
 and the email would go out without it. `null` means the same as leaving a field out.
+
+Order of names, white space and members that are null make no difference. Every digit does.
 """
 
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -46,8 +49,7 @@ from pillarbox.domain.messages.mail import (
 )
 from pillarbox.domain.messages.message import MAX_TAGS, TagError, check_tags
 from pillarbox.domain.timing import NO_MOMENT, parse_moment
-from pillarbox.http.body_hash import send_hash
-from pillarbox.http.json_body import canonical, depth_of
+from pillarbox.http.json_body import RoundedNumber, canonical, depth_of
 from pillarbox.http.wire import (
     EMAIL,
     HEADER_TEXT,
@@ -77,6 +79,55 @@ if TYPE_CHECKING:
     from pydantic_core.core_schema import ValidationInfo
 
     from pillarbox.domain.messages.upload import UploadReference
+
+
+def send_hash(body: Json) -> str:
+    """Return the hash of a send, or of one message of a batch, in hex."""
+    return _hash(_without_nulls(body))
+
+
+def batch_hash(body: Json) -> str:
+    """Return the hash of a batch, in hex."""
+    if isinstance(body, dict) and isinstance(messages := body.get("messages"), list):
+        body = body | {"messages": [_without_nulls(message) for message in messages]}
+    return _hash(body)
+
+
+def _without_nulls(message: Json) -> Json:
+    """Leave out the fields that are null, as the models do; null stays a value in `variables`."""
+    if not isinstance(message, dict):
+        return message
+    fields = _members(message)
+    if isinstance(attachments := fields.get("attachments"), list):
+        fields["attachments"] = [
+            _members(item) if isinstance(item, dict) else item for item in attachments
+        ]
+    return fields
+
+
+def _members(value: dict[str, Json]) -> dict[str, Json]:
+    return {name: member for name, member in value.items() if member is not None}
+
+
+def _hash(body: Json) -> str:
+    text = canonical(body)
+    # Only what a double cannot tell apart is added, so that all other hashes stay as they were.
+    if rounded := list(_rounded(body, [])):
+        text += b"\n" + canonical(rounded)
+    return hashlib.sha256(text).hexdigest()
+
+
+def _rounded(value: Json, path: list[Json]) -> Iterator[Json]:
+    """Yield the path and the exact text of each number that a double only approximates."""
+    if isinstance(value, RoundedNumber):
+        yield [*path, value.exact]
+    elif isinstance(value, dict):
+        for name in sorted(value):
+            yield from _rounded(value[name], [*path, name])
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _rounded(item, [*path, position])
+
 
 # Rules of fields in the document.
 #: RFC 4648 section 4 with zero trailing bits, as `is_canonical_base64` of domain/messages checks.

@@ -7,8 +7,8 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of
 from pillarbox.adapters.dynamodb.accounts.sender_domains import sender_domain_of
 from pillarbox.adapters.dynamodb.accounts.suppressions import UNANNOUNCED, suppression_of
+from pillarbox.adapters.dynamodb.history.message_log import is_restored
 from pillarbox.adapters.dynamodb.records import message_of
-from pillarbox.adapters.dynamodb.restored import is_restored
 from pillarbox.adapters.dynamodb.table import from_item, from_text
 from pillarbox.domain.accounts.sender_domain import SenderDomain
 from pillarbox.domain.accounts.suppression import is_hashed

@@ -1,4 +1,8 @@
-"""The records of messages: read in order of creation, and from the table's stream."""
+"""The records of messages: read in order of creation, and from the table's stream.
+
+The mark has the time of the restore, and stays. So a later change of such a row, which has the same
+mark before and after it, is announced like any other.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +16,39 @@ from uuid import UUID
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.records import accepted_message, message_item
-from pillarbox.adapters.dynamodb.restored import is_restored
-from pillarbox.adapters.dynamodb.table import Item, Store, Table, assigning, from_item
+from pillarbox.adapters.dynamodb.table import (
+    Item,
+    Store,
+    Table,
+    assigning,
+    from_item,
+    to_item,
+    to_text,
+)
 from pillarbox.application.history.ports import UnreadableChange
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.messages.message import Message, Status
 from pillarbox.domain.messages.statistics import creation_time
+
+_MARK: Final = "restored"
+
+
+def marked(item: Item, at: datetime) -> Item:
+    """Return an item with the mark of a restore."""
+    return item | to_item({_MARK: to_text(at)})
+
+
+def unmarked(item: Item) -> Item:
+    """Return an item without the mark."""
+    return {name: value for name, value in item.items() if name != _MARK}
+
+
+def is_restored(record: Mapping[str, Any]) -> bool:
+    """Return whether the change in a record of a table's stream put a row back."""
+    images = record["dynamodb"]
+    mark = images.get("NewImage", {}).get(_MARK)
+    return mark is not None and mark != images.get("OldImage", {}).get(_MARK)
+
 
 #: Readers mostly stop early, and a hundred records cost about 20 read units. Of several shards
 #: each gives its part.

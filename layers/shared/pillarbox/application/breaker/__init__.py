@@ -1,1 +1,0 @@
-"""The breaker: pause what ruins the reputation of the AWS account, and say why."""
