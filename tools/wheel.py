@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from tools.pack_release import RELEASE, ROOT
+from tools.pack_release import ROOT
 
 _STAGE: Final = ROOT / ".aws-sam" / "wheel"
 _UV: Final = ROOT / ".uv" / "bin" / "uv"
@@ -21,7 +21,7 @@ _SOURCES: Final = (
     *("api.yaml", "template.yaml", "samconfig.toml", "stack-policy.json", ".python-version"),
     *("docs/openapi.json", "docs/openapi-keys.json"),
 )
-_BUILT: Final = (RELEASE, ROOT / "dashboard" / "dist")
+_BUILT: Final = (".aws-sam/release", "dashboard/dist")
 _EXPORT: Final = (
     *("export", "--locked", "--quiet", "--no-default-groups", "--group", "local"),
     *("--no-hashes", "--no-annotate", "--no-header", "--no-emit-project"),
@@ -51,23 +51,28 @@ packages = ["pillarbox_stack"]
 
 
 def build() -> None:
-    """Stage the files, and let hatchling make the wheel of them."""
+    """Stage the files, and make the wheel of them."""
     shutil.rmtree(_STAGE, ignore_errors=True)
     stage(_STAGE)
-    command = (_UV, "build", "--quiet", "--wheel", "--out-dir", ROOT / "dist", _STAGE)
+    pack(_STAGE, ROOT / "dist")
+
+
+def pack(project: Path, target: Path) -> None:
+    """Let hatchling make the wheel of a project."""
+    command = (_UV, "build", "--quiet", "--wheel", "--out-dir", target, project)
     subprocess.run(command, check=True)  # noqa: S603
 
 
-def stage(folder: Path, built: Iterable[Path] = _BUILT) -> None:
-    """Write the wheel's project into a folder: the sources, and the folders that were built."""
+def stage(folder: Path, built: Iterable[str] = _BUILT, clone: Path = ROOT) -> None:
+    """Write the wheel's project into a folder: the sources, and folders that a clone has built."""
     package = folder / "pillarbox_stack"
     listed = subprocess.check_output(("git", "ls-files", *_SOURCES), cwd=ROOT, text=True)  # noqa: S603, S607
     for name in listed.splitlines():
         target = package / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, target)
-    for source in built:
-        shutil.copytree(source, package / source.relative_to(ROOT))
+    for name in built:
+        shutil.copytree(clone / name, package / name)
     shutil.copyfile(ROOT / "README.md", folder / "README.md")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     exported = subprocess.check_output((_UV, *_EXPORT), cwd=ROOT, text=True)  # noqa: S603
