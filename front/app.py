@@ -102,11 +102,7 @@ class Front:
 
 
 def _function(method: str, route: str) -> str:
-    """Return the function of a route that accepts large bodies.
-
-    Raises:
-        ServiceError: `route_not_found`, `method_not_allowed`.
-    """
+    """Return the function of a route that accepts large bodies."""
     if route not in FUNCTIONS:
         raise ServiceError("route_not_found", "There is no such route.")
     if method != "POST":

@@ -50,11 +50,7 @@ def main() -> int:
 
 
 async def serve(front_settings: FrontSettings) -> None:
-    """Serve until SIGTERM or SIGINT.
-
-    Raises:
-        WorkerDied: the handlers do not start.
-    """
+    """Serve until SIGTERM or SIGINT."""
     async with Workers(front_settings.workers) as workers:
         config = uvicorn.Config(
             Front(workers, front_settings.edge_secret, front_settings.memory),

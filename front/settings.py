@@ -22,11 +22,7 @@ class FrontSettings:
 
 
 def read(settings: Settings) -> FrontSettings:
-    """Read the front's own settings, and check those that its handlers read later.
-
-    Raises:
-        SettingError: one is missing or invalid.
-    """
+    """Read the front's own settings, and check those that its handlers read later."""
     settings.check("front")
     return FrontSettings(
         host=settings.front_host,

@@ -89,10 +89,6 @@ class Uploads:
         Args:
             key: identifies the API key.
             address: the client's, as the edge saw it.
-
-        Raises:
-            ServiceError: `rate_limit_exceeded` if key or address have too many requests,
-                `service_unavailable` if all together are too many.
         """
         upload = Upload((f"address {network_of(address)}", f"key {key}"), _now())
         for owner in upload.owners:
@@ -111,10 +107,6 @@ class Uploads:
 
         A body that is too large is read to its end but not kept. Otherwise a client that is still
         sending would see a broken connection instead of the response.
-
-        Raises:
-            ServiceError: `request_too_large`, `rate_limit_exceeded`, or `service_unavailable` if
-                the body does not arrive in time or there is no memory left.
         """
         body = bytearray()
         size, more = 0, True
@@ -145,11 +137,7 @@ class Uploads:
         return bytes(body)
 
     def _take(self, upload: Upload, octets: int) -> None:
-        """Reserve memory for octets that arrived.
-
-        Raises:
-            ServiceError: there is none left, in the share or at all.
-        """
+        """Reserve memory for octets that arrived."""
         now = _now()
         upload.arrive(octets, now)
         if not upload.reserved:
@@ -163,11 +151,7 @@ class Uploads:
             self._drop_slower_than(upload.pace(now) / 2, "memory", least=1)
 
     def _drop_slower_than(self, pace: float, resource: str, least: int = 0) -> None:
-        """Drop the slowest upload that has reserved at least so much.
-
-        Raises:
-            Unavailable: no upload is that slow.
-        """
+        """Drop the slowest upload that has reserved at least so much."""
         now = _now()
         candidates = [
             upload

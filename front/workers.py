@@ -126,10 +126,6 @@ class Workers:
             event: the event without its body.
             body: the body, as raw bytes.
             owners: whose turn it takes.
-
-        Raises:
-            NoWorkerFree: no worker was free in time.
-            WorkerDied: there is no response, and the outcome is unknown.
         """
         try:
             async with asyncio.timeout(self._wait_limit):

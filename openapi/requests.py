@@ -204,11 +204,7 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
 
 
 def enriched(model: type[WireModel], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a model with its texts and rules.
-
-    Raises:
-        ValueError: a field has no text.
-    """
+    """Return the schema of a model with its texts and rules."""
     properties = schema["properties"]
     for attribute, field in fields_of(model).items():
         described = described_field(model, attribute)

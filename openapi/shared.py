@@ -13,9 +13,6 @@ def share(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
     Args:
         paths: the operations by path and method, which this changes.
-
-    Raises:
-        ValueError: two different parts would have one name.
     """
     groups = [
         (kind, operation[kind], [*_places(operation[kind])])

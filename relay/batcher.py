@@ -43,11 +43,7 @@ class SubmissionBatcher[T, R]:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, key: str, argument: T) -> R:
-        """Return the result for an argument, which may share a call with others of its key.
-
-        Raises:
-            Exception: the call failed for this argument.
-        """
+        """Return the result for an argument, which may share a call with others of its key."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         queue = self._queues.setdefault(key, _Queue())
         queue.waiting.append((argument, future))

@@ -52,9 +52,6 @@ class CertificateStore:
         Args:
             read: reads the newest one.
             source: where it comes from, for the error.
-
-        Raises:
-            CertificateUnusable: there is no usable certificate.
         """
         self._read = read
         try:

@@ -56,21 +56,13 @@ def parse_command(line: bytes) -> Command | None:
 
 
 def check_host(argument: bytes | None) -> None:
-    """Check that EHLO has an argument. Clients send any name of their computer, and none is used.
-
-    Raises:
-        CommandRejected: the argument is missing.
-    """
+    """Check that EHLO has an argument. Clients send any name of their computer; none is used."""
     if not argument:
         raise CommandRejected(replies.NO_HOST)
 
 
 def parse_mail(argument: bytes | None) -> MailCommand:
-    """Parse the argument of MAIL (RFC 5321 4.1.1.2, SIZE of RFC 1870, BODY of RFC 6152).
-
-    Raises:
-        CommandRejected: the argument is malformed or has a parameter that EHLO did not announce.
-    """
+    """Parse the argument of MAIL (RFC 5321 4.1.1.2, SIZE of RFC 1870, BODY of RFC 6152)."""
     match = _MAIL.fullmatch(argument or b"")
     if match is None:
         raise CommandRejected(replies.BAD_MAIL)
@@ -89,11 +81,7 @@ def parse_mail(argument: bytes | None) -> MailCommand:
 
 
 def parse_rcpt(argument: bytes | None) -> str:
-    """Return the address in the argument of RCPT (RFC 5321 section 4.1.1.3).
-
-    Raises:
-        CommandRejected: the argument is malformed, names no mailbox, or has parameters.
-    """
+    """Return the address in the argument of RCPT (RFC 5321 section 4.1.1.3)."""
     match = _RCPT.fullmatch(argument or b"")
     if match is None:
         raise CommandRejected(replies.BAD_RCPT)

@@ -28,11 +28,7 @@ def limit_in_mib(files: tuple[Path, ...] = _LIMITS) -> int | None:
 
 
 def check(memory: int, processes: int, limit: int | None) -> None:
-    """Check that messages and processes fit; all sizes are in MiB.
-
-    Raises:
-        SettingError: they do not.
-    """
+    """Check that messages and processes fit; all sizes are in MiB."""
     room = limit - processes * OF_PROCESS if limit is not None else memory
     if memory > room:
         raise SettingError(

@@ -43,13 +43,7 @@ class LineBuffer:
         self._buffer += octets
 
     def next_line(self, longest: int = MAX_COMMAND) -> bytes | None:
-        """Return the next line without its CR LF, or None if no line is complete.
-
-        Raises:
-            LineTooLong: the line exceeds `longest` octets, including CR LF. The next call
-                continues after it.
-            BareControlCharacter: the line contains a CR, LF or NUL.
-        """
+        """Return the next line without its CR LF, or None if no line is complete."""
         buffer = self._buffer
         if not buffer:
             return None
@@ -113,12 +107,7 @@ class ContentBuffer:
         self.too_large = self.out_of_memory = False
 
     def feed(self, chunk: bytes | bytearray) -> bytes | None:
-        """Append received octets. Return those after the message, or None before its end.
-
-        Raises:
-            BareControlCharacter: the message has a bare CR, LF or NUL.
-            ContentFarTooLarge: the message has reached twice the limit without an end.
-        """
+        """Append received octets. Return those after the message, or None before its end."""
         octets = self._octets
         start = max(len(octets) - len(_END_OF_CONTENT) + 1, 0)
         self._reserve(len(chunk))
@@ -136,12 +125,7 @@ class ContentBuffer:
         return rest
 
     def finish(self) -> bytearray:
-        """Return the message with its dots unstuffed (RFC 5321 section 4.5.2), ending with CR LF.
-
-        Raises:
-            LineTooLong: a line has more than 1,000 octets. A removed dot does not count (RFC 5321
-                section 4.5.3.1.6).
-        """
+        """Return the message, its dots unstuffed (RFC 5321 section 4.5.2), ending with CR LF."""
         self._memory.arriving = False
         octets, self._octets = self._octets, bytearray()
         if octets.find(b"\r\n.") >= 0:

@@ -37,11 +37,7 @@ def is_proxy(address: str, proxies: Networks) -> bool:
 
 
 def read_header(octets: bytes | bytearray) -> ProxyHeader | None:
-    """Read the header at the start of a connection; return None if it is incomplete.
-
-    Raises:
-        ProxyHeaderError: it is not a header, or not one for TCP.
-    """
+    """Read the header at the start of a connection; return None if it is incomplete."""
     if not _SIGNATURE.startswith(octets[: len(_SIGNATURE)]):
         raise ProxyHeaderError
     if len(octets) < _HEAD.size:

@@ -35,11 +35,7 @@ class RelaySettings:
 
 
 def read(settings: Settings) -> RelaySettings:
-    """Read the relay's own settings, and check those of the service behind it.
-
-    Raises:
-        SettingError: one is missing or invalid.
-    """
+    """Read the relay's own settings, and check those of the service behind it."""
     settings.check("relay")
     secret, processes = settings.smtp_secret, settings.smtp_processes
     memory = settings.smtp_memory_mib

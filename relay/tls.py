@@ -30,11 +30,7 @@ class Certificate:
 
 
 def make_context(certificate: Certificate) -> ssl.SSLContext:
-    """Return a context for TLS 1.2 and 1.3 with forward secrecy. In Linux the key is never on disk.
-
-    Raises:
-        ssl.SSLError: the certificate is invalid or does not belong to the key.
-    """
+    """Return a context for TLS 1.2 and 1.3 with forward secrecy. In Linux no key is on disk."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")
@@ -66,11 +62,7 @@ class TlsRecords:
         self.ended = False
 
     def decrypt(self, octets: bytes) -> bytes:
-        """Continue the handshake with received octets, or return the SMTP octets in them.
-
-        Raises:
-            ssl.SSLError: the octets are not valid TLS, or of an unsupported version.
-        """
+        """Continue the handshake with received octets, or return the SMTP octets in them."""
         self._incoming.write(octets)
         if not self.established:
             try:

@@ -28,11 +28,7 @@ _QUOTAS: Final = {"per day": "Sending quota", "per second": "Sending rate"}
 
 
 def ask_for_quotas(wanted: Mapping[str, int]) -> dict[str, str]:
-    """Ask for higher quotas, `per day` or `per second`; return the state of each request.
-
-    Raises:
-        ServiceError: Service Quotas has no quota of that name.
-    """
+    """Ask for higher quotas, `per day` or `per second`; return the state of each request."""
     quotas: Any = boto3.client("service-quotas")
     pages = quotas.get_paginator("list_service_quotas").paginate(ServiceCode="ses")
     codes = {quota["QuotaName"]: quota["QuotaCode"] for page in pages for quota in page["Quotas"]}

@@ -41,9 +41,6 @@ def stamp(template: str, key: str) -> str:
     settings. The release is a setting of every function, so a new release changes every function.
     It is the version of the API too: whether the API has some of its paths depends on a parameter,
     and a stage shows another API only after a new deployment.
-
-    Raises:
-        ValueError: the template does not contain each placeholder exactly once.
     """
     if template.count(_UNSTAMPED) != _PLACES:
         raise ValueError(f"a template must have {_UNSTAMPED} as RELEASE and as the API's version")
@@ -106,9 +103,6 @@ def prepare(  # noqa: PLR0913  what a change set is made of
 
     The express mode does not wait until a resource works. It undoes no failure unless told to:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-express-mode.html
-
-    Raises:
-        ServiceError: it refuses the template.
     """
     formation = boto3.client("cloudformation")
     mode: dict[str, Any] = {"DeploymentConfig": _EXPRESS} if express else {}

@@ -29,9 +29,6 @@ def agent_settings(
             decision, not a default.
         confirmation: whether somebody must confirm each send; by default somebody must.
         per_day: the most messages that the key sends in a day; by default `DEFAULT_PER_DAY`.
-
-    Raises:
-        ValidationFailed: on `agent-recipient` or `agent-per-day`.
     """
     entries = tuple(dict.fromkeys(map(_entry, recipients)))
     if not 0 < len(entries) <= MAX_ENTRIES:

@@ -42,11 +42,7 @@ class Audit:
     tuning: Tuning = STANDARD
 
     def verify(self, account_id: str) -> AuditReport:
-        """Report whether the ledger is correct.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Report whether the ledger is correct."""
         actual, indexed = self._read(account_id)
         outdated = {
             message_id for message_id, entry in actual.items() if entry != indexed.get(message_id)
@@ -61,12 +57,7 @@ class Audit:
         return AuditReport(messages=len(actual), lagging_messages=len(lagging), wrong_items=wrong)
 
     def rebuild(self, account_id: str) -> AuditReport:
-        """Repair the ledger, index all messages again, and report whether the ledger was correct.
-
-        Raises:
-            ServiceError: `account_not_found`; `service_unavailable` when the ledger
-                changed at the same time.
-        """
+        """Repair the ledger, index all messages again, and report whether it was correct."""
         report = self.verify(account_id)
         actual, indexed = self._read(account_id)
         # Keep a change that the stream delivered after the records were read.

@@ -42,11 +42,7 @@ class AccessRequest:
     has_dmarc: bool
 
     def describe(self) -> str:
-        """Return the text of the request: the operator's part, and what the service does itself.
-
-        Raises:
-            ValidationFailed: the domain is not verified: AWS refuses such requests.
-        """
+        """Return the text of the request: the operator's part, and what the service does itself."""
         domain = self.domain
         if domain.dkim != "SUCCESS":
             message = f"is not verified in SES. First: pillarbox domain verify {domain.name}"

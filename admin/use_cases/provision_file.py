@@ -178,20 +178,12 @@ class _Loader(yaml.SafeLoader):
 
 
 def parse_yaml(source: str) -> object:
-    """Parse the text of a file.
-
-    Raises:
-        YAMLError: it is no YAML.
-    """
+    """Parse the text of a file."""
     return yaml.load(source, _Loader)  # noqa: S506  a safe one
 
 
 def read_provision_file(content: object) -> ProvisionFile:
-    """Return a file that was parsed as YAML, which has types for dates.
-
-    Raises:
-        ValidationFailed: with each wrong field.
-    """
+    """Return a file that was parsed as YAML, which has types for dates."""
     plain = json.loads(json.dumps(content, default=_text_of))
     if not isinstance(plain, dict):
         raise ValidationFailed(FieldError("FILE", "must have version and accounts", "wrong_type"))

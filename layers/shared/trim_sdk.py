@@ -56,10 +56,6 @@ def trim(site: Path, *more: str) -> None:
     Args:
         site: the folder.
         more: services that are kept as they are, whose name in the endpoints is the same.
-
-    Raises:
-        FileNotFoundError: botocore or the data of one of the services is missing.
-        KeyError: a service has no such operation.
     """
     services = SERVICES | {name: name for name in more}
     data = site / "botocore" / "data"

@@ -69,9 +69,6 @@ def check_all(
         sources: the templates.
         sets: the last of them is linted, because it has the most resources.
         show: gets one line for each set.
-
-    Raises:
-        Unreadable: a template cannot be read, or SAM refuses it.
     """
     deployments: list[tuple[ParameterSet, Stack]] = []
     for chosen in sets:

@@ -43,11 +43,7 @@ class Resolver:
         self._held: dict[str, bool] = {}
 
     def holds(self, condition: str) -> bool:
-        """Return whether a named condition is true.
-
-        Raises:
-            Unresolved: the template does not declare it, or it depends on itself.
-        """
+        """Return whether a named condition is true."""
         if condition not in self._held:
             if condition not in self._conditions:
                 raise Unresolved(f"The condition {condition} is not declared.")
@@ -58,11 +54,7 @@ class Resolver:
         return self._held[condition]
 
     def is_true(self, expression: Json) -> bool:
-        """Evaluate an expression of a condition or a rule.
-
-        Raises:
-            Unresolved: the expression has an unknown function.
-        """
+        """Evaluate an expression of a condition or a rule."""
         match expression:
             case {"Condition": str(name)}:
                 return self.holds(name)
@@ -79,11 +71,7 @@ class Resolver:
         raise Unresolved(f"{expression} is not an expression of a condition.")
 
     def resolve(self, part: Json) -> Json:
-        """Return a part of the template without conditions, mappings and known references.
-
-        Raises:
-            Unresolved: it names a condition or a mapping that the template does not declare.
-        """
+        """Return a part of the template without conditions, mappings and known references."""
         match part:
             case {"Ref": str(name)} if name in self._values and part != NO_VALUE:
                 value = self._values[name]

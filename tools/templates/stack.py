@@ -55,11 +55,7 @@ class Stack:
 
 
 def build(sources: Sources, chosen: ParameterSet) -> Stack:
-    """Return the stack of a set of parameters, with its nested stacks.
-
-    Raises:
-        Unreadable: a template cannot be read, or SAM refuses it.
-    """
+    """Return the stack of a set of parameters, with its nested stacks."""
     template = sources.translated(chosen.parameters, chosen.region)
     root = _resolved(ROOT_TEMPLATE, chosen.stack, chosen.region, template, chosen.parameters)
     _add_nested(sources, root)

@@ -25,11 +25,7 @@ class Unreadable(Exception):
 
 
 def load(folder: Path, name: str = ROOT_TEMPLATE) -> Json:
-    """Return a template of a folder, with the files that it includes.
-
-    Raises:
-        Unreadable: a file is missing, or AWS::Include does not support an included one.
-    """
+    """Return a template of a folder, with the files that it includes."""
     try:
         return template.load(folder / name)
     except OSError as error:
@@ -39,11 +35,7 @@ def load(folder: Path, name: str = ROOT_TEMPLATE) -> Json:
 
 
 def translate(source: Json, parameters: Mapping[str, str], region: str) -> Json:
-    """Return a template as SAM translates it for a region.
-
-    Raises:
-        Unreadable: SAM refuses the template.
-    """
+    """Return a template as SAM translates it for a region."""
     source = copy.deepcopy(source)
     for resource in source["Resources"].values():
         for place in resource.get("Properties", {}).keys() & _CODE:
@@ -69,21 +61,13 @@ class Sources:
         self._translated: dict[str, Json] = {}
 
     def read(self, name: str) -> Json:
-        """Return a template as it is written; a caller that changes it changes what is checked.
-
-        Raises:
-            Unreadable: the file, or one that it includes, cannot be read.
-        """
+        """Return a template as it is written; a caller that changes it changes what is checked."""
         if name not in self._texts:
             self._texts[name] = load(self.folder, name)
         return self._texts[name]
 
     def translated(self, parameters: Mapping[str, str], region: str) -> Json:
-        """Return the root template as SAM translates it.
-
-        Raises:
-            Unreadable: the template cannot be read, or SAM refuses it.
-        """
+        """Return the root template as SAM translates it."""
         case = json.dumps([region, *(parameters.get(name) for name in _READ_BY_SAM)])
         if case not in self._translated:
             self._translated[case] = translate(self.read(ROOT_TEMPLATE), parameters, region)

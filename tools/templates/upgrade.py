@@ -64,10 +64,6 @@ def check_from(
         sources: the templates of now.
         sets: the changes are shown for the last of them, which has the most resources.
         show: gets the lines that show the changes.
-
-    Raises:
-        subprocess.CalledProcessError: git does not know the revision.
-        Unreadable: a template cannot be read, or SAM refuses it.
     """
     found: list[tuple[str, Defect]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -85,11 +81,7 @@ def check_from(
 
 
 def extract(revision: str, target: Path, folder: Path = ROOT) -> None:
-    """Write the templates of a revision into a folder.
-
-    Raises:
-        subprocess.CalledProcessError: git does not know the revision.
-    """
+    """Write the templates of a revision into a folder."""
     for name in _git(folder, "ls-tree", "-r", "--name-only", revision, *_FILES).splitlines():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)

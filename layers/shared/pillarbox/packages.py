@@ -25,9 +25,6 @@ def defer_package(name: str, modules: Mapping[str, str] = _NONE) -> None:
         name: the package.
         modules: names that the `__init__` takes from modules of the package, each with its module.
             Such a name loads this module alone.
-
-    Raises:
-        ModuleNotFoundError: there is no such package.
     """
     if name in sys.modules:
         return

@@ -61,11 +61,7 @@ class Setting[T]:
     @overload
     def __get__(self, settings: "Settings", owner: type) -> T: ...
     def __get__(self, settings: "Settings | None", owner: type) -> Self | T:
-        """Return the value, or this row if the class is asked.
-
-        Raises:
-            SettingError: the variable is required and not set, or its text is invalid.
-        """
+        """Return the value, or this row if the class is asked."""
         if settings is None:
             return self
         text = settings.variables.get(self.variable, "").strip() or self.default
@@ -176,11 +172,7 @@ class Settings:
         self.variables = variables
 
     def check(self, place: Place) -> None:
-        """Read every setting that a place sets, so that a program can stop at its start.
-
-        Raises:
-            SettingError: one is missing or invalid.
-        """
+        """Read every setting that a place sets, so that a program can stop at its start."""
         for row in all_settings():
             if place in row.set_by:
                 row.__get__(self, Settings)

@@ -122,11 +122,7 @@ def client_of(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any
 
 
 def in_parallel[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:
-    """Make one call for each argument in parallel. A single call runs without a thread.
-
-    Raises:
-        Exception: the error of the first failed call. The other calls run to their end.
-    """
+    """Make one call for each argument in parallel. A single call runs without a thread."""
     if len(arguments) <= 1:
         return [call(argument) for argument in arguments]
     with ThreadPoolExecutor(min(len(arguments), MAX_PARALLEL)) as pool:
@@ -140,11 +136,7 @@ def code_of(error: ClientError) -> str:
 
 @contextmanager
 def service_errors(service_name: str) -> Iterator[None]:
-    """Raise `service_unavailable` for errors that show that an AWS service is out of reach.
-
-    Raises:
-        Unavailable: it names the service.
-    """
+    """Raise `service_unavailable` for errors that show that an AWS service is out of reach."""
     try:
         yield
     except ClientError as error:
@@ -158,12 +150,7 @@ def service_errors(service_name: str) -> Iterator[None]:
 
 @contextmanager
 def operator_errors(service_name: str) -> Iterator[None]:
-    """Raise `service_unavailable` for every error of an AWS service.
-
-    Raises:
-        ServiceError: `service_unavailable` with AWS's message, such as the permission
-            that the operator does not have.
-    """
+    """Raise `service_unavailable` for every error of an AWS service."""
     try:
         with service_errors(service_name):
             yield

@@ -41,9 +41,6 @@ def run_in_child(
     If the copy ran out of memory, that counts as a death, since this process has no bound. After
     any other exception this process repeats the work, so that the caller gets the exception. The
     work must not use connections, which the copy shares with this process.
-
-    Raises:
-        BuildDied: the copy was killed, exceeded the memory, or took too long.
     """
     limit = _used_memory() + memory
     reader, writer = os.pipe()

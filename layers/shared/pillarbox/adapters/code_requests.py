@@ -51,11 +51,7 @@ def write_request(request: CodeRequest) -> dict[str, Any]:
 
 
 def read_request(event: Mapping[str, Any]) -> CodeRequest:
-    """Read what `write_request` wrote.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is not a request of a version that this worker knows.
-    """
+    """Read what `write_request` wrote."""
     if event["version"] != _VERSION:
         raise ValueError("the request has another version")
     return _REQUEST.read(event)

@@ -145,9 +145,6 @@ class AwsConnection:
     Args:
         endpoint: where to connect.
         limits: how long it may take to open, and each part of a response.
-
-    Raises:
-        BotoCoreError: it did not come about.
     """
 
     def __init__(self, endpoint: Endpoint, limits: CallLimits) -> None:
@@ -181,11 +178,7 @@ class AwsConnection:
             self.close()
 
     def exchange(self, request: bytes) -> Response:
-        """Send a request once, and read the response.
-
-        Raises:
-            BotoCoreError: there is no response; the service may have handled the request.
-        """
+        """Send a request once, and read the response."""
         self._reusable = False
         # A server may respond before it has read all, and close: the response counts.
         with _errors(self._url, _CLOSED, _CLOSED), suppress(BrokenPipeError, ConnectionResetError):
@@ -294,12 +287,7 @@ class DirectClient:
         return call
 
     def _call(self, operation: str, parameters: dict[str, object]) -> dict[str, Any]:
-        """Make a call, with as many tries as botocore's standard mode makes.
-
-        Raises:
-            ClientError: the service refused it.
-            BotoCoreError: there was no response; the call may have taken effect.
-        """
+        """Make a call, with as many tries as botocore's standard mode makes."""
         if operation == _WITH_TOKEN:
             parameters.setdefault("ClientRequestToken", str(uuid4()))
         # Only a binary attribute is no JSON.

@@ -115,11 +115,7 @@ def _check_use(answer: PasskeyAnswer, challenge: bytes, site: Site, public_key: 
 
 
 def _of_own_page(client_data: bytes) -> bytes:
-    """Return client data, if no page inside another site's frame has made it.
-
-    Raises:
-        ValueError: it is of such a page, or is no JSON.
-    """
+    """Return client data, if no page inside another site's frame has made it."""
     if json.loads(client_data).get("crossOrigin"):
         raise ValueError("of a page in another site's frame")
     return client_data
@@ -148,11 +144,7 @@ class LambdaPasskeyNotices:
 
 
 def read_notice(event: Mapping[str, Any]) -> PasskeyNotice:
-    """Read what `LambdaPasskeyNotices` wrote.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is not a notice of a version that this worker knows.
-    """
+    """Read what `LambdaPasskeyNotices` wrote."""
     if event["version"] != _VERSION:
         raise ValueError("the notice has another version")
     return _NOTICE.read(event)

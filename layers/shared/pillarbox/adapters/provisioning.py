@@ -56,12 +56,7 @@ _HOSTS: Final = (".amazonaws.com", ".amazonaws.com.cn")
 
 
 def put_response(url: str, body: bytes) -> None:
-    """Put a response, in several tries.
-
-    Raises:
-        ServiceError: `service_unavailable`: the URL is none of AWS, or no try succeeded. Lambda
-            then makes the whole request again, which finds that most objects exist already.
-    """
+    """Put a response, in several tries."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not (parts.hostname or "").endswith(_HOSTS):
         raise Unavailable("CloudFormation", "The response is for no address of AWS.")

@@ -65,11 +65,7 @@ class Row[T]:
         return written
 
     def read(self, columns: Mapping[str, Any], **more: object) -> T:
-        """Return the object of some columns, with the fields that are not in the table.
-
-        Raises:
-            KeyError, TypeError, ValueError: the columns are not those of such an object.
-        """
+        """Return the object of some columns, with the fields that are not in the table."""
         for field, column in self._columns.items():
             name, codec, absent = column.name, column.codec, column.absent
             if absent is not _REQUIRED and columns.get(name) is None:

@@ -168,11 +168,7 @@ class S3Uploads:
         )
 
     def load(self, account_id: str, file: UploadedFile) -> Attachment:
-        """Return a file with its bytes, whose hash is checked again.
-
-        Raises:
-            PayloadGone: it is not there any more, or has other bytes.
-        """
+        """Return a file with its bytes, whose hash is checked again."""
         try:
             octets: bytes = self._get(account_id, file.upload_id)["octets"]
         except ClientError as error:

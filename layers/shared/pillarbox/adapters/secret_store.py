@@ -40,12 +40,7 @@ class EdgeSecret:
         self._read_at: datetime | None = None
 
     def is_sent(self, given: str) -> bool:
-        """Return whether a request has the secret: what it has in X-Pillarbox-Edge.
-
-        Raises:
-            ServiceError: `service_unavailable`: the secret cannot be read now, and the request has
-                not the one that was read last.
-        """
+        """Return whether a request has the secret: what it has in X-Pillarbox-Edge."""
         if not self._name or not given:
             return False
         now = self._clock()

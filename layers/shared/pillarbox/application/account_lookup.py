@@ -27,11 +27,7 @@ def account_not_found() -> ServiceError:
 
 
 def find_account(records: AccountReader, account_id: str) -> Account:
-    """Read an account.
-
-    Raises:
-        ServiceError: `account_not_found`.
-    """
+    """Read an account."""
     account = records.get(account_id) if is_token(account_id, ACCOUNT_ID_LENGTH) else None
     if account is None:
         raise account_not_found()

@@ -46,11 +46,7 @@ def invalid_api_key() -> ServiceError:
 
 
 def parse_key(text: str) -> ParsedKey:
-    """Parse the text of a key. A malformed key is refused here, without a read.
-
-    Raises:
-        ServiceError: `invalid_api_key`.
-    """
+    """Parse the text of a key. A malformed key is refused here, without a read."""
     account_id = account_of_key(text)
     if account_id is None:
         raise invalid_api_key()
@@ -89,12 +85,7 @@ class KeyCheck:
 def make_principal(
     directory: DirectoryResult, origin: ClientOrigin | None, check: KeyCheck
 ) -> Principal:
-    """Return the principal of a key and an account that were just read.
-
-    Raises:
-        ServiceError: `invalid_api_key`, if one of them is absent or the key does not work;
-            `account_suspended`.
-    """
+    """Return the principal of a key and an account that were just read."""
     key, account = directory.key, directory.account
     if key is None or account is None or not check.works(key, origin):
         raise invalid_api_key()
@@ -114,11 +105,7 @@ class Authentication:
     def authenticate(
         self, key_text: str, scope: str | None = None, *, origin: ClientOrigin | None = None
     ) -> Principal:
-        """Return the principal of a key, and check that it has a scope if one is given.
-
-        Raises:
-            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`.
-        """
+        """Return the principal of a key, and check that it has a scope if one is given."""
         key = parse_key(key_text)
         directory = self._directory.look_up(key.account_id, key_digest=key.digest)
         principal = make_principal(directory, origin, self._check)
@@ -190,11 +177,7 @@ class SenderLookup:
     check: KeyCheck
 
     def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> None:
-        """Refuse a wrong key, or one with too many refusals, before its request is parsed.
-
-        Raises:
-            ServiceError: as `read`; `rate_limit_exceeded`.
-        """
+        """Refuse a wrong key, or one with too many refusals, before its request is parsed."""
         key = parse_key(key_text)
         if key.digest in self.seen.costly:
             principal, directory = self.look_up(key_text, origin=origin)
@@ -208,11 +191,7 @@ class SenderLookup:
             self.read(key_text, origin=origin)
 
     def read(self, key_text: str, *, origin: ClientOrigin | None = None) -> Principal:
-        """Read a key and its account alone, and authorize the principal.
-
-        Raises:
-            ServiceError: `invalid_api_key`, `account_suspended`, or an error of `authorize`.
-        """
+        """Read a key and its account alone, and authorize the principal."""
         key = parse_key(key_text)
         directory = self.directory.look_up(key.account_id, key_digest=key.digest)
         return self._principal(key, origin, directory)
@@ -225,11 +204,7 @@ class SenderLookup:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
     ) -> tuple[Principal, DirectoryResult]:
-        """Read a caller with its quota and the requested records of its account.
-
-        Raises:
-            ServiceError: as `read`.
-        """
+        """Read a caller with its quota and the requested records of its account."""
         key = parse_key(key_text)
         if key.digest not in self.seen.valid:
             self.read(key_text, origin=origin)

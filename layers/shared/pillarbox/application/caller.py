@@ -35,9 +35,6 @@ class CallerLookup:
 
         Key, account and quota are one read; for a key that this process has not seen valid, key
         and account are read before.
-
-        Raises:
-            ServiceError: `invalid_api_key`, `account_suspended`.
         """
         callers = SenderLookup(self.directory, self.seen, lambda _: None, self.check)
         principal, directory = callers.look_up(key_text, origin=origin)

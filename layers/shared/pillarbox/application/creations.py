@@ -49,9 +49,6 @@ class Creations:
             kind: what it is, and of which account.
             name: what is to be unique.
             ids: reads the ids of those with the name.
-
-        Raises:
-            ServiceError: `already_exists`; `service_unavailable`, if another request is at it.
         """
         if known is None:
             yield

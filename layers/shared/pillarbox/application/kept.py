@@ -56,13 +56,7 @@ class ContentReading:
     clock: Clock
 
     def read(self, principal: Principal | MemberPrincipal, message_id: UUID) -> ReadContent:
-        """Return the content of a message.
-
-        Raises:
-            ServiceError: `scope_required`; `rate_limit_exceeded`; `content_not_found`, the same for
-                an unknown message, another account's, and one whose content is not there or not
-                any more.
-        """
+        """Return the content of a message."""
         principal.require(EMAILS_CONTENT)
         account = principal.account
         self.slow_requests.take(account.account_id)

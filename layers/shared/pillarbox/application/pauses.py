@@ -30,19 +30,11 @@ class Pauses:
     records: PauseRecords
 
     def put(self, account_id: str, pause: Pause) -> Account | None:
-        """Store a pause in place of an earlier one of its key; None if there is no such account.
-
-        Raises:
-            ServiceError: `service_unavailable`.
-        """
+        """Store a pause in place of an earlier one of its key; None if there is no such account."""
         return self.change(account_id, lambda account: with_pause(account.pauses, pause))
 
     def remove(self, account_id: str, key: PauseKey) -> Account | None:
-        """Remove the pause of a key, if there is one; None if there is no such account.
-
-        Raises:
-            ServiceError: `service_unavailable`.
-        """
+        """Remove the pause of a key, if there is one; None if there is no such account."""
         return self.change(
             account_id, lambda account: [one for one in account.pauses if one.key != key]
         )
@@ -51,9 +43,6 @@ class Pauses:
         """Change the pauses of an account; the change is repeated if another one gets in between.
 
         Without a difference nothing is written.
-
-        Raises:
-            ServiceError: `service_unavailable`, or an error of the change.
         """
         for _ in range(_TRIES):
             account = self.records.get(account_id)

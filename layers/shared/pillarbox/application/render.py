@@ -32,10 +32,6 @@ def render(
         request_fuel: what the emails of one request share for saved templates.
         base_url: the address of API and dashboard, for the link in test mails.
         sent_at: the time of the send, whose day starter templates show.
-
-    Raises:
-        ValidationFailed: the result is too large or takes too many steps, or a value is
-            missing or has the wrong type.
     """
     if isinstance(body, HtmlBody):
         return body.html

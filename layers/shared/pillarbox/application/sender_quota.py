@@ -22,11 +22,7 @@ class SenderQuota:
     principal: "Principal | MemberPrincipal"
 
     def reserve(self, amount: Amount, now: datetime) -> None:
-        """Count messages, all of them or none.
-
-        Raises:
-            QuotaExceeded: a window of one of the quotas has no room for them.
-        """
+        """Count messages, all of them or none."""
         reserved = []
         try:
             for quota_id, limits in self.principal.quotas:
@@ -45,12 +41,7 @@ class SenderQuota:
 
 
 def check_quotas(principal: Principal, directory: DirectoryResult, now: datetime) -> None:
-    """Refuse a send of an account or a key that has no quota left, before it costs more.
-
-    Raises:
-        QuotaExceeded: a limit of one of them is reached.
-        ServiceError: `rate_limit_exceeded` for too many costly refusals.
-    """
+    """Refuse a send of an account or a key that has no quota left, before it costs more."""
     directory.quota.check(principal.limits, now)
     if limits := principal.own_limits:
         directory.own_quota.check(limits, now)

@@ -25,11 +25,7 @@ class SlowRequests:
     clock: Clock
 
     def take(self, account_id: str) -> None:
-        """Take one of them.
-
-        Raises:
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Take one of them."""
         now = self.clock()
         if not self.count(f"slow#{account_id}", _MINUTE, PER_MINUTE, now):
             message = (

@@ -36,9 +36,6 @@ def to_a_label(domain: str) -> str:
 
     The standard library has the older IDNA 2003, which turns the German sharp s into ss and
     so sends mail to another domain.
-
-    Raises:
-        ValueError: the domain is not valid.
     """
     import idna  # noqa: PLC0415  few addresses need its large tables
 
@@ -46,11 +43,7 @@ def to_a_label(domain: str) -> str:
 
 
 def check_text(field: str, text: str, max_length: int = MAX_NAME) -> None:
-    """Raise if a text is blank, too long, or not safe in a header field.
-
-    Raises:
-        ValidationFailed: on the field.
-    """
+    """Raise if a text is blank, too long, or not safe in a header field."""
     if not text.strip():
         raise ValidationFailed(FieldError(field, "must not be empty", "too_short"))
     if len(text) > max_length:
@@ -62,11 +55,7 @@ def check_text(field: str, text: str, max_length: int = MAX_NAME) -> None:
 
 
 def check_limits(limits: Limits) -> None:
-    """Raise if a limit is out of range. 0 is valid: the account cannot send.
-
-    Raises:
-        ValidationFailed: with all errors.
-    """
+    """Raise if a limit is out of range. 0 is valid: the account cannot send."""
     fields = {
         "perMinute": limits.per_minute,
         "perDay": limits.per_day,
@@ -83,11 +72,7 @@ def check_limits(limits: Limits) -> None:
 
 
 def normalize_address(text: str, field: str = "address") -> str:
-    """Return the normalized form of an address, with its domain in lower-case A-labels.
-
-    Raises:
-        ValidationFailed: on the field.
-    """
+    """Return the normalized form of an address, with its domain in lower-case A-labels."""
     try:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
@@ -98,9 +83,6 @@ def parse_sender(text: str) -> tuple[str | None, str]:
     """Split `Name <address>` or a bare address (RFC 5322 section 3.4); normalize the address.
 
     The name needs no quotes.
-
-    Raises:
-        AddressSyntaxError: it is neither, or the name is too long.
     """
     if not text.rstrip().endswith(">"):
         return None, parse_address(text, to_a_label)
@@ -118,22 +100,14 @@ def parse_sender(text: str) -> tuple[str | None, str]:
 
 
 def normalize_sender(text: str) -> str:
-    """Return the normalized form of a sender address; refuse a misleading domain.
-
-    Raises:
-        ValidationFailed: on `address`.
-    """
+    """Return the normalized form of a sender address; refuse a misleading domain."""
     address = normalize_address(text)
     _check_scripts("address", domain_of(address))
     return address
 
 
 def normalize_domain(text: str, field: str = "domain") -> str:
-    """Return the normalized form of a domain, in lower-case A-labels; refuse a misleading one.
-
-    Raises:
-        ValidationFailed: on the field.
-    """
+    """Return the normalized form of a domain, in lower-case A-labels; refuse a misleading one."""
     try:
         domain = domain_of(parse_address(f"postmaster@{text}", to_a_label))
     except AddressSyntaxError as error:

@@ -47,11 +47,7 @@ class WaitingMail:
         self.arrange([message for message, _ in mails])
 
     def arrange(self, messages: Iterable[Message]) -> None:
-        """Let a job of each message come when its schedule says.
-
-        Raises:
-            Unavailable: this took so long that the timer may have read the minute of a job before.
-        """
+        """Let a job of each message come when its schedule says."""
         began = self.monotonic()
         now, soon, later = self.clock(), list[Job](), list[Job]()
         for message in messages:

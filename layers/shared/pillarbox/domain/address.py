@@ -41,9 +41,6 @@ def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
         text: the address as the caller sent it.
         to_a_label: converts an internationalised domain to A-labels (IDNA), or
             raises ValueError.
-
-    Raises:
-        AddressSyntaxError: with a reason in plain words.
     """
     try:
         return _parse(text, to_a_label)

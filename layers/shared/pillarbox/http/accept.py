@@ -45,9 +45,6 @@ def accept[Request, Accepted](
     """Authenticate the key, read the body, submit it, and reply as `write` says.
 
     The key comes before the use case, so that nothing is made for a request without one.
-
-    Raises:
-        ServiceError: what the use case and `read` raise.
     """
     origin = request_origin(event)
     use_case.authenticate(key_text, origin=origin)

@@ -16,11 +16,7 @@ def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchReque
 
 
 def parse_batch(body: Json) -> BatchRequest:
-    """Parse a batch from JSON; the error of a message takes its place.
-
-    Raises:
-        ValidationFailed: it does not have the documented shape.
-    """
+    """Parse a batch from JSON; the error of a message takes its place."""
     messages = body.get("messages") if isinstance(body, dict) else None
     if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
         return BatchRequest(body_hash="", count=len(messages), items=())

@@ -27,22 +27,14 @@ def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest
 
 
 def read_render_values(event: APIGatewayProxyEvent) -> RenderValues:
-    """Read the body of a preview (contract 4.7); it is optional.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
+    """Read the body of a preview (contract 4.7); it is optional."""
     if not raw_body(event):
         return RenderValues()
     return parse_render_values(read_json(event))
 
 
 def parse_render_values(value: Json) -> RenderValues:
-    """Parse the values of a preview from JSON.
-
-    Raises:
-        ValidationFailed: it does not have the documented shape.
-    """
+    """Parse the values of a preview from JSON."""
     body = validate(RenderStarterRequest, value)
     return RenderValues(
         variables=body.variables or {}, brand_name=body.brand_name, logo_url=body.logo_url
@@ -71,11 +63,7 @@ def read_keyed[T](
 
 
 def parse_send(body: Json) -> SendRequest:
-    """Parse a send from JSON.
-
-    Raises:
-        ValidationFailed: it does not have the documented shape.
-    """
+    """Parse a send from JSON."""
     if isinstance(body, list):
         hint = "must be an object: several emails go to POST /api/v1/emails/batch"
         raise ValidationFailed(FieldError("", hint, "wrong_type"))

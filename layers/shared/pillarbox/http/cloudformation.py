@@ -116,11 +116,7 @@ class KeyProperties(KeyFields):
 
 
 def read_properties[P: WireModel](shape: type[P], properties: Properties) -> P:
-    """Return the properties of a resource, which CloudFormation has as texts.
-
-    Raises:
-        ValidationFailed: with each that is missing, unknown or wrong.
-    """
+    """Return the properties of a resource, which CloudFormation has as texts."""
     given = {name: value for name, value in properties.items() if name not in _OF_CLOUDFORMATION}
     try:
         return validate(shape, _in_camel_case(given), strict=False)
@@ -185,11 +181,7 @@ class ResourceTarget(ManagedAccount):
     note_id: Callable[[str, bool], None]
 
     def find(self, kind: Kind, title: str) -> dict[str, Any] | None:
-        """Return the object of a title; a new resource refuses it.
-
-        Raises:
-            ValidationFailed: on the property that names it.
-        """
+        """Return the object of a title; a new resource refuses it."""
         found = next((one for one in self.items(kind) if one[kind.title] == title), None)
         if found is not None and not self.may_take:
             raise _exists("Name" if kind is DOMAIN else _pascal(kind.title))
@@ -509,11 +501,7 @@ class TimedApi:
     pause: Callable[[float], None]
 
     def call(self, method: str, path: str, body: object = None, **more: Any) -> Any:  # noqa: ANN401  as the protocol
-        """Make a call, again for two minutes if the service is busy.
-
-        Raises:
-            TimeIsUp: it may not end in time.
-        """
+        """Make a call, again for two minutes if the service is busy."""
         for left in reversed(range(_TRIES)):
             if self.seconds_left() < RESERVE:
                 raise TimeIsUp
@@ -565,11 +553,7 @@ class ResourceProvider:
         return work.response("FAILED", outcome, Reason=reason[:_MAX_REASON])
 
     def pause(self, seconds: float) -> None:
-        """Wait.
-
-        Raises:
-            TimeIsUp: there is not so much time.
-        """
+        """Wait."""
         if self.seconds_left() < RESERVE + seconds:
             raise TimeIsUp
         self.sleep(seconds)

@@ -53,11 +53,7 @@ class Fields:
         return frozenset({*self.carried, *self.settled, *self.refused})
 
     def translate(self, body: Json) -> dict[str, Json]:
-        """Return an object with our names for what is carried.
-
-        Raises:
-            ValidationFailed: it is no object, or has fields that are not carried.
-        """
+        """Return an object with our names for what is carried."""
         if not isinstance(body, dict):
             raise ValidationFailed(FieldError("", "must be an object", "wrong_type"))
         if self.any_case:
@@ -100,9 +96,6 @@ def named_values(field: str, items: Sequence[Json], pair: Fields) -> dict[str, J
         field: the list's name.
         items: each has two fields, for which `pair` has our names `name` and `value`.
         pair: their names.
-
-    Raises:
-        ValidationFailed: an item is no such object, or a name occurs twice.
     """
     values: dict[str, Json] = {}
     for position, item in enumerate(items):
@@ -132,10 +125,6 @@ def split_names(field: str, entries: Sequence[Json]) -> tuple[list[Json], dict[s
     """Return recipients as bare addresses, and the names by address that some of them have.
 
     More entries than an email may have are returned as they are, and refused later.
-
-    Raises:
-        ValidationFailed: on the field: an entry is no name and one address, or the name is not safe
-            in a header field or shows nothing, which encoded-words can hide.
     """
     bare, names = list[Json](), dict[str, str]()
     for position, entry in enumerate(entries):
@@ -160,11 +149,7 @@ def split_names(field: str, entries: Sequence[Json]) -> tuple[list[Json], dict[s
 
 
 def reply_mailboxes(field: str, entries: Sequence[Json]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return who gets replies as normalized addresses, and the names by address.
-
-    Raises:
-        ValidationFailed: on the field: there are too many, or an entry is not a mailbox.
-    """
+    """Return who gets replies as normalized addresses, and the names by address."""
     if len(entries) > MAX_RECIPIENTS:
         message = f"must not have more than {MAX_RECIPIENTS} addresses"
         raise ValidationFailed(FieldError(field, message, "too_long"))
@@ -202,9 +187,6 @@ def translated_send(
         body: what the client sent.
         names: those of recipients, by address.
         replies: the client's field for who gets replies, and its entries.
-
-    Raises:
-        ValidationFailed: a field is wrong.
     """
     request = parse_send({**ours, **_headers(ours)})
     reply_to, reply_names = reply_mailboxes(*replies)

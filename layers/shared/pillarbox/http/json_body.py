@@ -62,9 +62,6 @@ def parse_json(raw: bytes) -> Json:
     4,300 digits, lone surrogates, a byte order mark, more than 32 levels, too many values, and
     too many digits in long integers.
     A number with more digits than a double holds becomes a `RoundedNumber`.
-
-    Raises:
-        ValidationFailed: with one error on the whole body (field "").
     """
     if _has_too_many_values(raw):
         _refuse_values()

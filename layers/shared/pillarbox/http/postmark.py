@@ -84,12 +84,7 @@ _BETWEEN_COMMAS: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|[^",])++')
 
 
 def read_server_token(event: APIGatewayProxyEvent) -> str:
-    """Return the API key in X-Postmark-Server-Token.
-
-    Raises:
-        ServiceError: `missing_api_key`.
-        ValidationFailed: the request names another account.
-    """
+    """Return the API key in X-Postmark-Server-Token."""
     refuse_account(event)
     tokens = header_values(event, _TOKEN)
     if len(tokens) != 1 or not tokens[0]:
@@ -118,11 +113,7 @@ def read_postmark_batch(event: APIGatewayProxyEvent, fields: Fields) -> ParsedSe
 
 
 def _parse_email(body: Json, fields: Fields) -> SendRequest:
-    """Translate one email, and validate it as the contract's.
-
-    Raises:
-        ValidationFailed: a field is unknown, refused or wrong.
-    """
+    """Translate one email, and validate it as the contract's."""
     ours = fields.translate(body)
     needed = _NEEDED if fields is EMAIL else _NEEDED[:2]
     if missing := [name for name in needed if fields.carried[name] not in ours]:

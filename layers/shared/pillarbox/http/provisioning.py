@@ -220,11 +220,7 @@ class ManagedAccount:
         return items if self.account_id is None else [*self.call("GET", path)["items"]]
 
     def add(self, kind: Kind, body: object, beside: Iterable[str] = ()) -> Any:  # noqa: ANN401  JSON
-        """Create an object, beside no others of its name but those with these ids.
-
-        Raises:
-            RefusedCall: `already_exists`.
-        """
+        """Create an object, beside no others of its name but those with these ids."""
         known = ",".join(beside)
         match = {"If_Match": known} if known else {"If_None_Match": "*"}
         return self.call("POST", kind.path, body, **match)

@@ -125,12 +125,7 @@ class VersionsQuery(WireModel):
 
 
 def read_query[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:
-    """Read the parameters of a query string into a wire model.
-
-    Raises:
-        ValidationFailed: with all errors: unknown parameters, repeated parameters,
-            malformed values.
-    """
+    """Read the parameters of a query string into a wire model."""
     parameters = event.raw_event.get("multiValueQueryStringParameters") or {}
     errors = [
         FieldError(cut(name, MAX_NAME), "must be given once", "repeated")

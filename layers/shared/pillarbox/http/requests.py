@@ -37,11 +37,7 @@ _DEFAULT_AGENTS: Final = re.compile(r"python-urllib/|$", re.IGNORECASE | re.ASCI
 
 
 def check_agent(event: APIGatewayProxyEvent) -> None:
-    """Accept a User-Agent that names an application (contract section 5).
-
-    Raises:
-        ServiceError: `client_blocked`.
-    """
+    """Accept a User-Agent that names an application (contract section 5)."""
     agents = header_values(event, "user-agent") or [""]
     if any(_DEFAULT_AGENTS.match(agent) for agent in agents):
         raise ServiceError(
@@ -50,22 +46,13 @@ def check_agent(event: APIGatewayProxyEvent) -> None:
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
-    """Return the text of the API key (contract section 5), for a request to its own account.
-
-    Raises:
-        ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
-        ValidationFailed: the request names another account.
-    """
+    """Return the text of the API key (contract section 5), for a request to its own account."""
     refuse_account(event)
     return _read_key(event)
 
 
 def refuse_account(event: APIGatewayProxyEvent) -> None:
-    """Accept a request that names no account.
-
-    Raises:
-        ValidationFailed: it names one.
-    """
+    """Accept a request that names no account."""
     if header_values(event, _ACCOUNT):
         message = "only routes that manage an account take it"
         raise ValidationFailed(FieldError("X-Account", message, "invalid_header"))
@@ -97,11 +84,7 @@ def read_credential(
     event: APIGatewayProxyEvent,
     read_key: Callable[[APIGatewayProxyEvent], str] = read_api_key,
 ) -> "str | SessionToken":
-    """Return the text of the API key or, without a key, the session in Authorization.
-
-    Raises:
-        ServiceError: `missing_api_key`, `invalid_api_key`, `invalid_session`.
-    """
+    """Return the text of the API key or, without a key, the session in Authorization."""
     tokens = [] if header_values(event, "x-api-key") else bearer_tokens(event)
     if tokens:
         from pillarbox.domain.sign_in.session import (  # noqa: PLC0415  a send has a key and no session
@@ -115,11 +98,7 @@ def read_credential(
 
 
 def read_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
-    """Return who calls a route that manages an account, for which account, and what for.
-
-    Raises:
-        ServiceError: `missing_api_key`, `invalid_api_key`, `invalid_session`.
-    """
+    """Return who calls a route that manages an account, for which account, and what for."""
     return caller_request(event, read_credential(event, _read_key))
 
 
@@ -152,20 +131,12 @@ def bearer_tokens(event: APIGatewayProxyEvent) -> list[str]:
 
 
 def parse_api_key(event: APIGatewayProxyEvent) -> ParsedKey:
-    """Return the API key if it has the right form; only the directory knows whether it exists.
-
-    Raises:
-        ServiceError: `missing_api_key`, `invalid_api_key`.
-    """
+    """Return the API key if it has the right form; only the directory knows whether it exists."""
     return parse_key(read_api_key(event))
 
 
 def read_uuid(text: str, field: str) -> UUID:
-    """Parse a path parameter that is a UUID.
-
-    Raises:
-        ValidationFailed: it is not a UUID.
-    """
+    """Parse a path parameter that is a UUID."""
     if not is_uuid(text):
         raise ValidationFailed(FieldError(field, NOT_A_UUID, "invalid_uuid"))
     return UUID(text)
@@ -183,20 +154,12 @@ def read_known(event: APIGatewayProxyEvent) -> list[str] | None:
 
 
 def idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
-    """Return the digest, in hex, of route and Idempotency-Key (contract 4.11); None without a key.
-
-    Raises:
-        ValidationFailed: the key does not have the documented form.
-    """
+    """Return the hex digest of route and Idempotency-Key (contract 4.11); None without a key."""
     return idempotency.idempotency_digest(route, header_values(event, "idempotency-key"))
 
 
 def read_json(event: APIGatewayProxyEvent) -> Json:
-    """Parse the body as JSON.
-
-    Raises:
-        ValidationFailed: it is not JSON, or it is compressed.
-    """
+    """Parse the body as JSON."""
     encodings = [value.strip().lower() for value in header_values(event, "content-encoding")]
     if any(encoding not in {"", "identity"} for encoding in encodings):
         raise ValidationFailed(

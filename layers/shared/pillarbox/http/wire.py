@@ -313,11 +313,7 @@ _TYPES: Final[Mapping[str, str]] = {
 
 
 def validate[M: WireModel](shape: type[M], value: Json, *, strict: bool | None = None) -> M:
-    """Validate a JSON value against a wire model; without `strict` texts may be numbers.
-
-    Raises:
-        ValidationFailed: with the first `MAX_FAULTS` errors and the number of the others.
-    """
+    """Validate a JSON value against a wire model; without `strict` texts may be numbers."""
     try:
         valid: M = shape.validator().validate_python(value, strict=strict)
     except ValidationError as error:
@@ -330,11 +326,7 @@ def validate[M: WireModel](shape: type[M], value: Json, *, strict: bool | None =
 
 
 def read_body[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:
-    """Read the body of a request, which has the shape of a wire model.
-
-    Raises:
-        ValidationFailed: it is no JSON, or not of the documented shape.
-    """
+    """Read the body of a request, which has the shape of a wire model."""
     return validate(shape, read_json(event))
 
 

@@ -84,11 +84,6 @@ def build(mail: OutgoingMail) -> bytes:
     """Return the message in ASCII with CRLF line ends.
 
     The same mail always gives the same bytes.
-
-    Raises:
-        ValueError: a value is not valid in a header field (such as a control
-            character, or an address that is not one addr-spec), the date has no
-            time zone, or a text is not Unicode.
     """
     message = io.BytesIO()
     message.writelines(_message(mail))

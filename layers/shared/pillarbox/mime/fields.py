@@ -237,11 +237,7 @@ class Field:
 
 
 def read_header(octets: bytes | bytearray, start: int, end: int) -> tuple[list[Field], int]:
-    """Return the fields of a header section, and the position of the body.
-
-    Raises:
-        ValidationFailed: `bad_header`.
-    """
+    """Return the fields of a header section, and the position of the body."""
     fields: list[Field] = []
     position, limit = start, min(end, start + MAX_HEADER)
     while not octets.startswith(b"\r\n", position, end):
@@ -263,11 +259,7 @@ def read_header(octets: bytes | bytearray, start: int, end: int) -> tuple[list[F
 
 
 def check_repeats(fields: Iterable[Field], single: frozenset[bytes], code: str) -> None:
-    """Raise if one of these fields occurs twice.
-
-    Raises:
-        ValidationFailed: with the name of the first such field and the code.
-    """
+    """Raise if one of these fields occurs twice."""
     by_name = {entry.name: entry for entry in fields if entry.name in single}
     counts = Counter(entry.name for entry in fields if entry.name in single)
     for name, count in counts.items():

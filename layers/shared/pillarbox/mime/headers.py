@@ -59,11 +59,7 @@ def field(name: str, words: Iterable[str]) -> bytes:
 
 
 def addr_spec(address: str) -> str:
-    """Return the address if it is one bare addr-spec.
-
-    Raises:
-        ValueError: it is something else, such as a list or a quoted local part.
-    """
+    """Return the address if it is one bare addr-spec."""
     if len(address) > _MAX_ADDR_SPEC or not _ADDR_SPEC.fullmatch(address):
         raise ValueError("not one bare addr-spec")
     return address

@@ -96,12 +96,7 @@ class StructuredValue:
         return next(iter(self.parameters.get(parameter, ())), b"")
 
     def boundary(self) -> bytes:
-        """Return the boundary of a multipart type.
-
-        Raises:
-            ValidationFailed: `bad_mime`: there is none, it is folded, or it has a form of RFC
-                2231, which few programs read here.
-        """
+        """Return the boundary of a multipart type."""
         boundary = self.text(b"boundary")
         extended = any(name.startswith(b"boundary*") for name in self.parameters)
         if extended or not _BOUNDARY.fullmatch(boundary):
@@ -111,11 +106,7 @@ class StructuredValue:
         return boundary
 
     def names(self, parameter: bytes) -> tuple[str, ...]:
-        """Return what different programs read as the file name: each form of the parameter.
-
-        Raises:
-            ValidationFailed: `bad_mime`: a form is incomplete or cannot be decoded.
-        """
+        """Return what different programs read as the file name: each form of the parameter."""
         found = [
             *(name for text in self.parameters.get(parameter, ()) for name in _decode_words(text)),
             *self._extended(parameter),
@@ -150,20 +141,12 @@ class StructuredValue:
 
 
 def read_type(value: bytes) -> StructuredValue:
-    """Read a Content-Type (RFC 2045 section 5.1), which may be folded.
-
-    Raises:
-        ValidationFailed: `bad_mime`.
-    """
+    """Read a Content-Type (RFC 2045 section 5.1), which may be folded."""
     return _read(_TYPE, value, "Content-Type", "is not of the form type/subtype")
 
 
 def read_disposition(value: bytes) -> StructuredValue:
-    """Read a Content-Disposition (RFC 2183), which may be folded.
-
-    Raises:
-        ValidationFailed: `bad_mime`.
-    """
+    """Read a Content-Disposition (RFC 2183), which may be folded."""
     return _read(_DISPOSITION, value, "Content-Disposition", "is not a valid disposition")
 
 
@@ -302,11 +285,7 @@ class MimePart:
 
 
 def read_encoding(value: bytes) -> bytes:
-    """Return the encoding that a field names, in lower case.
-
-    Raises:
-        ValidationFailed: `bad_mime`.
-    """
+    """Return the encoding that a field names, in lower case."""
     match = _WRITTEN.fullmatch(value.lower())
     if match is None:
         raise bad_message("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
@@ -318,9 +297,6 @@ def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
 
     RFC 2045 section 6.8 lets them skip characters that are not base64, or report an error, and
     some stop at the first padding. So only white space may be among base64, and padding at its end.
-
-    Raises:
-        ValidationFailed: `bad_mime`.
     """
     if part.encoding != b"base64":
         return
@@ -336,11 +312,7 @@ def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
 
 
 def check_charset(charset: bytes) -> None:
-    """Raise if a text has a character set that nothing can decode; SES refuses such an email.
-
-    Raises:
-        ValidationFailed: `bad_mime`.
-    """
+    """Raise if a text has a character set that nothing can decode; SES refuses such an email."""
     name = charset.decode("latin-1").lower()
     if is_charset(name):
         return
@@ -462,13 +434,7 @@ class MessageStructure:
 
 
 def parse(octets: bytes | bytearray) -> MessageStructure:
-    """Parse a message in which every line ends with CR LF.
-
-    Raises:
-        ValidationFailed: the header is invalid or too large (`bad_header`), the
-            message is in a loop (`mail_loop`), or its structure is ambiguous, too
-            deep or too wide (`bad_mime`). A fault in a part names the part.
-    """
+    """Parse a message in which every line ends with CR LF."""
     fields, body = read_header(octets, 0, len(octets))
     if sum(entry.name == b"received" for entry in fields) > MAX_RECEIVED:
         raise bad_message(

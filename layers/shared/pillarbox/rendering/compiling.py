@@ -166,9 +166,6 @@ def check_css(
         masked: the template.
         styles: where each style sheet is in the masked text, and its text there.
         pieces: the markup into which the rules are copied.
-
-    Raises:
-        ValidationFailed: on `html`.
     """
     elements = _Elements(pieces)
     octets = steps = 0
@@ -191,11 +188,7 @@ def check_css(
 
 
 def check_components(masked: MaskedTemplate, pieces: Sequence[Piece]) -> None:
-    """Refuse MJML whose components and attributes would make too much HTML.
-
-    Raises:
-        ValidationFailed: on `html`.
-    """
+    """Refuse MJML whose components and attributes would make too much HTML."""
     defaults = _defaults(masked, pieces)
     octets = 0
     largest = (0, 0, "")
@@ -330,11 +323,7 @@ def needs_compiler(kind: SourceKind, source: str) -> bool:
 
 @as_source_errors
 def compile_source(kind: SourceKind, source: str) -> tuple[str, list[Problem]]:
-    """Return the HTML of a source that `check_template` allows, and warnings.
-
-    Raises:
-        ValidationFailed: on `html`.
-    """
+    """Return the HTML of a source that `check_template` allows, and warnings."""
     check_source_size(source)
     if not needs_compiler(kind, source):
         return source, []

@@ -42,11 +42,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def check_accent(text: str) -> str:
-    """Return an accent colour in lower case, if it is visible in both schemes.
-
-    Raises:
-        ValidationFailed: on `accent`; the message names a similar colour that would do.
-    """
+    """Return an accent colour in lower case, if it is visible in both schemes."""
     if not re.fullmatch("#[0-9a-fA-F]{6}", text):
         raise ValidationFailed(
             FieldError("accent", "must be a colour such as #0a7d5a", "invalid_colour")

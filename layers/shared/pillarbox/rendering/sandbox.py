@@ -124,12 +124,7 @@ class MailEnvironment(ImmutableSandboxedEnvironment):
 
 
 def render_bounded(template: Template, values: Mapping[str, object]) -> str:
-    """Render a template piece by piece, and stop as soon as the result is too large.
-
-    Raises:
-        RenderTooLarge: the result is larger than `MAX_BYTES`.
-        jinja2.UndefinedError: a value is missing.
-    """
+    """Render a template piece by piece, and stop as soon as the result is too large."""
     room = MAX_BYTES
     pieces: list[str] = []
     for piece in template.generate(values):
@@ -219,11 +214,7 @@ def _plain_references(field: str, text: str) -> tuple[str, ...]:
 
 
 def compile_saved(html: str) -> SavedProgram:
-    """Check a body and compile it. Its tokens and fuel were checked when it was saved.
-
-    Raises:
-        ValidationFailed: on `html`.
-    """
+    """Check a body and compile it. Its tokens and fuel were checked when it was saved."""
     tree = _parse(html)
     _Checker().check_body(tree.body, depth=0)
     size = _size(tree.body)
@@ -546,10 +537,6 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
         slug: the starter's slug.
         values: a value for each variable (see `rendering.values`); optional ones may be left out.
         branding: the content of the header and footer.
-
-    Raises:
-        ServiceError: `template_not_found`.
-        RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
     starter = get_starter(slug)
     return render_bounded(
@@ -580,12 +567,6 @@ def render_saved(
         html: the template.
         values: the values of its variables.
         request_fuel: what the emails of one request share.
-
-    Raises:
-        ValidationFailed: the template is not allowed, or a value is missing or has
-            the wrong type.
-        OutOfFuel: rendering takes too many steps.
-        RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
     request_fuel = request_fuel or RequestFuel()
     request_fuel.check()

@@ -45,11 +45,7 @@ class Fuel:
     left: int = MAX_FUEL
 
     def burn(self, units: int) -> None:
-        """Charge some work before it is done.
-
-        Raises:
-            OutOfFuel: not enough is left.
-        """
+        """Charge some work before it is done."""
         self.left -= units
         if self.left < 0:
             message = "make the template take too long to render"
@@ -64,11 +60,7 @@ class RequestFuel:
     _compiled: set[str] = field(default_factory=set)
 
     def check(self) -> None:
-        """Check that another email may be rendered.
-
-        Raises:
-            OutOfFuel: the emails before it have used everything.
-        """
+        """Check that another email may be rendered."""
         if self.left < 0:
             message = (
                 "make the emails of this request take too long to render: send fewer at a time."
@@ -138,11 +130,7 @@ def missing_values(required: Iterable[str], values: Mapping[str, Json]) -> tuple
 
 
 def check_values(required: Iterable[str], values: Mapping[str, Json], prefix: str = "") -> None:
-    """Check that each required path has a value.
-
-    Raises:
-        ValidationFailed: on the paths without one, each after the prefix.
-    """
+    """Check that each required path has a value."""
     if missing := missing_values(required, values):
         raise ValidationFailed(
             *(FieldError(f"{prefix}{path}", MISSING_VALUE, "missing_variable") for path in missing)

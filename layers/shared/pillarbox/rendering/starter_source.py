@@ -20,9 +20,6 @@ def starter_source(starter: StarterTemplate, brand: Brand, contact: str | None) 
 
     Each variable has a reference to itself as its value. Words that depend on a value, such as
     "tomorrow", are therefore general: "in {{ days_left }} days".
-
-    Raises:
-        ServiceError: `template_not_found`.
     """
     values: dict[str, str] = {
         variable.name: Markup("{{ %s }}") % variable.name for variable in starter.variables

@@ -55,11 +55,7 @@ def find_starter(slug: str) -> StarterTemplate | None:
 
 
 def get_starter(slug: str) -> StarterTemplate:
-    """Return the starter with this slug.
-
-    Raises:
-        ServiceError: `template_not_found`; the message names the closest slug and all others.
-    """
+    """Return the starter with this slug."""
     if slug in SLUGS:
         return _read(slug)
     import difflib  # noqa: PLC0415  few requests need it

@@ -12,10 +12,6 @@ def check_template(subject: str, html: str, text: str | None = None) -> Template
     The body may contain `{{ path }}`, the filters capitalize, default, lower, trim
     and upper, `if`, and `for` that is not nested. Subject and text part may contain only
     plain references.
-
-    Raises:
-        ValidationFailed: on `subject`, `html` or `text`, with the code `template_syntax`,
-            `not_allowed` or `too_large`.
     """
     from pillarbox.rendering.sandbox import check  # noqa: PLC0415  imports jinja2
 

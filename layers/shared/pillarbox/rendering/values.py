@@ -55,12 +55,6 @@ def starter_values(
         brand: the brand of the email, with the name that it shows.
         contact: the address for replies: `replyTo`, or the sender's address.
         now: the time of the send.
-
-    Raises:
-        ValidationFailed: with every required variable that is missing
-            (`missing_variable`), every value of the wrong kind (`invalid_type`,
-            `invalid_url`), and every name that the starter does not have and that
-            may mean a variable without a value (`unknown_variable`).
     """
     fallbacks: dict[str, Json] = {
         **brand_values(starter, brand, contact),
@@ -124,30 +118,19 @@ def values_or_samples(
         starter: the template to fill.
         variables: the request's `variables`.
         company: what fills optional variables (see `brand_values`).
-
-    Raises:
-        ValidationFailed: with every value of the wrong kind.
     """
     samples = {variable.name: variable.sample for variable in starter.variables}
     return _complete(starter, variables, {**(company or {}), **samples}, [])
 
 
 def check_link(field: str, kind: VariableKind, text: str) -> None:
-    """Check that a text is a web address or a contact, as `kind` says.
-
-    Raises:
-        ValidationFailed: on the field.
-    """
+    """Check that a text is a web address or a contact, as `kind` says."""
     if fault := _fault(kind, text):
         raise ValidationFailed(FieldError(field, *fault))
 
 
 def check_logo_url(url: str) -> None:
-    """Check that the URL of a logo is https: with a host. The service never fetches it.
-
-    Raises:
-        ValidationFailed: on `logoUrl`.
-    """
+    """Check that the URL of a logo is https: with a host. The service never fetches it."""
     if not _is_url(url, frozenset({"https"})):
         raise ValidationFailed(
             FieldError("logoUrl", "must be an https: URL with a host", "invalid_url")

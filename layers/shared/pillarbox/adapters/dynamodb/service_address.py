@@ -27,11 +27,7 @@ class DynamoServiceAddress:
         self._read_at: datetime | None = None
 
     def read(self) -> str:
-        """Return the address of API and dashboard, without /api/v1.
-
-        Raises:
-            ServiceError: `service_unavailable`: no deployment has stored the address yet.
-        """
+        """Return the address of API and dashboard, without /api/v1."""
         now = self._clock()
         if self._read_at is None or now - self._read_at >= _REMEMBERED:
             url = self.stored()

@@ -121,11 +121,7 @@ class DynamoTemplateVersions(Store):
 
 
 def version_item(version: TemplateVersion) -> Item:
-    """Write a version.
-
-    Raises:
-        ValidationFailed: on `html`, if source and HTML do not fit into an item.
-    """
+    """Write a version."""
     return keys.template_version(
         version.account_id, UUID(version.template_id), version.version
     ) | to_item(_attributes(_VERSION, version, version.html))

@@ -74,9 +74,6 @@ def read_provider_event(text: str) -> ProviderEvent | TenantChange | None:
 
     An event that EventBridge could not queue is in the dead-letter queue with its envelope. An
     event about a tenant always has it.
-
-    Raises:
-        UnreadableEvent: the text is not such a record, or is one of an unknown type.
     """
     kind = "no record"
     try:
@@ -300,12 +297,7 @@ def _address_of(address: str | None) -> str:
 
 
 def _text(value: str) -> str:
-    """Return a text that can be stored.
-
-    Raises:
-        AttributeError: it is no text.
-        UnicodeEncodeError: it has lone surrogates.
-    """
+    """Return a text that can be stored."""
     value.encode()
     return value
 

@@ -44,11 +44,7 @@ def send_batch(
 def send_all(
     sqs: "SQSClient", queue_url: str, entries: Iterable["SendMessageBatchRequestEntryTypeDef"]
 ) -> None:
-    """Send small messages, ten in one request and several requests at the same time.
-
-    Raises:
-        Unavailable: SQS did not accept all of them.
-    """
+    """Send small messages, ten in one request and several requests at the same time."""
 
     def send(batch: Sequence["SendMessageBatchRequestEntryTypeDef"]) -> None:
         if failures := send_batch(sqs, queue_url, batch):

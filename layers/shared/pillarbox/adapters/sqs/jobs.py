@@ -158,11 +158,7 @@ def _job_json(job: Job, version: int) -> dict[str, object]:
 
 
 def read_job(text: str) -> Job:
-    """Read what `write_job` or `write_result` wrote.
-
-    Raises:
-        UnreadableJob: the text is not a job of a version that this worker knows.
-    """
+    """Read what `write_job` or `write_result` wrote."""
     try:
         body = json.loads(text)
     except ValueError as error:
@@ -367,11 +363,7 @@ class SqsJobs:
         return write_job(job, version, spool_key=key)
 
     def read(self, text: str) -> Job:
-        """Read the job in a message of the queue.
-
-        Raises:
-            UnreadableJob: the text is not a job of a version that this worker knows.
-        """
+        """Read the job in a message of the queue."""
         return read_job(text)
 
     def load(self, job: Job) -> Mail:

@@ -43,11 +43,7 @@ class SqsSweepTasks(SqsQueue):
         return count
 
     def read(self, text: str) -> SweepTask:
-        """Read the task in a message of the queue.
-
-        Raises:
-            KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
-        """
+        """Read the task in a message of the queue."""
         return read_task(text)
 
 
@@ -67,11 +63,7 @@ def write_task(task: SweepTask) -> str:
 
 
 def read_task(text: str) -> SweepTask:
-    """Read what `write_task` wrote.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
-    """
+    """Read what `write_task` wrote."""
     fields = json.loads(text)
     if fields["version"] != _VERSION:
         raise ValueError("the task has another version")

@@ -39,11 +39,7 @@ class SqsWebhookQueue(SqsQueue):
         )
 
     def read(self, text: str) -> PostingTask:
-        """Read the task in a message of the queue.
-
-        Raises:
-            KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
-        """
+        """Read the task in a message of the queue."""
         return read_task(text)
 
 
@@ -86,11 +82,7 @@ def write_task(task: PostingTask) -> str:
 
 
 def read_task(text: str) -> PostingTask:
-    """Read what `write_task` wrote.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
-    """
+    """Read what `write_task` wrote."""
     fields = json.loads(text)
     if fields["version"] != _VERSION:
         raise ValueError("the task has another version")

@@ -76,9 +76,6 @@ class Accounts:
             hold_uncertain: what to do with an email when the provider may or may not have
                 accepted it: True marks it as failed, False sends it again.
             contact: where the service writes to the account's owner.
-
-        Raises:
-            ValidationFailed: on `name`, a limit or the address.
         """
         check_text("name", name)
         check_limits(limits)
@@ -115,10 +112,6 @@ class Accounts:
             changes: what to change.
             by: the operator; None for a member.
             member: the member or key. Of their changes the log has only how long content is kept.
-
-        Raises:
-            ValidationFailed: on `name`, a limit, a field of the brand or the address.
-            ServiceError: `account_not_found`.
         """
         if changes.name is not None:
             check_text("name", changes.name)
@@ -148,10 +141,6 @@ class Accounts:
         """Spread an account's new messages over more shards, and return its new state.
 
         The first raise takes effect at a full hour (`first_sharding`), a later one at once.
-
-        Raises:
-            ValidationFailed: the number is not a power of two up to 256, or below the present one.
-            ServiceError: `account_not_found`.
         """
         account = find_account(self.records, account_id)
         if shards not in SHARD_COUNTS:
@@ -177,10 +166,6 @@ class Accounts:
 
         `queued` says what happens to mail that was accepted before. An account that is suspended
         already keeps the time; a new reason replaces the old one.
-
-        Raises:
-            ValidationFailed: on `reason`.
-            ServiceError: `account_not_found`.
         """
         if reason is not None:
             check_text("reason", reason)
@@ -195,11 +180,7 @@ class Accounts:
         return suspended
 
     def resume(self, account_id: str, *, by: str = COMMAND) -> Account:
-        """End the suspension of an account: its keys work again, except revoked ones.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """End the suspension of an account: its keys work again, except revoked ones."""
         account = find_account(self.records, account_id)
         entry = self._entry(by, AccountAction.RESUMED) if account.suspension else None
         resumed = self.records.resume(account_id, entry)
@@ -208,11 +189,7 @@ class Accounts:
         return resumed
 
     def get(self, account_id: str) -> Account:
-        """Read one account.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Read one account."""
         return find_account(self.records, account_id)
 
     def all(self) -> Iterable[Account]:
@@ -256,11 +233,7 @@ class Accounts:
 
 
 def _checked_brand(changes: Brand) -> Brand:
-    """Return the changes of a brand with the colour in lower case. An empty text is valid.
-
-    Raises:
-        ValidationFailed: on the part that is not valid, by its name in the API.
-    """
+    """Return the changes of a brand with the colour in lower case. An empty text is valid."""
     if changes.name:
         check_text("brandName", changes.name)
     if changes.from_name:

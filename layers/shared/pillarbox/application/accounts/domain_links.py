@@ -51,11 +51,7 @@ class DomainLinks:
     clock: Clock
 
     def create(self, account_id: str, name: str, *, by: str) -> SharedLink:
-        """Create a link to the records of a domain, in place of an earlier one.
-
-        Raises:
-            ServiceError: `domain_not_found`, `service_unavailable`.
-        """
+        """Create a link to the records of a domain, in place of an earlier one."""
         domain = self.domains.get(account_id, name)
         token = new_domain_link(account_id, domain.name)
         link = DomainLink(digest_of(token.secret), self.clock() + LINK_TIME)
@@ -66,11 +62,7 @@ class DomainLinks:
         return SharedLink(url, link.expires_at)
 
     def revoke(self, account_id: str, name: str) -> None:
-        """End the link of a domain, if there is one.
-
-        Raises:
-            ServiceError: `domain_not_found`.
-        """
+        """End the link of a domain, if there is one."""
         domain = self.domains.get(account_id, name)
         self.records.set_link(account_id, domain.name, None)
 
@@ -78,10 +70,6 @@ class DomainLinks:
         """Return a domain with what DNS says of its records, by the text of its link.
 
         A link of nothing costs one read, and one of the wrong form none.
-
-        Raises:
-            ServiceError: `domain_not_found`: the link does not work, or no longer;
-                `rate_limit_exceeded`.
         """
         token, now = parse_domain_link(text), self.clock()
         domain = self.records.get(token.account_id, token.domain) if token else None

@@ -219,19 +219,11 @@ class DomainCheck:
     for_each: ForEachRecord = map
 
     def show(self, name: str) -> Domain:
-        """Read a domain and check its records in DNS.
-
-        Raises:
-            ValidationFailed: on `domain`, also if the provider does not know it.
-        """
+        """Read a domain and check its records in DNS."""
         return self.check_dns(self.identity(normalize_domain(name)))
 
     def identity(self, name: str) -> DomainIdentity:
-        """Read a domain at the provider.
-
-        Raises:
-            ValidationFailed: on `domain`, if the provider does not know it.
-        """
+        """Read a domain at the provider."""
         identity = self.identities.get(name)
         if identity is None:
             message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
@@ -273,10 +265,6 @@ class Domains:
                 one, or uses `mail`.
             create_records: create missing records in the AWS account's hosted zone.
                 Existing records stay unchanged; those that differ get advice.
-
-        Raises:
-            ValidationFailed: on `domain` or `mail-from`; on `route53`, unless exactly one
-                hosted zone contains the domain.
         """
         name = normalize_domain(name)
         mail_from_domain = normalize_domain(f"{mail_from or MAIL_FROM_LABEL}.{name}", "mail-from")
@@ -290,20 +278,13 @@ class Domains:
         return Domain(identity, self._create_missing(zone, required_records(identity)))
 
     def show(self, name: str) -> Domain:
-        """Read a domain and check its records in DNS.
-
-        Raises:
-            ValidationFailed: on `domain`, also if the provider does not know it.
-        """
+        """Read a domain and check its records in DNS."""
         return self._check.show(name)
 
     def wait(self, name: str, at_most: timedelta) -> Domain:
         """Check a domain repeatedly until it is verified or the time is over.
 
         The provider then mails no bounces and complaints to its senders.
-
-        Raises:
-            ValidationFailed: on `domain`, also if the provider does not know it.
         """
         end = self.clock() + at_most
         while True:
@@ -400,11 +381,6 @@ class AccountDomains:
 
         `mail_from` is the label of its MAIL FROM domain. It counts if the domain is new to the
         provider, since accounts share it there.
-
-        Raises:
-            ValidationFailed: on `mailFrom`; on `domain`, also if many owners share it, such as
-                `co.uk`.
-            ServiceError: `domain_limit_exceeded`; `rate_limit_exceeded` after too many in a day.
         """
         name = normalize_domain(name)
         normalize_domain(f"{mail_from}.{name}", "mailFrom")
@@ -441,20 +417,12 @@ class AccountDomains:
         return [fresh if fresh and one.name == fresh.name else one for one in domains]
 
     def show(self, account_id: str, name: str) -> CheckedDomain:
-        """Read a domain of an account, and check its records in DNS.
-
-        Raises:
-            ServiceError: `domain_not_found`, `rate_limit_exceeded`.
-        """
+        """Read a domain of an account, and check its records in DNS."""
         self.slow_requests.take(account_id)
         return self.look(account_id, name)
 
     def look(self, account_id: str, name: str) -> CheckedDomain:
-        """Do what `show` does, for a caller that limits how often.
-
-        Raises:
-            ServiceError: `domain_not_found`.
-        """
+        """Do what `show` does, for a caller that limits how often."""
         domain = self._refresh(self.get(account_id, name))
         records = records_of(domain)
         # The first record is the proof.
@@ -470,10 +438,6 @@ class AccountDomains:
         That takes a new identity, perhaps with other keys (docs/decisions/accounts.md). Accounts
         share it, so only one that has proved the domain may do so, and a domain that works stays
         as it is.
-
-        Raises:
-            ValidationFailed: on `domain`, if the account has not proved it.
-            ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
         domain = self.show(account_id, name).domain
         if domain.proved_at is None:
@@ -496,9 +460,6 @@ class AccountDomains:
 
         The provider keeps it if it is verified, because the operator may use it, or if another
         account has proved it.
-
-        Raises:
-            ServiceError: `domain_not_found`; `domain_in_use`, if the account has senders of it.
         """
         domain = self.get(account_id, name)
         name = domain.name
@@ -580,11 +541,7 @@ class AccountDomains:
         return ended
 
     def get(self, account_id: str, name: str) -> AccountDomain:
-        """Read a domain as it was seen last.
-
-        Raises:
-            ServiceError: `domain_not_found`.
-        """
+        """Read a domain as it was seen last."""
         try:
             domain = self.records.get(account_id, normalize_domain(name))
         except ValidationFailed:
@@ -594,11 +551,7 @@ class AccountDomains:
         return domain
 
     def _register(self, domain: AccountDomain) -> DomainIdentity:
-        """Register a domain that the provider did not know just now.
-
-        Raises:
-            ValidationFailed: on `domain`: the provider does not take it.
-        """
+        """Register a domain that the provider did not know just now."""
         identity = self.check.identities.add(domain.name)
         if identity.mail_from is not None:
             return identity  # another request was first
@@ -645,12 +598,7 @@ class MemberSenders:
     log: ChangeLog
 
     def add(self, account_id: str, address: str, *, by: str) -> AccountSender:
-        """Add a sender. The first one becomes the default.
-
-        Raises:
-            ValidationFailed: on `address`, also if its domain is not a verified one of the account.
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Add a sender. The first one becomes the default."""
         address = normalize_sender(address)
         self.domains.slow_requests.take(account_id)
         if not self.domains.has_verified(account_id, domain_of(address)):

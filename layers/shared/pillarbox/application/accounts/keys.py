@@ -77,12 +77,7 @@ class Keys:
     clock: Clock
 
     def issue_preview(self, account_id: str, name: str, *, self_service: bool = False) -> IssuedKey:
-        """Create a preview key, or one for self-service, whose emails are tests.
-
-        Raises:
-            ValidationFailed: on `name`.
-            ServiceError: `account_not_found`, `key_limit_exceeded`.
-        """
+        """Create a preview key, or one for self-service, whose emails are tests."""
         check_text("name", name)
         account = find_account(self.accounts, account_id)
         terms = KeyTerms(scopes=PREVIEW_SCOPES)
@@ -113,12 +108,6 @@ class Keys:
             agent: the limits of an agent.
             limits: until when the key works, and from where.
             creator: the member or the key that creates it; None for the operator's command.
-
-        Raises:
-            ValidationFailed: on `name`, `scopes`, `expiresAt` or `sources`.
-            ServiceError: `account_not_found`, `key_limit_exceeded`, `scope_required`;
-                `rate_limit_exceeded` after too many management keys in a day;
-                `SCOPE_NOT_ALLOWED_FOR_TIER`, if a scope needs a paid plan; then no key is created.
         """
         check_text("name", name)
         granted = _granted_scopes(preset, frozenset(scopes))
@@ -135,11 +124,7 @@ class Keys:
         return self._issue(account, name, KeyType.LIVE, preset, terms, agent=agent, creator=creator)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read an account's keys, oldest first, including the last revoked ones.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Read an account's keys, oldest first, including the last revoked ones."""
         find_account(self.accounts, account_id)
         keys = self.records.of_account(account_id)
         return sorted(keys, key=lambda key: (key.created_at, key.key_id))
@@ -150,12 +135,7 @@ class Keys:
         return (key.key_id for key in keys if key.name == name and not key.revoked_at)
 
     def find(self, text: str) -> ApiKey:
-        """Return the key that has a text, also if it is revoked.
-
-        Raises:
-            ValidationFailed: on `key`: the text is not a whole key. The error does not quote it.
-            ServiceError: `key_not_found`: the account in the text has no such key any more.
-        """
+        """Return the key that has a text, also if it is revoked."""
         account_id = account_of_key(text)
         if account_id is None:
             message = "is not a key: it is mistyped or cut off"
@@ -181,9 +161,6 @@ class Keys:
             key_id: the id of the key.
             caller: who revokes a key of its account: a key without all scopes only itself and those
                 that come from it. None: the operator's command.
-
-        Raises:
-            ServiceError: `key_not_found`, `scope_required`.
         """
         if caller is None:
             return self._revoke(key_id, COMMAND)
@@ -361,11 +338,7 @@ def account_of_key_id(key_id: str) -> str | None:
 
 
 def key_tree(records: KeyRecords, account_id: str, key_id: str) -> frozenset[str]:
-    """Return the ids of a key and of those that come from it, revoked ones too.
-
-    Raises:
-        ServiceError: `key_not_found`.
-    """
+    """Return the ids of a key and of those that come from it, revoked ones too."""
     keys, found = [*records.of_account(account_id)], {key_id}
     if all(key.key_id != key_id for key in keys):
         raise _key_not_found()
@@ -389,11 +362,7 @@ class KeyNotices:
     send_mail: Callable[[], SendMail]
 
     def send(self, account: Account, key: ApiKey) -> None:
-        """Accept an email about a new key to each of them.
-
-        Raises:
-            ServiceError: `service_unavailable`; the call may be repeated.
-        """
+        """Accept an email about a new key to each of them."""
         addresses = [*self.owners_of(account.account_id), *filter(None, [account.contact])]
         if not addresses:
             return

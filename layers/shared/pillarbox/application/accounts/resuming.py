@@ -41,11 +41,6 @@ class Resuming:
             key: which pause it is.
             cause: what was wrong and is corrected, for the log.
             by: the owner's address.
-
-        Raises:
-            ValidationFailed: on `cause`.
-            ServiceError: `account_not_found`; `sending_paused`, if there is no such pause, or an
-                owner cannot end it.
         """
         check_text("cause", cause, MAX_CAUSE)
         now = self.clock()
@@ -67,11 +62,7 @@ class Resuming:
         return changed
 
     def by_operator(self, account_id: str, by: str) -> Account:
-        """End all pauses of an account except those of SES. Owners may end the next ones again.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """End all pauses of an account except those of SES. Owners may end the next ones again."""
         now = self.clock()
 
         def change(account: Account) -> Iterable[Pause]:

@@ -45,9 +45,6 @@ class SenderDomains:
         """Compare the account's domains with what is known, and store what is new.
 
         If the provider does not answer, the next pass looks again.
-
-        Raises:
-            ServiceError: `service_unavailable`, from the store; the look can be repeated.
         """
         now = self.clock()
         if not account.has_webhooks and now.hour % HOURS:

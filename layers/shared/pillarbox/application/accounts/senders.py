@@ -39,10 +39,6 @@ class Senders:
             verified: treat the address as verified, without asking the provider.
             default: make it the default sender if it is verified. If the account has no
                 default, the first verified sender always becomes the default.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`; `service_unavailable` from the provider.
         """
         address = normalize_sender(address)
         before = find_account(self.accounts, account_id)
@@ -60,11 +56,7 @@ class Senders:
         return _sender(account, address)
 
     def of_account(self, account_id: str) -> tuple[AccountSender, ...]:
-        """Read an account's senders, sorted by address.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Read an account's senders, sorted by address."""
         account = find_account(self.accounts, account_id)
         return tuple(_sender(account, address) for address in sorted(account.senders))
 
@@ -73,10 +65,6 @@ class Senders:
 
         If it was the default sender, the account has none until you set another one. The
         provider keeps the address, because another account may use it.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `sender_not_found`.
         """
         address = normalize_address(address)
         find_account(self.accounts, account_id)
@@ -85,13 +73,7 @@ class Senders:
         return address
 
     def make_default(self, account_id: str, address: str) -> AccountSender:
-        """Make a verified sender the default: emails without `from` use it.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `sender_not_found`;
-                `no_verified_sender`, if it is not verified.
-        """
+        """Make a verified sender the default: emails without `from` use it."""
         address = normalize_address(address)
         account = find_account(self.accounts, account_id)
         if address not in account.senders:

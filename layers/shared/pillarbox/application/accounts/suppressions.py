@@ -53,23 +53,14 @@ class SuppressionList:
     clock: Clock
 
     def add(self, account_id: str, address: str) -> Suppression:
-        """Suppress an address by hand; an existing suppression keeps its reason.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`.
-        """
+        """Suppress an address by hand; an existing suppression keeps its reason."""
         mailbox = mailbox_key(normalize_address(address))
         self._check(account_id)
         suppression = Suppression(address=mailbox, reason=MANUAL, at=self.clock())
         return self.records.add(account_id, suppression)
 
     def add_all(self, account_id: str, addresses: Sequence[str]) -> SuppressionImport:
-        """Suppress many addresses by hand, except those that are not valid.
-
-        Raises:
-            ServiceError: `account_not_found`, `rate_limit_exceeded`.
-        """
+        """Suppress many addresses by hand, except those that are not valid."""
         self._check(account_id)
         self.slow_requests.take(account_id)
         now, refused = self.clock(), list[tuple[int, FieldError]]()
@@ -85,12 +76,7 @@ class SuppressionList:
         return SuppressionImport(added, refused)
 
     def get(self, account_id: str, address: str) -> Suppression:
-        """Read the suppression of an address, or the one that is listed under this hash.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `suppression_not_found`.
-        """
+        """Read the suppression of an address, or the one that is listed under this hash."""
         text = address if is_hashed(address) else mailbox_key(normalize_address(address))
         self._check(account_id)
         found = self.records.get(account_id, text) or self.records.get(
@@ -110,9 +96,6 @@ class SuppressionList:
             start: how each address begins, in any letter case; None for all of them.
             cursor: where the part begins: `following` of the part before.
             limit: the number of suppressions.
-
-        Raises:
-            ServiceError: `account_not_found`.
         """
         self._check(account_id)
         beginning = mailbox_key(start or "")
@@ -121,24 +104,14 @@ class SuppressionList:
         return SuppressionListPage(found[:limit], following)
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
-        """Read an account's suppressions, sorted by address.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Read an account's suppressions, sorted by address."""
         self._check(account_id)
         if account_id == SERVICE_ACCOUNT_ID:
             return [*self.records.of_account(account_id), *self.records.of_account(PREVIEW_LIST)]
         return self.records.of_account(account_id)
 
     def remove(self, account_id: str, address: str) -> str:
-        """Remove a suppression, also at the provider, and return its address as it was stored.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `suppression_not_found`, `rate_limit_exceeded`;
-                `service_unavailable`, if the provider is out of reach: then the suppression stays.
-        """
+        """Remove a suppression, also at the provider, and return its address as it was stored."""
         named = normalize_address(address)
         mailbox = mailbox_key(named)
         account = self._check(account_id)
@@ -164,9 +137,6 @@ def listed_mailbox(text: str) -> str:
     """Return the mailbox that a line of a list is: an address, or `Name <address>`.
 
     The name may have any form: it says nothing.
-
-    Raises:
-        ValidationFailed: on `address`.
     """
     named = re.fullmatch(UNQUOTED_NAME, text)
     return mailbox_key(normalize_address(named[2] if named else text))

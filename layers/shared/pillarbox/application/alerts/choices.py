@@ -43,12 +43,7 @@ class AlertChoices:
         return self.records.settings(account_id), self.records.chat_state(account_id)
 
     def change(self, account_id: str, changes: AlertChanges, *, by: str) -> AlertSettings:
-        """Change the settings and return them. The log has the change without the URL.
-
-        Raises:
-            ValidationFailed: on `chatUrl`, which is checked like the URL of a webhook endpoint.
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Change the settings and return them. The log has the change without the URL."""
         if changes.chat_url:
             self._check(account_id, changes.chat_url)
         before = self.records.settings(account_id)
@@ -65,11 +60,7 @@ class AlertChoices:
         return after
 
     def test(self, account: Account) -> AlertTest:
-        """Post a test to the chat now, and raise one for the email.
-
-        Raises:
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Post a test to the chat now, and raise one for the email."""
         account_id = account.account_id
         self.slow_requests.take(account_id)
         settings = self.records.settings(account_id)

@@ -38,11 +38,7 @@ class QuotaLook:
     raise_alert: Callable[[str, Alert], None]
 
     def look(self, account: Account) -> None:
-        """Read what is used, if the account has such a limit.
-
-        Raises:
-            ServiceError: `service_unavailable`; the look can be repeated.
-        """
+        """Read what is used, if the account has such a limit."""
         if account.widget_secret or all(account.limits.of(window) is None for window in _LONG):
             return
         for usage in self.usage(account).windows:
@@ -62,11 +58,7 @@ class UnusedKeysLook:
     clock: Clock
 
     def look(self, account: Account) -> None:
-        """Read the uses of the keys, and the keys that may be unused, once a day.
-
-        Raises:
-            ServiceError: `service_unavailable`; the look can be repeated.
-        """
+        """Read the uses of the keys, and the keys that may be unused, once a day."""
         now = self.clock()
         if account.widget_secret or now.hour != KEYS_HOUR:
             return

@@ -16,11 +16,7 @@ class Alerts:
     clock: Clock
 
     def raise_alert(self, account_id: str, alert: Alert) -> None:
-        """Store an alert for the owners of an account. The same one may be raised again.
-
-        Raises:
-            ServiceError: `service_unavailable`; the call may be repeated.
-        """
+        """Store an alert for the owners of an account. The same one may be raised again."""
         now = self.clock()
         if self.records.add(account_id, alert, now):
             self.times.put(account_id, now)

@@ -90,9 +90,6 @@ class AlertTelling:
         """Tell the owners of an account what they want to hear, and return how many alerts it was.
 
         A repeated call writes no second email about the same alerts. A post may come twice.
-
-        Raises:
-            ServiceError: `service_unavailable`; the call may be repeated.
         """
         account = self.accounts.get(account_id)
         if account is None:
@@ -202,11 +199,7 @@ class ChatPosts:
     clock: Clock
 
     def post(self, task: AlertPost) -> str:
-        """Post a text to the chat that the account has now; return the outcome.
-
-        Raises:
-            ServiceError: `service_unavailable`; the task can be repeated.
-        """
+        """Post a text to the chat that the account has now; return the outcome."""
         url = self.records.settings(task.account_id).chat_url
         if url is None:
             return "alert_unwanted"

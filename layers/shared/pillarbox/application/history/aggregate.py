@@ -66,9 +66,6 @@ def index_again(
     """Put the entries of some messages that may lack them, and return the number of messages.
 
     A recipient who was erased in between is removed again.
-
-    Raises:
-        ServiceError: `service_unavailable`; the call can be repeated.
     """
     number = 0
     for batch in batched(messages, _BATCH, strict=False):

@@ -265,9 +265,6 @@ class Breaker:
         Args:
             account_id: the account.
             entries: the entries that a batch of changes put into the ledger.
-
-        Raises:
-            ServiceError: `service_unavailable`.
         """
         bad = [one for one in entries if one.recipients.bounced or one.recipients.complained]
         account = self.pauses.records.get(account_id) if bad else None
@@ -434,9 +431,6 @@ class VolumeWatch:
 
         A message counts once, however often its batch comes, and only after the owners were told.
         Batches of one account must not come at the same time.
-
-        Raises:
-            ServiceError: `service_unavailable`.
         """
         new: defaultdict[tuple[str, int], set[UUID]] = defaultdict(set)
         for entry in entries:

@@ -50,9 +50,6 @@ class LedgerCheck:
         """Check the last hours that ended before a moment, or their part before `until`.
 
         The stream has had time to deliver their changes.
-
-        Raises:
-            ServiceError: `service_unavailable`.
         """
         end = Granularity.HOUR.start(milliseconds(at - self.tuning.max_stream_lag))
         since = end
@@ -67,9 +64,6 @@ class LedgerCheck:
 
         The mark stays if the stream may still deliver a change of the hour: then the next pass
         checks it again. Of an hour whose records may be deleted the entries are right.
-
-        Raises:
-            ServiceError: `service_unavailable`.
         """
         account = self.accounts.get(mark.account_id)
         if account and account.records_from and mark.hour < milliseconds(account.records_from):

@@ -17,12 +17,7 @@ class MessageLookup:
         self._messages = messages
 
     def get(self, principal: Principal | MemberPrincipal, message_id: UUID) -> Message:
-        """Read one message (contract 4.4).
-
-        Raises:
-            ServiceError: `scope_required`; `message_not_found`, also for another account's
-                message.
-        """
+        """Read one message (contract 4.4)."""
         principal.require(EMAILS_READ)
         message = self._messages.get(principal.account.account_id, message_id)
         if message is None:

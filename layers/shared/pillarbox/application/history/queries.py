@@ -69,10 +69,6 @@ class RecordSearch:
 
         Of more than `max_found` messages with an address or a tag only the newest are listed
         and counted.
-
-        Raises:
-            ValidationFailed: on `recipient` or `tag`: too many messages for how an address begins,
-                or for a filter or an order that the index does not have.
         """
         until = END_OF_TIME if request.until is None else request.until
         created = TimeRange(max(request.since or 0, 0), until)
@@ -102,9 +98,6 @@ class RecordSearch:
         """Return the records that may not be in the index yet, and the ids of the found messages.
 
         The ids are the newest ones in the order of creation, newest first.
-
-        Raises:
-            ValidationFailed: on `recipient`: too many messages for how an address begins.
         """
         since = max(created.since, self.indexed_until(account_id))
         recent = {
@@ -224,10 +217,6 @@ class HistoryQueries:
             account_id: the account.
             request: the messages to list.
             shards: the account's number of shards, as `MessageLog.newest_first` takes it.
-
-        Raises:
-            ValidationFailed: a search by recipient or tag, or by key and template together,
-                finds too many messages.
         """
         if request.terms:
             return self.search.page(account_id, request, shards)
@@ -375,11 +364,7 @@ class HistoryQueries:
 
 
 def search_recipient(text: str) -> RecipientTerm:
-    """Return what a recipient to search for means: an address, or with a final * its start.
-
-    Raises:
-        AddressSyntaxError: with a reason in plain words.
-    """
+    """Return what a recipient to search for means: an address, or with a final * its start."""
     if not text.endswith("*"):
         return RecipientTerm(mailbox_key(parse_address(text, to_a_label)))
     start = mailbox_key(text[:-1])

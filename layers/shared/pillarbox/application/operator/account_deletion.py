@@ -63,11 +63,6 @@ class AccountDeletion:
         Args:
             account_id: the account.
             drop_pending: whether emails that wait may be dropped.
-
-        Raises:
-            ValidationFailed: on `account_id`: the account is not suspended, or only since two
-                minutes, or emails still wait.
-            ServiceError: `account_not_found`.
         """
         account = find_account(self.accounts, account_id)
         if account.suspension is None:

@@ -61,9 +61,6 @@ class QueueOperations:
 
         This is safe at any time: a job whose message is finished is dropped, and an event
         that was already processed changes nothing. Nor does a sweep task that runs twice.
-
-        Raises:
-            ValidationFailed: there is no such queue.
         """
         urls = self.urls.get(name)
         if urls is None or urls.dead_letters is None:

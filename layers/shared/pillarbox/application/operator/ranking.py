@@ -77,9 +77,6 @@ class AccountRates:
         """Count the messages of each account created in a time range.
 
         `report` receives the number of accounts read so far.
-
-        Raises:
-            ValidationFailed: on `since`, if the range is empty.
         """
         if since >= until:
             raise ValidationFailed(FieldError("since", "must be before now", "out_of_range"))

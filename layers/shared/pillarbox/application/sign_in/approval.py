@@ -43,9 +43,6 @@ class SignUpApproval:
             address: of the user.
             plan: of the account; by default free.
             by: who approves: the address of an operator, or `COMMAND`.
-
-        Raises:
-            ValidationFailed: on `address`: it has asked for no account.
         """
         states = {SignUpState.PENDING, SignUpState.REFUSED}
         before = self._find(address, states, _NOT_ASKED)
@@ -68,21 +65,13 @@ class SignUpApproval:
         return account
 
     def refuse(self, address: str) -> SignUpRequest:
-        """Refuse a request or take an invitation back. The user sees it in the dashboard.
-
-        Raises:
-            ValidationFailed: on `address`: it waits for no approval and is not invited.
-        """
+        """Refuse a request or take an invitation back. The user sees it in the dashboard."""
         states = {SignUpState.PENDING, SignUpState.INVITED}
         before = self._find(address, states, "waits for no approval and is not invited")
         return self._store(replace(before, state=SignUpState.REFUSED, at=self.clock()), before)
 
     def invite(self, address: str) -> str:
-        """Let the owner of an address create an account; return the text of a one-time link.
-
-        Raises:
-            ValidationFailed: on `address`, or if sign-up is closed.
-        """
+        """Let the owner of an address create an account; return the text of a one-time link."""
         if self.policy.mode is SignUpMode.CLOSED:
             raise _refusal("cannot be invited, because the parameter SignUp is closed")
         user = self.team.add_user(address)

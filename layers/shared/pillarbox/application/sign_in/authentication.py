@@ -39,19 +39,11 @@ class SessionAuthentication:
     clock: Clock
 
     def authenticate(self, token: SessionToken) -> SessionPrincipal:
-        """Return the user of a session, whether or not it is a member of an account.
-
-        Raises:
-            ServiceError: `invalid_session`.
-        """
+        """Return the user of a session, whether or not it is a member of an account."""
         return self._principal(token, self.sessions.look_up(token))
 
     def authenticate_member(self, token: SessionToken, scope: str | None = None) -> MemberPrincipal:
-        """Return the member of the token's account, and check its role for a scope if one is given.
-
-        Raises:
-            ServiceError: `invalid_session`, `account_suspended`, `scope_required`.
-        """
+        """Return the member of the token's account, whose role must allow the scope, if given."""
         found = self.sessions.look_up(token)
         principal = self._principal(token, found)
         if token.account_id == SERVICE_ACCOUNT_ID:
@@ -104,11 +96,7 @@ class OperatorAuthentication:
     log: ChangeLog
 
     def manage(self, request: CallerRequest, scope: str) -> str:
-        """Return who operates: the address of an operator, or the id of its key with a scope.
-
-        Raises:
-            ServiceError: as `authenticate`; `invalid_api_key`, `account_suspended`.
-        """
+        """Return who operates: the address of an operator, or the id of its key with a scope."""
         if isinstance(request.credential, SessionToken):
             return self.authenticate(request.credential, scope).session.address
         key = self.keys.authenticate(request.credential, scope, origin=request.origin).key
@@ -121,9 +109,6 @@ class OperatorAuthentication:
         """Return an operator.
 
         The token was an operator's when it was issued, and the user is one now.
-
-        Raises:
-            ServiceError: `invalid_session`, `scope_required`.
         """
         principal = self.sessions.authenticate(token)
         if principal.operator:
@@ -150,12 +135,7 @@ class CallerAuthentication:
         *,
         origin: ClientOrigin | None = None,
     ) -> Principal | MemberPrincipal:
-        """Return the principal of a key or a session, and check for a scope if one is given.
-
-        Raises:
-            ServiceError: `invalid_api_key`, `invalid_session`, `account_suspended`,
-                `scope_required`.
-        """
+        """Return the principal of a key or a session, and check for a scope if one is given."""
         if isinstance(credential, SessionToken):
             return self.sessions.authenticate_member(credential, scope)
         return self.keys.authenticate(credential, scope, origin=origin)
@@ -165,9 +145,6 @@ class CallerAuthentication:
 
         What a key may change is noted in the account's log before it does, so that no change is
         missing there.
-
-        Raises:
-            ServiceError: as `authenticate`; `account_not_found`, if it names another account.
         """
         if isinstance(request.credential, SessionToken):
             if request.account_id is not None:

@@ -24,9 +24,6 @@ def count_code(counts: SignInCounts, purpose: str, digest: str, client: str, now
         digest: of the address.
         client: the IP address of the caller.
         now: the present time.
-
-    Raises:
-        ServiceError: `rate_limit_exceeded`.
     """
     subject, block = f"{purpose}address#{digest}", block_of(client)
     # The count of all networks comes last: one that is refused before takes none of it.

@@ -72,9 +72,6 @@ class CodeMail:
         each time, and never while sign-up is closed. Who has stopped such mail and is no user gets
         none. Strangers get no email if their domain accepts none, or while too many bounce: this is
         found out here, where nobody can measure it.
-
-        Raises:
-            ServiceError: `service_unavailable`; the request can be made again.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
         message_id = named_id(f"code {request.flow_id}", request.at)

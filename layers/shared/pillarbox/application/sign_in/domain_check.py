@@ -14,10 +14,6 @@ _REFUSALS: Final = {
 
 
 def refuse_domain(verdict: DomainVerdict, field: str) -> None:
-    """Raise unless the domain of the address in a field accepts mail.
-
-    Raises:
-        ValidationFailed: on the field.
-    """
+    """Raise unless the domain of the address in a field accepts mail."""
     if verdict is not DomainVerdict.ACCEPTS:
         raise ValidationFailed(FieldError(field, _REFUSALS[verdict], "not_allowed"))

@@ -113,11 +113,6 @@ class AccountMembers:
 
         The email has a one-time link, unless the user is an operator or in another account. An
         operator's key invites anybody to an account that never had a key: it has no mail yet.
-
-        Raises:
-            ValidationFailed: on `email`: it is no address, or its domain accepts no mail.
-            ServiceError: `scope_required`, `member_exists`, `member_limit_exceeded`,
-                `rate_limit_exceeded`; `service_unavailable`, with nothing changed.
         """
         if not self._is_first(principal):
             _check_gift(principal, role)
@@ -213,11 +208,7 @@ class AccountMembers:
         self.flows.put_link(digest_of(text), link)
 
     def accept(self, principal: SessionPrincipal, account_id: str) -> Member:
-        """Let the caller join an account that invites it.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Let the caller join an account that invites it."""
         for _ in range(_TRIES):
             member = self._invitation(principal, account_id)
             if joined := self.members.join(member):
@@ -232,11 +223,7 @@ class AccountMembers:
         raise _busy()
 
     def decline(self, principal: SessionPrincipal, account_id: str) -> None:
-        """End the invitation of the caller to an account.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """End the invitation of the caller to an account."""
         for _ in range(_TRIES):
             member = self._invitation(principal, account_id)
             if self.members.change(member, None, None):
@@ -258,19 +245,11 @@ class AccountMembers:
         raise ServiceError("account_not_found", "You are not invited to such an account.")
 
     def change_role(self, principal: Manager, user_id: str, role: Role) -> Member:
-        """Give a member another role, from the next request on.
-
-        Raises:
-            ServiceError: `member_not_found`; `last_owner`, if the account would have none.
-        """
+        """Give a member another role, from the next request on."""
         return self._change(principal, user_id, role)
 
     def remove(self, principal: Manager, user_id: str) -> None:
-        """Remove a member, whose access tokens do not work from the next request on.
-
-        Raises:
-            ServiceError: `member_not_found`; `last_owner`, if the account would have none.
-        """
+        """Remove a member, whose access tokens do not work from the next request on."""
         self._change(principal, user_id, None)
 
     def _change(self, principal: Manager, user_id: str, role: Role | None) -> Member:
@@ -319,11 +298,7 @@ class AccountMembers:
 
 
 def _check_gift(principal: Manager, role: Role) -> None:
-    """Refuse a key that gives a role which would outlive its own end, or work from elsewhere.
-
-    Raises:
-        ServiceError: `scope_required`, also as `_check_rights`.
-    """
+    """Refuse a key that gives a role which would outlive its own end, or work from elsewhere."""
     if isinstance(principal, Principal) and principal.key.is_limited:
         message = "A key with an end or sources gives no role: a member has neither."
         raise ServiceError("scope_required", message)
@@ -334,9 +309,6 @@ def _check_rights(principal: Manager, role: Role) -> None:
     """Refuse a key that gives or takes rights of a member which it lacks itself.
 
     An owner releases what an agent's key sends, which no key does.
-
-    Raises:
-        ServiceError: `scope_required`.
     """
     if isinstance(principal, Principal):
         if role is Role.OWNER:

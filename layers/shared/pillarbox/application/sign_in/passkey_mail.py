@@ -42,11 +42,7 @@ class PasskeyMail:
     base_url: ServiceAddress
 
     def send(self, notice: PasskeyNotice) -> bool:
-        """Accept the email of a notice; return False if it was accepted before.
-
-        Raises:
-            ServiceError: `service_unavailable`; the call may be repeated.
-        """
+        """Accept the email of a notice; return False if it was accepted before."""
         message_id = named_id(f"passkey {notice.notice_id}", notice.at)
         if self.messages.get(SERVICE_ACCOUNT_ID, message_id) is not None:
             return False

@@ -99,20 +99,12 @@ class UserPasskeys:
     clock: Clock
 
     def challenge(self) -> PasskeyChallenge:
-        """Begin a flow to sign in. Nothing is stored, and everybody gets the same kind of answer.
-
-        Raises:
-            ServiceError: `service_unavailable`.
-        """
+        """Begin a flow to sign in. It stores nothing. Everybody gets the same kind of answer."""
         flow = new_flow(self.clock())
         return PasskeyChallenge(flow, challenge_of(self.proofs.key(), SIGN_IN, flow), self._site())
 
     def sign_in(self, flow: str, answer: PasskeyAnswer, client: str, agent: str) -> IssuedSession:
-        """Sign in with the answer to a challenge. A flow signs in once.
-
-        Raises:
-            ServiceError: `invalid_passkey`, `rate_limit_exceeded`.
-        """
+        """Sign in with the answer to a challenge. A flow signs in once."""
         now, block = self.clock(), block_of(client)
         self._count(limits_of(block), now)
         mark = parse_flow(flow, now)
@@ -143,11 +135,7 @@ class UserPasskeys:
         return self.passkeys.of_user(principal.session.user_id)
 
     def challenge_new(self, principal: SessionPrincipal) -> NewPasskeyChallenge:
-        """Begin a flow for a new passkey of a caller, in its session alone.
-
-        Raises:
-            ServiceError: `sign_in_required`, `passkey_limit_exceeded`, `invalid_session`.
-        """
+        """Begin a flow for a new passkey of a caller, in its session alone."""
         user, existing = self._may_add(principal.session)
         flow = new_flow(self.clock())
         challenge = challenge_of(self.proofs.key(), registration_of(principal.session), flow)
@@ -156,12 +144,7 @@ class UserPasskeys:
     def add(
         self, principal: SessionPrincipal, flow: str, answer: NewPasskeyAnswer, name: str
     ) -> Passkey:
-        """Store a new passkey. An email tells the user, and the logs of the user's accounts.
-
-        Raises:
-            ServiceError: as `challenge_new`; `rate_limit_exceeded`.
-            ValidationFailed: on `name`; on `flow`: the answer is wrong, too late or used.
-        """
+        """Store a new passkey. An email tells the user, and the logs of the user's accounts."""
         check_text("name", name)
         user, _ = self._may_add(principal.session)
         now = self.clock()
@@ -191,11 +174,7 @@ class UserPasskeys:
         return passkey
 
     def remove(self, principal: SessionPrincipal, passkey_id: str) -> None:
-        """Remove a passkey of a caller, with the other sessions that began with it.
-
-        Raises:
-            ServiceError: `passkey_not_found`, `sign_in_required`, `invalid_session`.
-        """
+        """Remove a passkey of a caller, with the other sessions that began with it."""
         session = principal.session
         self._may_change(session)
         known = is_passkey_id(passkey_id)

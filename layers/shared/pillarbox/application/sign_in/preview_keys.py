@@ -89,12 +89,7 @@ class PreviewKeys:
     clock: Clock
 
     def challenge(self, address: str) -> Challenge:
-        """Return the work that a code for an address needs.
-
-        Raises:
-            ServiceError: `preview_keys_closed`.
-            ValidationFailed: on `address`.
-        """
+        """Return the work that a code for an address needs."""
         digest = folded_digest(self._accepted(address))
         return new_challenge(self.proofs.key(), digest, self.clock())
 
@@ -105,10 +100,6 @@ class PreviewKeys:
             address: where the code is to go.
             proof: a solved challenge for the address.
             client: the IP address of the caller.
-
-        Raises:
-            ServiceError: `preview_keys_closed`, `rate_limit_exceeded`.
-            ValidationFailed: on `address` or `proof`.
         """
         address, now = self._accepted(address), self.clock()
         digest = folded_digest(address)
@@ -127,12 +118,7 @@ class PreviewKeys:
         return token
 
     def issue(self, token: FlowToken, code: str, client: str) -> tuple[IssuedKey, str]:
-        """Return a new key and the address that was confirmed. A key before it ends.
-
-        Raises:
-            ServiceError: `preview_keys_closed`, `invalid_code`, `rate_limit_exceeded`,
-                `account_suspended`.
-        """
+        """Return a new key and the address that was confirmed. A key before it ends."""
         self._check_open()
         flow = self.flows.attempt(token, MAX_ATTEMPTS, self.clock())
         if flow is None or not flow.accepts(token, code) or not self.flows.finish(flow):

@@ -89,11 +89,7 @@ class SessionStart:
         return [AccountInvitation(account, member.role, member.invited_by)] if account else []
 
     def issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
-        """Issue an access token for one of the user's accounts.
-
-        Raises:
-            ValidationFailed: on `account`: it is none of the user's, or needs a passkey.
-        """
+        """Issue an access token for one of the user's accounts."""
         needs_passkey = self.needs_passkey(user, session)
         choices, invitations = list[AccountAccess](), list[AccountInvitation]()
         for member in () if needs_passkey else self.members.of_user(user.user_id):

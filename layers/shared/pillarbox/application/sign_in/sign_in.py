@@ -100,10 +100,6 @@ class SignIn:
         Args:
             address: where the code is to go.
             client: the IP address of the caller.
-
-        Raises:
-            ValidationFailed: on `email`.
-            ServiceError: `rate_limit_exceeded`.
         """
         address, now = normalize_address(address, "email"), self.clock()
         digest = user_digest(address)
@@ -145,11 +141,7 @@ class SignIn:
         return Newcomers(until is None, until)
 
     def with_code(self, token: FlowToken, code: str, agent: str) -> IssuedSession:
-        """Sign in with the code of a flow. Each call is an attempt. The user may be new.
-
-        Raises:
-            ServiceError: `invalid_code`.
-        """
+        """Sign in with the code of a flow. Each call is an attempt. The user may be new."""
         flow = self.flows.attempt(token, MAX_ATTEMPTS, self.clock())
         if flow is None or not flow.accepts(token, code) or not self.flows.finish(flow):
             raise invalid_code()
@@ -160,9 +152,6 @@ class SignIn:
 
         Its page asks with both. Otherwise somebody who mails a link of their own would have its
         reader work in their account.
-
-        Raises:
-            ServiceError: `invalid_code`.
         """
         link, member = self._checked(self.flows.get_link(digest_of(text), self.clock()))
         return LinkOwner(link.address, self.start.invitations_of(member) if member else ())
@@ -172,9 +161,6 @@ class SignIn:
 
         A tenant chose who gets the link of an invitation. So it does not sign in an operator or a
         member of another account, and it ends with the membership.
-
-        Raises:
-            ServiceError: `invalid_code`.
         """
         link, _ = self._checked(self.flows.redeem_link(digest_of(text), self.clock()))
         method = SignInMethod.LINK if link.account_id is None else SignInMethod.CODE
@@ -193,10 +179,6 @@ class SignIn:
         Args:
             cookie: the parsed cookie.
             account_id: one of the user's accounts; by default the oldest membership.
-
-        Raises:
-            ServiceError: `invalid_session`, `rate_limit_exceeded`.
-            ValidationFailed: on `account`: it is none of the user's.
         """
         now = self.clock()
         session = self.sessions.get(cookie.user_id, cookie.session_id)
@@ -220,11 +202,7 @@ class SignIn:
         return [session for session in found if now < session.expires_at]
 
     def end(self, principal: SessionPrincipal, session_id: str) -> None:
-        """End one session of a caller.
-
-        Raises:
-            ServiceError: `session_not_found`.
-        """
+        """End one session of a caller."""
         user_id = principal.session.user_id
         if not is_session_id(session_id) or not self.sessions.remove(user_id, session_id):
             raise ServiceError("session_not_found", "You have no such session.")

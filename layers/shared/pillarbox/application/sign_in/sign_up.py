@@ -70,10 +70,6 @@ class SignUp:
             name: of the account.
             proof: a solved challenge of `offer`.
             client: the IP address of the caller.
-
-        Raises:
-            ValidationFailed: on `name` or `proof`.
-            ServiceError: `sign_up_closed`, `rate_limit_exceeded`.
         """
         check_text("name", name)
         session, now = principal.session, self.clock()
@@ -123,9 +119,6 @@ def create_account(  # noqa: PLR0913  what the transaction writes
         plan: of the account.
         entry: the first one of the account's log, if an operator creates the account.
         tenant: the strict one of SES in which it begins; None for no tenant.
-
-    Raises:
-        Unavailable: another request has changed the sign-up.
     """
     account = Account(
         account_id=new_token(ACCOUNT_ID_LENGTH),

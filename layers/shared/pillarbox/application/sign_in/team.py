@@ -24,20 +24,11 @@ class Team:
     clock: Clock
 
     def add_user(self, address: str) -> User:
-        """Return the user of an address; create it if it is new.
-
-        Raises:
-            ValidationFailed: on `address`.
-        """
+        """Return the user of an address; create it if it is new."""
         return self.users.add(new_user(normalize_address(address)))
 
     def add_member(self, account_id: str, address: str, role: Role) -> Member:
-        """Give a user a role in an account, in place of the one that it has there.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`.
-        """
+        """Give a user a role in an account, in place of the one that it has there."""
         find_account(self.accounts, account_id)
         user = self.add_user(address)
         member = Member(
@@ -51,11 +42,7 @@ class Team:
         return member
 
     def members_of(self, account_id: str) -> Sequence[Member]:
-        """Return an account's members, the oldest first.
-
-        Raises:
-            ServiceError: `account_not_found`.
-        """
+        """Return an account's members, the oldest first."""
         find_account(self.accounts, account_id)
         return self.members.of_account(account_id)
 
@@ -63,10 +50,6 @@ class Team:
         """Remove a user from an account. Its sessions lose the account at once.
 
         The codes and links that the user has not used yet end too.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `account_not_found`, `member_not_found`.
         """
         find_account(self.accounts, account_id)
         user = self.users.get(normalize_address(address))
@@ -75,12 +58,7 @@ class Team:
         self.users.end_proofs(user.address, self.clock())
 
     def set_operator(self, address: str, *, operator: bool) -> User:
-        """Make a user an operator of the service, or end that, its sessions, codes and links.
-
-        Raises:
-            ValidationFailed: on `address`.
-            ServiceError: `member_not_found`, if the rights are to end, and no user has the address.
-        """
+        """Make a user an operator of the service, or end that, its sessions, codes and links."""
         if operator:
             self.add_user(address)
         user = self.users.set_operator(normalize_address(address), operator=operator)
@@ -92,11 +70,7 @@ class Team:
         return user
 
     def new_link(self, address: str) -> str:
-        """Return the text of a one-time link for a user, which is created if it is new.
-
-        Raises:
-            ValidationFailed: on `address`.
-        """
+        """Return the text of a one-time link for a user, which is created if it is new."""
         user, text, now = self.add_user(address), new_link(), self.clock()
         link = Link(address=user.address, at=now, expires_at=now + LINK_TIME)
         self.flows.put_link(digest_of(text), link)

@@ -65,11 +65,7 @@ class Publication:
     clock: Clock
 
     def create(self, template: SavedTemplate, content: TemplateContent, by: str) -> SavedTemplate:
-        """Publish the first version of a new template.
-
-        Raises:
-            ValidationFailed: on any of the fields; the source is `html`.
-        """
+        """Publish the first version of a new template."""
         template = self._compiled(template, content)
         version = _version_of(template, content, by)
         self.records.publish(template, version, unless_changed_since=None)
@@ -82,13 +78,7 @@ class Publication:
         by: str,
         draft: TemplateDraft | None = None,
     ) -> SavedTemplate:
-        """Publish the next version of a template, or the first one of a draft.
-
-        Raises:
-            ValidationFailed: as `create`.
-            ServiceError: `service_unavailable`, if somebody else changed the template or the
-                draft at the same time; nothing is written.
-        """
+        """Publish the next version of a template, or the first one of a draft."""
         now = self.clock()
         if current is not None:
             changed = replace(
@@ -117,11 +107,7 @@ class Publication:
         return changed
 
     def _compiled(self, template: SavedTemplate, content: TemplateContent) -> SavedTemplate:
-        """Return the template with what an author wrote, compiled, and with its variables.
-
-        Raises:
-            ValidationFailed: on any of the fields; the source is `html`.
-        """
+        """Return the template with what an author wrote, compiled, and with its variables."""
         check_text("name", content.name)
         check_text("category", content.category)
         parts = {locale: content.in_locale(locale) for locale in content.locales}
@@ -154,11 +140,7 @@ class Publication:
         )
 
     def _compiled_part(self, content: TemplateContent) -> tuple[LocaleVariant, dict[str, None]]:
-        """Compile subject, body and text part; return them, and the names of their variables.
-
-        Raises:
-            ValidationFailed: on any of the fields; the source is `html`.
-        """
+        """Compile subject, body and text part; return them, and the names of their variables."""
         from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
 
         check_text("subject", content.subject, MAX_SUBJECT)
@@ -324,10 +306,6 @@ class TemplateAuthoring:
             internal: whether this is a copy for a campaign or workflow, which the API
                 does not show.
             kind: the language of the body.
-
-        Raises:
-            ValidationFailed: on any of the fields.
-            ServiceError: `account_not_found`.
         """
         now = self.clock()
         find_account(self.accounts, account_id)
@@ -348,11 +326,7 @@ class TemplateAuthoring:
         return self.publication.create(template, content, OPERATOR)
 
     def starter_source(self, account_id: str, slug: str) -> TemplateSource:
-        """Return a starter as the source of a new template, with the account's brand.
-
-        Raises:
-            ServiceError: `account_not_found` or `template_not_found`.
-        """
+        """Return a starter as the source of a new template, with the account's brand."""
         from pillarbox.rendering.starter_source import (  # noqa: PLC0415  loads the engine
             starter_source,
         )
@@ -365,12 +339,7 @@ class TemplateAuthoring:
     def render(
         self, account_id: str, template_id: UUID, values: Mapping[str, Json] | None
     ) -> tuple[str, str]:
-        """Return the subject and the HTML of a template; None fills in the names of variables.
-
-        Raises:
-            ValidationFailed: a value is missing or has the wrong type.
-            ServiceError: `account_not_found` or `template_not_found`.
-        """
+        """Return the subject and the HTML of a template; None fills in the names of variables."""
         from pillarbox.rendering.sandbox import render_saved  # noqa: PLC0415  loads the engine
 
         brand = find_account(self.accounts, account_id).brand
@@ -387,13 +356,7 @@ class TemplateAuthoring:
         changes: TemplateChanges,
         kind: SourceKind = SourceKind.HTML,
     ) -> SavedTemplate:
-        """Change a template. `kind` is that of a new body. Accepted emails keep the old content.
-
-        Raises:
-            ValidationFailed: on any of the fields.
-            ServiceError: `template_not_found`; `service_unavailable`, if
-                somebody else changed the template at the same time; nothing is written.
-        """
+        """Change a template. `kind` is that of a new body. Accepted emails keep the old content."""
         current = self.get(account_id, template_id)
         if changes == TemplateChanges():
             return current
@@ -409,11 +372,7 @@ class TemplateAuthoring:
         return self.publication.publish(current, content, OPERATOR)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
-        """Read one template.
-
-        Raises:
-            ServiceError: `template_not_found`, also for another account's template.
-        """
+        """Read one template."""
         return _existing(self.records.get(account_id, template_id))
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
@@ -429,12 +388,7 @@ class TemplateAuthoring:
         return TemplatePage(items, total)
 
     def delete(self, account_id: str, template_id: UUID) -> None:
-        """Delete a template, its versions and its draft for good (contract 4.10).
-
-        Raises:
-            ServiceError: `template_not_found`; `template_in_use`, if an active
-                campaign or scheduled send uses it.
-        """
+        """Delete a template, its versions and its draft for good (contract 4.10)."""
         if self.waits_for(account_id, str(template_id)):
             raise _in_use()
         match self.records.delete(account_id, template_id):
@@ -454,22 +408,12 @@ class TemplateAuthoring:
         return version.content if version else content_of(template)
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
-        """Record that `by` uses a template, which then cannot be deleted.
-
-        Raises:
-            ValidationFailed: on `by`.
-            ServiceError: `template_not_found`.
-        """
+        """Record that `by` uses a template, which then cannot be deleted."""
         check_text("by", by)
         return _existing(self.records.reference(account_id, template_id, by))
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
-        """Remove the reference of `by`, if it exists.
-
-        Raises:
-            ValidationFailed: on `by`.
-            ServiceError: `template_not_found`.
-        """
+        """Remove the reference of `by`, if it exists."""
         check_text("by", by)
         return _existing(self.records.unreference(account_id, template_id, by))
 

@@ -41,19 +41,11 @@ class RenderBudget:
     clock: Clock
 
     def take(self, account_id: str, renderings: int = 1) -> None:
-        """Take one rendering for each source that is compiled.
-
-        Raises:
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Take one rendering for each source that is compiled."""
         self._take(account_id, "render", "compile and render sources", PER_MINUTE, renderings)
 
     def take_draft(self, account_id: str) -> None:
-        """Take one draft that is stored.
-
-        Raises:
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Take one draft that is stored."""
         self._take(account_id, "draft", "save drafts", DRAFTS_PER_MINUTE)
 
     def _take(self, account_id: str, kind: str, what: str, most: int, times: int = 1) -> None:
@@ -107,12 +99,7 @@ class TemplateEditing:
     budget: RenderBudget
 
     def create(self, account_id: str, new: NewTemplate, by: str) -> DraftState:
-        """Begin a template. It cannot be sent before it is published.
-
-        Raises:
-            ServiceError: `account_not_found`, `template_limit_exceeded`; `template_not_found`, if
-                there is no such starter.
-        """
+        """Begin a template. It cannot be sent before it is published."""
         subject, source = new.name, _EMPTY if new.html is None else new.html
         samples: SampleSets = {}
         if new.starter is not None:
@@ -130,11 +117,7 @@ class TemplateEditing:
         return self._begin(account_id, content, samples, by)
 
     def duplicate(self, account_id: str, template_id: UUID, by: str) -> DraftState:
-        """Begin a template with the draft of another one.
-
-        Raises:
-            ServiceError: `template_not_found`, `template_limit_exceeded`.
-        """
+        """Begin a template with the draft of another one."""
         draft = self.draft(account_id, template_id).draft
         content = replace(draft.content, name=f"{_COPY}{draft.content.name}"[:MAX_NAME])
         return self._begin(account_id, content, draft.samples, by)
@@ -149,11 +132,7 @@ class TemplateEditing:
         return (draft.template_id for draft in drafts if draft.content.name == name)
 
     def draft(self, account_id: str, template_id: UUID) -> DraftState:
-        """Return a draft, or what is published if there is no later work on it.
-
-        Raises:
-            ServiceError: `template_not_found`.
-        """
+        """Return a draft, or what is published if there is no later work on it."""
         return self._read(account_id, template_id)[0]
 
     def save(  # noqa: PLR0913  a draft has two parts
@@ -166,11 +145,7 @@ class TemplateEditing:
         revision: int,
         by: str,
     ) -> DraftState:
-        """Replace a revision of a draft. The source may still have faults.
-
-        Raises:
-            ServiceError: `template_not_found`; `DraftChanged`.
-        """
+        """Replace a revision of a draft. The source may still have faults."""
         state, _ = self._read(account_id, template_id, revision)
         draft = state.draft
         content = change(draft.content)
@@ -192,13 +167,7 @@ class TemplateEditing:
     def publish(
         self, account_id: str, template_id: UUID, *, revision: int, by: str
     ) -> SavedTemplate:
-        """Publish a revision of a draft; return the template that sends use from now on.
-
-        Raises:
-            ValidationFailed: on any of the fields.
-            ServiceError: `template_not_found`; `DraftChanged`; `service_unavailable`;
-                `rate_limit_exceeded`.
-        """
+        """Publish a revision of a draft; return the template that sends use from now on."""
         state, template = self._read(account_id, template_id, revision)
         self.budget.take(account_id, 1 + len(state.draft.content.locales))
         if template is not None and not state.draft.changed:
@@ -216,11 +185,7 @@ class TemplateEditing:
     def versions(
         self, account_id: str, template_id: UUID, limit: int, before: int | None
     ) -> tuple[Sequence[TemplateVersion], int | None]:
-        """Return versions, the newest first, and the number of the published one.
-
-        Raises:
-            ServiceError: `template_not_found`.
-        """
+        """Return versions, the newest first, and the number of the published one."""
         published = self.draft(account_id, template_id).published
         found = self.templates.versions.newest_first(account_id, template_id, limit, before)
         return found, published
@@ -228,22 +193,14 @@ class TemplateEditing:
     def version(
         self, account_id: str, template_id: UUID, number: int
     ) -> tuple[TemplateVersion, int | None]:
-        """Return one version, and the number of the published one.
-
-        Raises:
-            ServiceError: `template_not_found`, `version_not_found`.
-        """
+        """Return one version, and the number of the published one."""
         published = self.draft(account_id, template_id).published
         return self._version(account_id, template_id, number), published
 
     def restore(
         self, account_id: str, template_id: UUID, number: int, *, revision: int, by: str
     ) -> DraftState:
-        """Replace a revision of a draft by what was published once; the samples stay.
-
-        Raises:
-            ServiceError: `template_not_found`, `version_not_found`; `DraftChanged`.
-        """
+        """Replace a revision of a draft by what was published once; the samples stay."""
         state = self.draft(account_id, template_id)
         version = self._version(account_id, template_id, number)
         _check_revision(state, revision)

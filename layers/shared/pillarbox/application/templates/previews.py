@@ -35,11 +35,7 @@ class RenderedStarter:
 def render_with_samples(
     slug: str, values: RenderValues, account: Account, now: datetime
 ) -> RenderedStarter:
-    """Render a starter template with its sample values, as a send of the account would look.
-
-    Raises:
-        ServiceError: `template_not_found`, or `validation_failed` for an invalid value.
-    """
+    """Render a starter template with its sample values, as a send of the account would look."""
     starter = get_starter(slug)
     if values.logo_url is not None:
         check_logo_url(values.logo_url)

@@ -252,11 +252,7 @@ _DIED: Final = (
 def compile_apart(
     kind: SourceKind, source: str, *, run: Callable[[Callable[[], bytes]], bytes]
 ) -> tuple[str, list[Problem]]:
-    """Do as `compile_source`, in the process with bounds of memory and time that `run` makes.
-
-    Raises:
-        ValidationFailed: on `html`, also if that process died.
-    """
+    """Do as `compile_source`, in the process with bounds of memory and time that `run` makes."""
     if not needs_compiler(kind, source):
         return compile_source(kind, source)
     # Loaded here, so that each child has them already.

@@ -22,12 +22,7 @@ class TemplateLibrary:
         return self._templates.page(account_id, skip=skip, limit=limit)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
-        """Read one template.
-
-        Raises:
-            ServiceError: `template_not_found`, also for an internal copy and for another
-                account's template.
-        """
+        """Read one template."""
         template = self._templates.get(account_id, template_id)
         if template.internal:
             raise unknown_template()
@@ -36,22 +31,12 @@ class TemplateLibrary:
     def render(
         self, account_id: str, template_id: UUID, values: Mapping[str, Json] | None
     ) -> tuple[str, str]:
-        """Return the subject and the HTML of a template, as `TemplateAuthoring.render`.
-
-        Raises:
-            ValidationFailed: a value is missing or has the wrong type.
-            ServiceError: `template_not_found` as in `get`.
-        """
+        """Return the subject and the HTML of a template, as `TemplateAuthoring.render`."""
         self.get(account_id, template_id)
         return self._templates.render(account_id, template_id, values)
 
     def delete(self, account_id: str, template_id: UUID) -> None:
-        """Delete a template for good, or one that was never published.
-
-        Raises:
-            ServiceError: `template_not_found` as in `get`; `template_in_use`, if an active
-                campaign or scheduled send uses it.
-        """
+        """Delete a template for good, or one that was never published."""
         # Safe as two steps: no template becomes internal later. One without a version has a draft.
         template = self._templates.records.get(account_id, template_id)
         if template is not None and template.internal:

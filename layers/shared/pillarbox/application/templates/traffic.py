@@ -41,9 +41,6 @@ class TemplateTraffic:
             account: the account of the template.
             template_id: it may be the id of no template, which has no sends.
             required: the paths that each send must give.
-
-        Raises:
-            ServiceError: `service_unavailable`.
         """
         paths = [*dict.fromkeys(required)]
         if not paths:

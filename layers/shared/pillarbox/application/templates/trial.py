@@ -52,13 +52,7 @@ class TemplateTrial:
         request_id: str | None,
         write_response: Callable[[AcceptedMessage], str],
     ) -> StoredResponse:
-        """Accept a test. `write_response` writes the response.
-
-        Raises:
-            ValidationFailed: on `source`, `subject` or a value.
-            ServiceError: `template_not_found`, `invalid_recipient`, `recipient_not_allowed`,
-                `recipient_suppressed`, `sending_paused`; a quota error.
-        """
+        """Accept a test. `write_response` writes the response."""
         account = principal.account
         content = self.editing.draft(account.account_id, template_id).draft.content
         content = content.in_locale(locale)

@@ -115,11 +115,7 @@ class WebhookQueries:
         return [self._state(endpoint) for endpoint in self.endpoints.of_account(account_id)]
 
     def get(self, account_id: str, endpoint_id: UUID) -> EndpointState:
-        """Read one endpoint.
-
-        Raises:
-            ServiceError: `webhook_not_found`, also for another account's endpoint.
-        """
+        """Read one endpoint."""
         endpoint = self.endpoints.get(account_id, str(endpoint_id))
         if endpoint is None:
             raise webhook_not_found()
@@ -128,12 +124,7 @@ class WebhookQueries:
     def newest_deliveries(
         self, account_id: str, endpoint_id: UUID, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:
-        """Read a page of the deliveries to an endpoint, those of the newest events first.
-
-        Raises:
-            ValidationFailed: on `cursor`.
-            ServiceError: `webhook_not_found`.
-        """
+        """Read a page of the deliveries to an endpoint, those of the newest events first."""
         if cursor is not None and not is_delivery_id(cursor):
             message = "must be the nextCursor of a page"
             raise ValidationFailed(FieldError("cursor", message, "invalid_cursor"))
@@ -181,11 +172,6 @@ class Webhooks:
         """Create an endpoint with a new secret, or one in AWS with a role.
 
         An acceptance that reads the account from then on announces its messages.
-
-        Raises:
-            ValidationFailed: on `url`, `types` and `roleArn`.
-            ServiceError: `webhook_limit_exceeded`, `rate_limit_exceeded`; `route_not_found`, if
-                webhooks are off.
         """
         if not self.switched_on:
             raise webhooks_are_off()
@@ -214,10 +200,6 @@ class Webhooks:
 
         The events that wait are then posted, if a first one succeeds. Two drains are queued: one
         comes after the request even if that dies after the change, and one comes at once.
-
-        Raises:
-            ValidationFailed: on `url`, `types` and `roleArn`.
-            ServiceError: `webhook_not_found`.
         """
         if changes.url is None and changes.role_arn is None:
             self._check(account_id, None, changes.types)
@@ -241,11 +223,7 @@ class Webhooks:
         return self._state(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
 
     def delete(self, account_id: str, endpoint_id: UUID, *, by: str) -> None:
-        """Delete an endpoint for good. No event is sent to it any more.
-
-        Raises:
-            ServiceError: `webhook_not_found`.
-        """
+        """Delete an endpoint for good. No event is sent to it any more."""
         endpoint = self.endpoints.get(account_id, str(endpoint_id))
         existed = self.endpoints.remove(account_id, str(endpoint_id))
         # Also if there was no endpoint: an earlier request may have failed here.
@@ -255,12 +233,7 @@ class Webhooks:
         self.log.note(account_id, AccountAction.WEBHOOK_DELETED, endpoint.title, by=by)
 
     def rotate(self, account_id: str, endpoint_id: UUID, *, by: str) -> EndpointState:
-        """Give an endpoint a new secret; the old one also signs for 24 hours.
-
-        Raises:
-            ValidationFailed: on `endpoint_id`, of an endpoint in AWS.
-            ServiceError: `webhook_not_found`.
-        """
+        """Give an endpoint a new secret; the old one also signs for 24 hours."""
         for _ in range(_TRIES):
             endpoint = self._get(account_id, endpoint_id)
             if endpoint.role_arn is not None:

@@ -63,11 +63,7 @@ class WebhookReplays:
     switched_on: bool = True
 
     def test(self, account_id: str, endpoint_id: UUID) -> WebhookEvent:
-        """Queue a test for an endpoint.
-
-        Raises:
-            ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
-        """
+        """Queue a test for an endpoint."""
         endpoint = self._endpoint(account_id, endpoint_id)
         self._count(account_id)
         event = webhook_test(account_id, self.clock()).for_endpoint(endpoint.endpoint_id)
@@ -75,12 +71,7 @@ class WebhookReplays:
         return event
 
     def replay(self, account_id: str, endpoint_id: UUID, delivery_id: str) -> WebhookEvent:
-        """Queue the event of one delivery again, with the same id. Its attempts start over.
-
-        Raises:
-            ServiceError: `webhook_not_found`, `route_not_found`, `delivery_not_found` or
-                `rate_limit_exceeded`.
-        """
+        """Queue the event of one delivery again, with the same id. Its attempts start over."""
         self._endpoint(account_id, endpoint_id)
         delivery = None
         if is_delivery_id(delivery_id):
@@ -100,10 +91,6 @@ class WebhookReplays:
         request. The messages of one millisecond stay together, so that it leaves out none.
 
         Events of recipients who were erased are passed over.
-
-        Raises:
-            ValidationFailed: on `types`.
-            ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
         """
         endpoint = self._endpoint(account_id, endpoint_id)
         if request.types is not None:

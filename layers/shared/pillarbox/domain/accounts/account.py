@@ -224,12 +224,7 @@ class Account:
         return self.default_sender is not None and self.senders.get(self.default_sender, False)
 
     def sender(self, requested: str | None) -> str:
-        """Return the sender of an email sent with a live key (contract 2.1, `from`).
-
-        Raises:
-            ServiceError: `no_verified_sender`, if the account has no verified default
-                sender or the requested sender is not verified.
-        """
+        """Return the sender of an email sent with a live key (contract 2.1, `from`)."""
         default = self.default_sender
         if default is None or not self.has_sender:
             text = "The account has no verified default sender"
@@ -252,9 +247,6 @@ class Account:
         """Refuse a From address that the account may not use in an email that is sent as written.
 
         On a free plan that is every address but the default sender.
-
-        Raises:
-            ServiceError: `no_verified_sender`.
         """
         sender = self.sender(address)
         if sender == address:

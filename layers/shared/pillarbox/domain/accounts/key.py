@@ -54,11 +54,7 @@ class AgentSettings:
         return Limits(per_minute=None, per_day=self.per_day, per_month=None, of_key=True)
 
     def check_recipients(self, addresses: Iterable[str]) -> None:
-        """Refuse parsed addresses that are not in the list.
-
-        Raises:
-            ServiceError: `recipient_not_allowed`; `details.recipients` lists each.
-        """
+        """Refuse parsed addresses that are not in the list."""
         refused: list[Json] = [
             {"address": address, "reason": "not_allowed"}
             for address in addresses

@@ -150,21 +150,13 @@ class Principal:
         """Return the terms of a key that this one creates: they give no right that it lacks.
 
         Terms that are left out are its own.
-
-        Raises:
-            ServiceError: `scope_required`, for the first scope that it lacks.
-            ValidationFailed: on `expiresAt` or `sources`.
         """
         for scope in sorted(terms.scopes - self.rights):
             self.require_right(scope)
         return terms.within(self.key.expires_at, self.key.sources)
 
     def require_right(self, scope: str) -> None:
-        """Raise unless it may give a scope to others.
-
-        Raises:
-            ServiceError: `scope_required`; the details name the scope.
-        """
+        """Raise unless it may give a scope to others."""
         if scope not in self.rights:
             message = f"A key gives no right that it lacks: it lacks {scope}."
             if scope in self.key.scopes:
@@ -212,11 +204,7 @@ class Principal:
         return ((self.own_quota_id, own), shared) if own else (shared,)
 
     def require(self, scope: str) -> None:
-        """Raise unless the key has a scope.
-
-        Raises:
-            ServiceError: `scope_required`; the details name the scope.
-        """
+        """Raise unless the key has a scope."""
         is_of_operator = scope in OPERATOR_SCOPES
         if scope not in self.key.scopes or (is_of_operator and not self.account.operates):
             raise ServiceError(
@@ -232,11 +220,7 @@ class Principal:
         return agent is not None and agent.confirmation is Confirmation.OWNER
 
     def check_release(self, addresses: Iterable[str], *, over_mcp: bool, confirmed: bool) -> None:
-        """Refuse the release of an email to some addresses, as a send of the key.
-
-        Raises:
-            ServiceError: `confirmation_required`, `recipient_not_allowed`.
-        """
+        """Refuse the release of an email to some addresses, as a send of the key."""
         self.check_confirmed(over_mcp=over_mcp, confirmed=confirmed)
         if self.key.agent:
             self.key.agent.check_recipients(addresses)
@@ -244,22 +228,14 @@ class Principal:
             raise owner_required("This key releases no email: an owner does, in the dashboard.")
 
     def check_change(self, sent_by: str | None) -> None:
-        """Refuse that the key of an agent changes an email of another key: `sent_by` is its id.
-
-        Raises:
-            ServiceError: `not_cancelable`.
-        """
+        """Refuse that the key of an agent changes an email of another key: `sent_by` is its id."""
         if self.key.agent and sent_by != self.key.key_id:
             raise ServiceError(
                 "not_cancelable", "An agent's key changes only what it sent; nothing was changed."
             )
 
     def check_smtp(self) -> None:
-        """Refuse SMTP to a key whose emails a person must confirm.
-
-        Raises:
-            ServiceError: `confirmation_required`.
-        """
+        """Refuse SMTP to a key whose emails a person must confirm."""
         self.check_confirmed(over_mcp=False, confirmed=False)
         if self.sends_for_owner:
             raise owner_required(
@@ -273,9 +249,6 @@ class Principal:
         Args:
             over_mcp: whether it came over MCP. There, a key without settings asks as well.
             confirmed: whether somebody confirmed this request.
-
-        Raises:
-            ServiceError: `confirmation_required`.
         """
         agent = self.key.agent
         asks = agent.confirmation is Confirmation.ASK if agent else over_mcp
@@ -283,21 +256,13 @@ class Principal:
             raise confirmation_required()
 
     def check_unconfirmed(self) -> None:
-        """Refuse a send that a person must confirm, where nobody can be asked.
-
-        Raises:
-            ServiceError: `confirmation_required`.
-        """
+        """Refuse a send that a person must confirm, where nobody can be asked."""
         agent = self.key.agent
         if agent and agent.confirmation is not Confirmation.OFF:
             raise confirmation_required()
 
     def check_request(self, request: "SendRequest", preview: PreviewSettings) -> None:
-        """Refuse an email that the key cannot send. Nothing is left out silently.
-
-        Raises:
-            ServiceError: `upgrade_required`; for tests the message names each field.
-        """
+        """Refuse an email that the key cannot send. Nothing is left out silently."""
         if self.policy.starters_only and request.starter_template is None:
             raise preview.upgrade_required("Preview keys send starter templates only.")
         if self.policy.starters_only and request.waits:
@@ -308,22 +273,14 @@ class Principal:
             )
 
     def check_batch(self, preview: PreviewSettings) -> None:
-        """Refuse a batch of a key that sends one email at a time.
-
-        Raises:
-            ServiceError: `upgrade_required`.
-        """
+        """Refuse a batch of a key that sends one email at a time."""
         if self.policy.starters_only:
             raise preview.upgrade_required("Preview keys send one email at a time.")
 
     def sender(
         self, requested: str | None, mailboxes: Iterable[str], preview: PreviewSettings
     ) -> str:
-        """Return the sender of an email to some mailboxes (contract 2.1, `from`).
-
-        Raises:
-            ServiceError: `no_verified_sender`.
-        """
+        """Return the sender of an email to some mailboxes (contract 2.1, `from`)."""
         if self.policy.fixed_sender or (requested is None and self._sends_first_to(mailboxes)):
             return preview.sender
         return self.account.sender(requested)
@@ -340,11 +297,7 @@ class Principal:
         return {*mailboxes} == {mailbox_key(account.contact)}
 
     def check_recipients(self, addresses: Iterable[str]) -> None:
-        """Refuse parsed addresses that the key may not send to.
-
-        Raises:
-            ServiceError: `recipient_not_allowed`.
-        """
+        """Refuse parsed addresses that the key may not send to."""
         if self.key.agent:
             self.key.agent.check_recipients(addresses)
         if self.policy.own_recipients:

@@ -21,11 +21,7 @@ class KeyTerms:
     sources: tuple[str, ...] = ()
 
     def checked(self, now: datetime) -> "KeyTerms":
-        """Return the terms with each block in its canonical form.
-
-        Raises:
-            ValidationFailed: on `expiresAt` or `sources`.
-        """
+        """Return the terms with each block in its canonical form."""
         if self.expires_at is not None and self.expires_at <= now:
             raise ValidationFailed(FieldError("expiresAt", "must be in the future", "out_of_range"))
         if len(self.sources) > MAX_SOURCES:
@@ -35,11 +31,7 @@ class KeyTerms:
         return replace(self, sources=tuple(dict.fromkeys(map(canonical_block, self.sources))))
 
     def within(self, expires_at: datetime | None, sources: tuple[str, ...]) -> "KeyTerms":
-        """Return the terms of the child of a key with these; what is left out is the parent's.
-
-        Raises:
-            ValidationFailed: on `expiresAt` or `sources`: the child would have more.
-        """
+        """Return the terms of the child of a key with these; what is left out is the parent's."""
         if expires_at and self.expires_at and self.expires_at > expires_at:
             message = "must not be later than that of the key that creates it"
             raise ValidationFailed(FieldError("expiresAt", message, "out_of_range"))
@@ -53,11 +45,7 @@ class KeyTerms:
 
 
 def canonical_block(text: str) -> str:
-    """Return the one form of a block of addresses: IPv4 also if it is mapped to IPv6.
-
-    Raises:
-        ValidationFailed: on `sources`.
-    """
+    """Return the one form of a block of addresses: IPv4 also if it is mapped to IPv6."""
     try:
         block = ip_network(text.strip(), strict=False)
     except ValueError:

@@ -321,20 +321,13 @@ class QuotaCounts:
         """Refuse a request that cannot be accepted, before it costs more.
 
         Others may use quota later. So only the reservation decides that a message fits.
-
-        Raises:
-            ServiceError: a quota error; `rate_limit_exceeded` for too many costly refusals.
         """
         if full := first_full(limits, self._used(now), Amount(1, 1), now):
             raise full
         self.check_refusals(limits, now)
 
     def check_refusals(self, limits: Limits, now: datetime) -> None:
-        """Refuse a request of an account with too many costly refusals in this minute.
-
-        Raises:
-            ServiceError: `rate_limit_exceeded`.
-        """
+        """Refuse a request of an account with too many costly refusals in this minute."""
         limit = refusal_limit(limits)
         if limit is not None and self.by_window.get(refusals_name(now), 0) >= limit:
             raise _too_many_refusals(limit, now)

@@ -209,11 +209,7 @@ def is_normal_type(content_type: str) -> bool:
 
 
 def check_count(count: int) -> None:
-    """Check how many attachments one email has.
-
-    Raises:
-        ServiceError: `too_many_attachments`.
-    """
+    """Check how many attachments one email has."""
     if count > MAX_ATTACHMENTS:
         raise ServiceError(
             "too_many_attachments",
@@ -223,12 +219,7 @@ def check_count(count: int) -> None:
 
 
 def check_attachments(attachments: Sequence[AttachedFile]) -> None:
-    """Check the attachments of one email against the contract's limits.
-
-    Raises:
-        ServiceError: `too_many_attachments`, `attachment_type_not_allowed` or
-            `attachment_too_large`, checked in this order.
-    """
+    """Check the attachments of one email against the contract's limits."""
     check_count(len(attachments))
     for position, attachment in enumerate(attachments):
         _check_type(position, attachment)

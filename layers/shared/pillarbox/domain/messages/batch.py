@@ -40,11 +40,7 @@ class BatchRequest:
         }
 
     def check_size(self) -> None:
-        """Check the counts (contract 4.2).
-
-        Raises:
-            ServiceError: `batch_limit_exceeded`.
-        """
+        """Check the counts (contract 4.2)."""
         _check_count("messages", self.count, MAX_MESSAGES)
         recipients = sum(request.recipient_count for request in self.requests.values())
         _check_count("recipients", recipients, MAX_BATCH_RECIPIENTS)
@@ -64,11 +60,7 @@ def refusal_of_all(position: int, refusal: ServiceError) -> ServiceError:
 
 
 def check_domains(domains: Collection[str]) -> None:
-    """Check the number of the recipients' different domains.
-
-    Raises:
-        ServiceError: `batch_limit_exceeded`.
-    """
+    """Check the number of the recipients' different domains."""
     _check_count("domains", len(domains), MAX_DOMAINS)
 
 

@@ -18,10 +18,6 @@ def idempotency_digest(route: str, values: Sequence[str]) -> str | None:
     Args:
         route: the route of the request.
         values: the values of all its Idempotency-Key headers.
-
-    Raises:
-        ValidationFailed: there are several keys, or the key does not have the
-            documented form.
     """
     if not values:
         return None

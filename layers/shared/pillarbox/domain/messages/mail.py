@@ -109,9 +109,6 @@ def normal_headers(headers: Headers) -> dict[str, str]:
     """Check the fields that a request sets: names, values, number and size.
 
     Returns them with structured values in one form: programs write `<a>,<b>` and `Bulk` too.
-
-    Raises:
-        HeaderError: the first fault; the text names the field.
     """
     if len(headers) > MAX_HEADERS:
         raise HeaderError(f"must not have more than {MAX_HEADERS} fields")
@@ -235,11 +232,7 @@ class SendRequest:
         return (self.template_id,) if self.template_id else ()
 
     def check_mode(self) -> None:
-        """Check that the request has exactly one of the three modes (contract 2.1), or text alone.
-
-        Raises:
-            ServiceError: `missing_field` or `multiple_modes`.
-        """
+        """Check that the request has one of the three modes (contract 2.1), or text alone."""
         modes = {
             "starterTemplate": self.starter_template,
             "templateId": self.template_id,
@@ -263,12 +256,7 @@ class SendRequest:
         return self.hold or self.scheduled_at is not None
 
     def check_size(self) -> None:
-        """Check the counts and sizes against contract 8.2.
-
-        Raises:
-            ServiceError: `recipient_limit_exceeded`, a code of `check_attachments`, or
-                `validation_failed` on the uploaded files of an email that waits.
-        """
+        """Check the counts and sizes against contract 8.2."""
         if self.recipient_count > MAX_RECIPIENTS:
             raise ServiceError(
                 "recipient_limit_exceeded",
@@ -281,11 +269,7 @@ class SendRequest:
         self.check_uploads()
 
     def for_owner(self) -> "SendRequest":
-        """Return the request of a key whose emails wait until an owner releases them.
-
-        Raises:
-            ValidationFailed: it has a time, or uploaded files.
-        """
+        """Return the request of a key whose emails wait until an owner releases them."""
         if self.scheduled_at is not None:
             message = "is not for this key: each of its emails waits until an owner releases it"
             raise ValidationFailed(FieldError("scheduledAt", message, "not_allowed"))
@@ -294,11 +278,7 @@ class SendRequest:
         return held
 
     def check_uploads(self) -> None:
-        """Check that an email that waits has no uploaded file.
-
-        Raises:
-            ValidationFailed: it has one.
-        """
+        """Check that an email that waits has no uploaded file."""
         if self.waits and self.uploads:
             message = "is deleted too soon for an email that waits; put the content into the email"
             raise ValidationFailed(FieldError("attachments", message, "not_allowed"))

@@ -39,11 +39,7 @@ class TagError(Exception):
 
 
 def check_tags(tags: Tags) -> None:
-    """Check the names and values of an email's tags, and their number and size.
-
-    Raises:
-        TagError: the first fault.
-    """
+    """Check the names and values of an email's tags, and their number and size."""
     if len(tags) > MAX_TAGS:
         raise TagError(f"must not have more than {MAX_TAGS} tags")
     for name, value in tags.items():

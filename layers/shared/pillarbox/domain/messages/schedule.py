@@ -41,11 +41,7 @@ def whole(moment: datetime) -> datetime:
 
 
 def check_ahead(due_at: datetime, now: datetime) -> None:
-    """Refuse a time that is not far enough ahead, or too far.
-
-    Raises:
-        ValidationFailed: on `scheduledAt`.
-    """
+    """Refuse a time that is not far enough ahead, or too far."""
     if not MIN_AHEAD <= due_at - now <= MAX_AHEAD:
         message = "must be at least one minute and at most 30 days ahead"
         raise ValidationFailed(FieldError("scheduledAt", message, "out_of_range"))

@@ -81,11 +81,7 @@ def unknown_upload(upload_id: UUID) -> ServiceError:
 def files_of(
     references: Sequence[UploadReference], files: Mapping[UUID, UploadedFile]
 ) -> tuple[UploadedFile, ...]:
-    """Return the files of an email from those that were found.
-
-    Raises:
-        ServiceError: `attachment_not_found`.
-    """
+    """Return the files of an email from those that were found."""
     found = []
     for reference in references:
         file = files.get(reference.upload_id)

@@ -161,11 +161,7 @@ def new_flow(
 
 
 def parse_flow(text: str) -> FlowToken:
-    """Parse the text of a flow.
-
-    Raises:
-        ServiceError: `invalid_code`.
-    """
+    """Parse the text of a flow."""
     match = _FLOW.fullmatch(text)
     if match is None:
         raise invalid_code()

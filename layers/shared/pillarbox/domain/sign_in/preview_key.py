@@ -71,9 +71,6 @@ def check_own_recipients(owner: str, addresses: Iterable[str]) -> None:
 
     It may send to the confirmed address, its domain unless that is a mailbox provider, and SES's
     simulator.
-
-    Raises:
-        ServiceError: `recipient_not_allowed`.
     """
     domains = {SIMULATOR_DOMAIN}
     if not is_mailbox_provider(domain_of(owner)):

@@ -252,11 +252,7 @@ class MemberPrincipal(SessionPrincipal):
         return ((self.account.account_id, self.limits),)
 
     def require(self, scope: str) -> None:
-        """Raise unless the role has a scope.
-
-        Raises:
-            ServiceError: `scope_required`; the details name the scope.
-        """
+        """Raise unless the role has a scope."""
         if scope not in ROLE_SCOPES[self.role]:
             raise ServiceError(
                 "scope_required",
@@ -336,11 +332,7 @@ def is_session_id(text: str) -> bool:
 
 
 def parse_cookie(text: str) -> SessionToken:
-    """Parse the text of a cookie.
-
-    Raises:
-        ServiceError: `invalid_session`.
-    """
+    """Parse the text of a cookie."""
     match = re.fullmatch(_COOKIE, text)
     if match is None:
         raise invalid_session()
@@ -348,11 +340,7 @@ def parse_cookie(text: str) -> SessionToken:
 
 
 def parse_access_token(text: str) -> SessionToken:
-    """Parse the text of an access token.
-
-    Raises:
-        ServiceError: `invalid_session`.
-    """
+    """Parse the text of an access token."""
     match = re.fullmatch(_ACCESS_TOKEN, text)
     if match is None:
         raise invalid_session()

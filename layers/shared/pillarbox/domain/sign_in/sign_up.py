@@ -182,11 +182,7 @@ def new_challenge(key: bytes, user_digest: str, now: datetime) -> Challenge:
 
 
 def check_proof(proof: Proof, key: bytes, user_digest: str, now: datetime) -> CheckedProof:
-    """Check a proof of a user. The caller makes sure that it is used once.
-
-    Raises:
-        ValidationFailed: on `proof`.
-    """
+    """Check a proof of a user. The caller makes sure that it is used once."""
     salt = _SALT.fullmatch(proof.salt)
     challenge = _hash(proof.salt, proof.number)
     signature = proof.signature.encode(errors="replace")

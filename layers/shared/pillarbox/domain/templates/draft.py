@@ -111,11 +111,7 @@ class TemplateVersion:
 
 
 def check_source_size(source: str) -> None:
-    """Check the size of what an author wrote, for drafts, previews, tests and publications alike.
-
-    Raises:
-        ValidationFailed: on `html`.
-    """
+    """Check the size of what an author wrote: drafts, previews, tests and publications alike."""
     if len(source) > MAX_SOURCE or len(source.encode()) > MAX_SOURCE:
         message = f"must not be larger than {MAX_SOURCE} bytes"
         raise ValidationFailed(FieldError("html", message, "too_large"))

@@ -185,9 +185,6 @@ def fill_given(
     """Replace those references in a text that have a value; None if it becomes too large.
 
     Everything else of the text stays as it is. Values are not searched for references.
-
-    Raises:
-        ValidationFailed: a value is a list or an object.
     """
     paths, texts = subject_references(text), dict[str, str]()
     for path in dict.fromkeys(paths):

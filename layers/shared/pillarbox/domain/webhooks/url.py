@@ -54,9 +54,6 @@ def parse_webhook_url(text: str, *, allow_local: bool = False) -> WebhookUrl:
     Args:
         text: the URL as the tenant wrote it.
         allow_local: also accept `http://127.0.0.1:PORT/…`, as the local stack does.
-
-    Raises:
-        WebhookUrlError: with a reason in plain words.
     """
     if len(text) > MAX_URL:
         raise WebhookUrlError(f"must not be longer than {MAX_URL} characters")

@@ -53,11 +53,7 @@ class RpcMessage:
 
 
 def read_message(event: APIGatewayProxyEvent) -> RpcMessage:
-    """Read the message of a request.
-
-    Raises:
-        RpcError: the body is not one request or notification.
-    """
+    """Read the message of a request."""
     try:
         body = read_json(event)
     except ValidationFailed as failed:

@@ -90,11 +90,7 @@ class Confirmed:
         return self.confirmation.moment(self.token, self.call.now) if self.token else None
 
     def digest(self, moment: datetime) -> str | None:
-        """Return the digest of the idempotency key, or of one made from the body and the hour.
-
-        Raises:
-            ValidationFailed: on `idempotencyKey`.
-        """
+        """Return the digest of the idempotency key, or of one made from the body and the hour."""
         hour = moment.astimezone(UTC).isoformat()[: len("2026-11-22T13")]
         key = self.idempotency_key or f"{self.body_hash}:{hour}"
         try:
@@ -183,9 +179,6 @@ def confirming(
         idempotency_key: the caller's own, or empty.
         act: does it, and raises `confirmation_required` if nobody confirmed it.
         rehearse: returns what the person sees.
-
-    Raises:
-        ServiceError: an error of `act`.
     """
     answered, token = _answer(call)
     if answered and token is None:

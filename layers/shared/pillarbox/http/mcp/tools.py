@@ -110,11 +110,7 @@ class ToolCall:
 
     @property
     def arguments(self) -> dict[str, Json]:
-        """Return the arguments.
-
-        Raises:
-            RpcError: they are not an object.
-        """
+        """Return the arguments."""
         arguments = self.params.get("arguments")
         if not isinstance(arguments, dict | None):
             raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
@@ -193,11 +189,7 @@ def list_tools(principal: "Principal") -> list[Json]:
 
 
 def call_tool(call: ToolCall) -> dict[str, Json]:
-    """Call a tool. Its errors are results.
-
-    Raises:
-        RpcError: there is no such tool, or its arguments are not an object.
-    """
+    """Call a tool. Its errors are results."""
     if call.tool not in SCOPES:
         raise RpcError(INVALID_PARAMS, f"There is no tool {cleaned(call.tool)!r}.")
     try:

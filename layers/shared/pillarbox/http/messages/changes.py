@@ -39,11 +39,7 @@ class ParsedResend:
 
 
 def read_resend(event: APIGatewayProxyEvent) -> ParsedResend:
-    """Return the body, which is optional, and the digest of the Idempotency-Key.
-
-    Raises:
-        ServiceError: `validation_failed`.
-    """
+    """Return the body, which is optional, and the digest of the Idempotency-Key."""
     to = read_body(event, ResendRequest).to if raw_body(event) else None
     return ParsedResend(to, idempotency_digest(event, "POST /v1/emails/{message_id}/resend"))
 

@@ -191,11 +191,7 @@ class HeldContent(View):
 
 
 def check_shown(rehearsal: Rehearsal) -> None:
-    """Refuse to release a message of which `HeldContent` shows a part only.
-
-    Raises:
-        ServiceError: `confirmation_required`.
-    """
+    """Refuse to release a message of which `HeldContent` shows a part only."""
     parts = (rehearsal.html, rehearsal.text, rehearsal.mail.text or "")
     if any(len(part) > _MAX_SHOWN for part in parts):
         raise owner_required(

@@ -51,11 +51,7 @@ class ListQuery(WireModel):
 def page_of(
     event: APIGatewayProxyEvent, items: Sequence[Mapping[str, object]]
 ) -> dict[str, object]:
-    """Return a page of a whole list, whose items have ids.
-
-    Raises:
-        ValidationFailed: a parameter is unknown or wrong.
-    """
+    """Return a page of a whole list, whose items have ids."""
     query = read_query(event, ListQuery)
     if query.newer_than:
         before = items[: _place(items, "before", query.newer_than)]
@@ -92,11 +88,7 @@ class CursorQuery(WireModel):
 def page_of_emails(
     event: APIGatewayProxyEvent, queries: HistoryQueries, account: Account
 ) -> dict[str, object]:
-    """Return a page of the account's emails as Resend lists them.
-
-    Raises:
-        ValidationFailed: a parameter is unknown or wrong.
-    """
+    """Return a page of the account's emails as Resend lists them."""
     query = read_query(event, CursorQuery)
     limit = query.limit
 

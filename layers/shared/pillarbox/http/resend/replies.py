@@ -72,22 +72,13 @@ _STRICT, _PERMISSIVE = "strict", "permissive"
 
 
 def read_bearer_key(event: APIGatewayProxyEvent) -> str:
-    """Return the API key in Authorization. The contract's own routes take it in X-API-Key alone.
-
-    Raises:
-        ServiceError: `missing_api_key`.
-        ValidationFailed: the request names another account.
-    """
+    """Return the API key in Authorization. The contract's own routes take it in X-API-Key alone."""
     refuse_account(event)
     return _read_key(event)
 
 
 def read_bearer_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
-    """Return which key calls a route that manages an account, for which account, and what for.
-
-    Raises:
-        ServiceError: `missing_api_key`.
-    """
+    """Return which key calls a route that manages an account, for which account, and what for."""
     return caller_request(event, _read_key(event))
 
 
@@ -99,12 +90,7 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
 
 
 def read_email_id(text: str) -> UUID:
-    """Parse the id in a path.
-
-    Raises:
-        ServiceError: `route_not_found` for a word, which is a method of the SDK that is not here.
-        ValidationFailed: it is not a UUID.
-    """
+    """Parse the id in a path."""
     if text.isascii() and text.replace("-", "").isalpha() and not is_uuid(text):
         raise refused_resource(f"emails/{text}")
     return read_uuid(text, "id")
@@ -136,11 +122,7 @@ def read_resend_batch(event: APIGatewayProxyEvent) -> ParsedSend[BatchRequest]:
 
 
 def read_new_time(event: APIGatewayProxyEvent) -> datetime:
-    """Read the body of `PATCH /emails/{id}`.
-
-    Raises:
-        ValidationFailed: a field is unknown or wrong.
-    """
+    """Read the body of `PATCH /emails/{id}`."""
     from pillarbox.http.messages.changes import RescheduleRequest  # noqa: PLC0415  few ask for it
     from pillarbox.http.messages.wire import to_moment  # noqa: PLC0415  as above
 
@@ -156,11 +138,7 @@ def read_new_time(event: APIGatewayProxyEvent) -> datetime:
 
 
 def _parse_email(body: Json) -> SendRequest:
-    """Translate one email, and validate it as the contract's.
-
-    Raises:
-        ValidationFailed: a field is unknown, refused or wrong.
-    """
+    """Translate one email, and validate it as the contract's."""
     if not isinstance(body, dict):
         raise _wrong("", "must be an object")
     present = given(body)

@@ -98,11 +98,7 @@ def suppression_routes(services: Callable[[], Services]) -> App:
 
 
 def _check(addresses: Sequence[str]) -> None:
-    """Accept addresses that are all valid: otherwise none is added.
-
-    Raises:
-        ValidationFailed: with the first error of each other one.
-    """
+    """Accept addresses that are all valid: otherwise none is added."""
     errors = []
     for position, address in enumerate(addresses):
         try:

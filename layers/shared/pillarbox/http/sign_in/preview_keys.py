@@ -45,10 +45,6 @@ class PreviewReport(WireModel):
 
 
 def read_code_request(event: APIGatewayProxyEvent) -> tuple[str, Proof]:
-    """Read the address for a code, and the proof of work.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
+    """Read the address for a code, and the proof of work."""
     body = read_body(event, PreviewCodeRequest)
     return body.email, proof_of(body.proof)

@@ -80,11 +80,7 @@ class TokenRequest(WireModel):
 
 
 def read_session(event: "APIGatewayProxyEvent") -> SessionToken:
-    """Return the access token of a route that takes sessions only.
-
-    Raises:
-        ServiceError: `invalid_session`; `session_required`, if the request has an API key.
-    """
+    """Return the access token of a route that takes sessions only."""
     tokens = bearer_tokens(event)
     if len(tokens) == 1 and tokens[0].startswith(ACCESS_TOKEN_PREFIX):
         return parse_access_token(tokens[0])
@@ -96,11 +92,7 @@ def read_session(event: "APIGatewayProxyEvent") -> SessionToken:
 
 
 def read_cookie(event: "APIGatewayProxyEvent") -> str:
-    """Return the text of the cookie. Only one route reads it.
-
-    Raises:
-        ServiceError: `invalid_session`: there is none, or several.
-    """
+    """Return the text of the cookie. Only one route reads it."""
     pairs = [
         pair.strip().partition("=")
         for field in header_values(event, "cookie")
@@ -124,11 +116,7 @@ def no_cookie_header() -> dict[str, str]:
 
 
 def check_same_origin(event: "APIGatewayProxyEvent") -> None:
-    """Accept JSON that a page of this host's own origin sends.
-
-    Raises:
-        ServiceError: `cross_site_request`.
-    """
+    """Accept JSON that a page of this host's own origin sends."""
     types = [
         kind.partition(";")[0].strip().lower() for kind in header_values(event, "content-type")
     ]
@@ -144,9 +132,6 @@ def refuse_other_sites(event: "APIGatewayProxyEvent") -> None:
     """Refuse what a browser sends for a page of another site. Programs do not name a site.
 
     Otherwise such a page could ask for codes from the networks of all its visitors.
-
-    Raises:
-        ServiceError: `cross_site_request`.
     """
     if {*header_values(event, "sec-fetch-site")} - {"same-origin", "none"}:
         raise _cross_site_request()

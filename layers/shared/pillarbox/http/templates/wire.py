@@ -196,11 +196,7 @@ class TestTemplateRequest(WireModel):
 
 
 def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
-    """Read the body of a request that creates a template.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
-    """
+    """Read the body of a request that creates a template."""
     body = read_body(event, CreateTemplateRequest)
     return NewTemplate(
         name=body.name, category=body.category, starter=body.starter_template, html=body.html
@@ -213,9 +209,6 @@ def read_draft(
     """Read a change of a draft's content, and its samples.
 
     Text part, days and locales stay as they are if the request has none.
-
-    Raises:
-        ValidationFailed: the body does not have the documented shape.
     """
     body = read_body(event, SaveDraftRequest)
 
@@ -238,11 +231,7 @@ def read_draft(
 
 
 def read_revision(event: "APIGatewayProxyEvent") -> int:
-    """Read the revision that a request replaces or publishes, from If-Match.
-
-    Raises:
-        ValidationFailed: the header is missing, or is no revision.
-    """
+    """Read the revision that a request replaces or publishes, from If-Match."""
     values = header_values(event, "if-match")
     found = _REVISION.fullmatch(values[0].strip()) if len(values) == 1 else None
     if found is None:
@@ -252,11 +241,7 @@ def read_revision(event: "APIGatewayProxyEvent") -> int:
 
 
 def read_version(number: str) -> int:
-    """Read the number of a version in a path.
-
-    Raises:
-        ValidationFailed: it is none.
-    """
+    """Read the number of a version in a path."""
     if not re.fullmatch("[1-9][0-9]{0,8}", number, re.ASCII):
         raise ValidationFailed(FieldError("version", "must be a whole number", "wrong_type"))
     return int(number)

@@ -29,12 +29,7 @@ def changed_account(record: Mapping[str, Any]) -> str:
 
 
 def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
-    """Return the events that a record's change adds; none if an operator put the row back.
-
-    Raises:
-        KeyError, TypeError, ValueError: an image is not one that this version of the service
-            writes.
-    """
+    """Return the events that a record's change adds; none if an operator put the row back."""
     images = record["dynamodb"]
     if "NewImage" not in images or is_restored(record):
         return ()

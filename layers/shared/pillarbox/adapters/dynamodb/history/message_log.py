@@ -156,11 +156,7 @@ def count_shards(table: Table, account_id: str) -> int:
 
 
 def read_change(record: Mapping[str, Any]) -> Message | None:
-    """Return the message in a record of the table's stream, or None for anything else.
-
-    Raises:
-        UnreadableChange: The image is not one that this version of the service writes.
-    """
+    """Return the message in a record of the table's stream, or None for anything else."""
     image = record["dynamodb"].get("NewImage")
     if image is None or not keys.is_message(image):
         return None
@@ -177,9 +173,6 @@ def read_search_change(
     Args:
         record: the record.
         changed: what `read_change` returned for it.
-
-    Raises:
-        UnreadableChange: The old image is not one that this version of the service writes.
     """
     old, new = (record["dynamodb"].get(name) for name in ("OldImage", "NewImage"))
     if not any(image and keys.is_message(image) for image in (old, new)):

@@ -193,11 +193,7 @@ class DynamoQuotas:
         self._chunks = Chunks()
 
     def reserve(self, account_id: str, amount: Amount, limits: Limits, now: datetime) -> None:
-        """Count all messages or none.
-
-        Raises:
-            QuotaExceeded: one of the windows does not have enough room.
-        """
+        """Count all messages or none."""
         taken, spare, over = self._chunks.reserve(account_id, amount, limits, now)
         if over is not None:
             with suppress(ServiceError):  # too strict by the rest of that chunk

@@ -266,11 +266,7 @@ class DynamoSendingRate:
     def _take(
         self, state: BucketState, email: _Waiting, wanted: Tokens, latest: int, now: int
     ) -> None:
-        """Take the tokens of an email, and of those that wait with it.
-
-        Raises:
-            Refused: there are too few tokens, or the rate changed.
-        """
+        """Take the tokens of an email, and of those that wait with it."""
         rate, urgent = wanted.rate, wanted.urgent
         group = [email] if urgent else self._group(email, state, now)
         needed = sum(one.recipients for one in group)

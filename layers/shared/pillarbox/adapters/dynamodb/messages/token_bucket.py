@@ -193,9 +193,6 @@ class TokenBucket:
             latest: the `empty_at` up to which they may be acquired. For urgent tokens an
                 `overdraft` within the reserve is enough.
             shares: what changes for the accounts.
-
-        Raises:
-            Refused: the line is too long, or the rate changed.
         """
         full = now - tokens.capacity
         values = {"max_rate": state.max_rate, "slowed_at": state.slowed_at, "full": full}
@@ -229,11 +226,7 @@ class TokenBucket:
         )
 
     def note(self, lane: str, before: int, joins: Changes) -> BucketState:
-        """Note that a lane waits.
-
-        Raises:
-            Refused: somebody noted it, at the earliest at the time `before`.
-        """
+        """Note that a lane waits."""
         name = LINE + lane
         condition = f"attribute_not_exists({name}) OR {name} < :before"
         return self._update("SET", condition, {"before": before}, joins)

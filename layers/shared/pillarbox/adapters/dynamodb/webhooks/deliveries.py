@@ -131,9 +131,6 @@ class DynamoWaitingEvents:
         """Read the first events of each shard, except those that DynamoDB will delete.
 
         Those that cannot be read, such as ones of a newer version, are left out.
-
-        Raises:
-            KeyError, TypeError, ValueError: the endpoint has no other events.
         """
         now = self._clock().timestamp()
         unread: list[Exception] = []
