@@ -170,5 +170,5 @@ def _resend() -> App:
     return writing_routes(services)
 
 
-load(lambda it: (it.caller_authentication, it.webhooks))
+load(lambda it: (it.caller_authentication, it.webhooks, it.webhook_replays))
 lambda_handler = entrypoint(app, {"/resend/": _resend})

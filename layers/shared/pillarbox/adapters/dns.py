@@ -8,6 +8,7 @@ from typing import Final
 
 import dns.exception
 import dns.nameserver
+import dns.rdtypes.IN  # the first answer would import it
 import dns.resolver
 from dns.rdtypes.ANY.MX import MX
 

@@ -12,6 +12,7 @@ from pillarbox.domain.address import (
 )
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.messages.header_text import UNSAFE, is_header_safe
+from pillarbox.mime.fields import read_mailbox
 
 MAX_NAME: Final = 128
 #: Contract 2.1, in characters.
@@ -86,8 +87,6 @@ def parse_sender(text: str) -> tuple[str | None, str]:
     """
     if not text.rstrip().endswith(">"):
         return None, parse_address(text, to_a_label)
-    from pillarbox.mime.fields import read_mailbox  # noqa: PLC0415  most senders have no name
-
     if mailbox := read_mailbox(text.encode()):
         name, address = mailbox.name, mailbox.address
     elif match := re.fullmatch(UNQUOTED_NAME, text):

@@ -44,6 +44,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
 
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":
+        from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
         from pillarbox.adapters.dynamodb.templates import (
             DynamoTemplateDrafts,
             DynamoTemplates,
@@ -51,13 +52,8 @@ class TemplateWiring(SendingWiring, HistoryWiring):
         )
         from pillarbox.application.templates.authoring import TemplateAuthoring
 
-        def waits_for(account_id: str, template_id: str) -> bool:
-            from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
-
-            return DynamoWaitingContents(self.table, bucket="").uses(account_id, template_id)
-
         return TemplateAuthoring(
-            waits_for=waits_for,
+            waits_for=DynamoWaitingContents(self.table, bucket="").uses,
             records=DynamoTemplates(self.table),
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),

@@ -17,6 +17,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.http.mcp import reading, sending
 from pillarbox.http.mcp.messages import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -28,7 +29,7 @@ from pillarbox.http.mcp.messages import (
     reply_result,
     reply_rpc_error,
 )
-from pillarbox.http.mcp.tools import ToolCall, UseCases, call_tool, cleaned, list_tools
+from pillarbox.http.mcp.tools import SCOPES, ToolCall, UseCases, cleaned, list_tools, tool_error
 from pillarbox.http.messages.replies import Reply
 from pillarbox.http.requests import header_values, read_api_key, request_origin
 
@@ -186,6 +187,18 @@ def _result(
             tools: dict[str, Json] = {"tools": list_tools(principal)}
             return complete | kept | tools if stateless else tools
         case "tools/call", stateless:
-            result = call_tool(call)
+            result = _call_tool(call)
             return complete | result if stateless else result
     raise RpcError(METHOD_NOT_FOUND, "This server has no such method.")
+
+
+def _call_tool(call: ToolCall) -> dict[str, Json]:
+    """Call a tool. Its errors are results."""
+    if call.tool not in SCOPES:
+        raise RpcError(INVALID_PARAMS, f"There is no tool {cleaned(call.tool)!r}.")
+    try:
+        if (scope := SCOPES[call.tool]) is not None:
+            call.principal.require(scope)
+        return {**sending.TOOLS, **reading.TOOLS}[call.tool](call)
+    except ServiceError as error:
+        return tool_error(error)

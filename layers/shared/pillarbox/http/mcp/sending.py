@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.confirmation import SendConfirmation
 from pillarbox.application.sending.prepare import PreparedMessage
-from pillarbox.application.sending.rehearsal import Rehearsal
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.address import MAX_ADDRESS
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
@@ -30,6 +29,9 @@ from pillarbox.http.messages.views import message_detail
 from pillarbox.http.messages.wire import MOMENT, to_moment
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.wire import WireModel, boolean, optional, optional_or, required, text, validate
+
+if TYPE_CHECKING:
+    from pillarbox.application.sending.rehearsal import Rehearsal
 
 #: The name of our question, and of its answer, in the messages of MCP.
 _QUESTION: Final = "confirm"
@@ -122,12 +124,6 @@ def _send_batch(call: ToolCall) -> dict[str, Json]:
     submit = partial(send.submit, key, batch, write_response=batch_result, origin=origin)
     rehearse = partial(send.rehearse, key, batch, origin=origin)
     return _run(call, controls, batch, submit, lambda: _shown_batch(rehearse()))
-
-
-TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
-    "send_email": _send_email,
-    "send_batch": _send_batch,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +307,7 @@ def _heading(prepared: PreparedMessage) -> list[str]:
     return lines
 
 
-def _texts(rehearsal: Rehearsal) -> list[str]:
+def _texts(rehearsal: "Rehearsal") -> list[str]:
     own = _first(rehearsal.own_text or "", "With a text part of its own")
     return own + _first(rehearsal.text, "It says")
 
@@ -397,7 +393,9 @@ def _changed(call: ToolCall, message: Message) -> dict[str, Json]:
     return tool_result(message_detail(message, call.services.region))
 
 
-CHANGES: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
+TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
+    "send_email": _send_email,
+    "send_batch": _send_batch,
     "cancel_email": _cancel_email,
     "reschedule_email": _reschedule_email,
     "release_email": _release_email,

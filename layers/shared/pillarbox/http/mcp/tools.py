@@ -23,8 +23,6 @@ from pillarbox.http.messages.replies import error_body
 from pillarbox.http.requests import request_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
     from pillarbox.application.accounts.domains import DomainCheck
@@ -173,10 +171,10 @@ SCOPES: Final[Mapping[str, str | None]] = {
     "check_domain": EMAILS_READ,
     "list_suppressions": EMAILS_READ,
 }
-_SENDING: Final = frozenset({"send_email", "send_batch"})
-_CHANGING: Final = frozenset({"cancel_email", "reschedule_email", "release_email"})
 #: Keys that send starter templates only send them at once, and one at a time.
-_NOT_FOR_STARTERS: Final = _CHANGING | {"send_batch"}
+_NOT_FOR_STARTERS: Final = frozenset(
+    {"cancel_email", "release_email", "reschedule_email", "send_batch"}
+)
 
 
 def list_tools(principal: "Principal") -> list[Json]:
@@ -186,33 +184,6 @@ def list_tools(principal: "Principal") -> list[Json]:
     return [
         tool for tool in tools if isinstance(tool, dict) and _may_use(principal, str(tool["name"]))
     ]
-
-
-def call_tool(call: ToolCall) -> dict[str, Json]:
-    """Call a tool. Its errors are results."""
-    if call.tool not in SCOPES:
-        raise RpcError(INVALID_PARAMS, f"There is no tool {cleaned(call.tool)!r}.")
-    try:
-        if (scope := SCOPES[call.tool]) is not None:
-            call.principal.require(scope)
-        return _tools(call.tool)[call.tool](call)
-    except ServiceError as error:
-        return tool_error(error)
-
-
-def _tools(tool: str) -> "Mapping[str, Callable[[ToolCall], dict[str, Json]]]":
-    """Import what a tool needs, which is a part of each cold start."""
-    if tool in _SENDING:
-        from pillarbox.http.mcp import sending  # noqa: PLC0415
-
-        return sending.TOOLS
-    if tool in _CHANGING:
-        from pillarbox.http.mcp import sending  # noqa: PLC0415
-
-        return sending.CHANGES
-    from pillarbox.http.mcp import reading  # noqa: PLC0415
-
-    return reading.TOOLS
 
 
 def _may_use(principal: "Principal", tool: str) -> bool:
