@@ -18,21 +18,24 @@ class EmulatedConnection:
     reusable = False
 
     def __init__(self, endpoint: Endpoint, _limits: CallLimits) -> None:
-        self._url = f"{endpoint.url}/"
+        self._url = endpoint.url
 
     def exchange(self, request: bytes) -> Response:
         """Let moto answer a request."""
         head, _, body = request.partition(b"\r\n\r\n")
-        lines = (line.partition(": ") for line in head.decode().split("\r\n")[1:])
+        start, *fields = head.decode().split("\r\n")
+        lines = (line.partition(": ") for line in fields)
         headers = HTTPHeaders()
         for name, _, text in lines:
             headers[name] = text
         answer = botocore_stubber.process_request(
-            AWSPreparedRequest("POST", self._url, headers, body, stream_output=False)
+            AWSPreparedRequest(
+                "POST", self._url + start.split()[1], headers, body, stream_output=False
+            )
         )
         assert answer is not None, _NOT_EMULATED
-        status, fields, content = answer
-        names = {name.lower(): str(text) for name, text in fields.items()}
+        status, answered, content = answer
+        names = {name.lower(): str(text) for name, text in answered.items()}
         return Response(status, names, content if isinstance(content, bytes) else content.encode())
 
     def close(self) -> None:

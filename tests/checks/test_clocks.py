@@ -49,6 +49,7 @@ REASONS: Final = {
     " OR #at < :at": _STORED,
     "adapters/dynamodb/messages/heartbeat.py: take_probe: attribute_not_exists(pk)"
     " OR #at <= :before": _SOON,
+    "adapters/direct.py: reusable: time() - self._used_at > _MAX_IDLE": _ONE_CLOCK,
     "adapters/ses/mailer.py: _connected: now - self._most_at > _IDLE": _ONE_CLOCK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: later - at > _GAP": _ONE_CLOCK,
     "adapters/sqs/event_queue.py: _queue_may_hold_older_than: reported[0] - at >= stay": _ONE_CLOCK,

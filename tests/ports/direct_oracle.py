@@ -45,6 +45,7 @@ IMPATIENT: Final = CallLimits(read_timeout=0.5)
 #: What both clients send. The SDK's own headers say how often it tried, and no service needs them.
 _HEADERS: Final = (
     *("content-type", "x-amz-target", "x-amzn-query-mode", "x-amz-security-token", "host"),
+    *("path", "x-amz-invocation-type"),
     *("user-agent", "accept-encoding", "content-length", "x-amzn-trace-id"),
 )
 _TOKEN: Final = "11111111-2222-3333-4444-555555555555"
@@ -97,6 +98,8 @@ class Server:
         self.script: list[Act] = []
         self.requests: list[bytes] = []
         self.connections = 0
+        #: In seconds, after which a new connection without a request is closed.
+        self.idle: float | None = None
         self._open: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
@@ -117,6 +120,7 @@ class Server:
             if self._tls:
                 connection = self._tls.wrap_socket(plain, server_side=True)
                 self._open.append(connection)
+            connection.settimeout(self.idle)
             stays = True
             while stays:
                 request = _read_request(connection)
@@ -124,6 +128,11 @@ class Server:
                 act = self.script.pop(0) if self.script else sends(reply(200, b"{}"))
                 stays = act(connection)
         connection.close()
+
+    def wait_until_closed(self) -> None:
+        """Wait until each connection was idle for too long."""
+        for thread in self._threads[1:]:
+            thread.join()
 
     def close(self) -> None:
         for connection in self._open:
@@ -256,8 +265,10 @@ def check(expected: Outcome, found: Outcome) -> None:
 def signature(
     headers: Mapping[str, str], body: bytes, credentials: ReadOnlyCredentials = CREDENTIALS
 ) -> str:
-    """Return how botocore signs a request with these headers at its time."""
-    service = "sqs" if "x-amzn-query-mode" in headers else "dynamodb"
+    """Return how botocore signs a request with these headers and this path at its time."""
+    path = headers.get("path", "/")
+    services = {"x-amzn-query-mode": "sqs", "x-amz-invocation-type": "lambda"}
+    service = next((services[name] for name in services if name in headers), "dynamodb")
     sent = datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     own = (
         "authorization",
@@ -265,10 +276,11 @@ def signature(
         "x-amz-security-token",
         "content-length",
         "accept-encoding",
+        "path",
     )
     request = AWSRequest(
         "POST",
-        f"http://{headers['host']}/",
+        f"http://{headers['host']}{path}",
         {name: text for name, text in headers.items() if name not in own},
         body,
     )
@@ -280,15 +292,19 @@ def signature(
 def _parse(request: bytes) -> tuple[dict[str, str], bytes]:
     head, _, body = request.partition(b"\r\n\r\n")
     line, *lines = head.decode().split("\r\n")
-    assert line == "POST / HTTP/1.1"
-    return {name.lower(): text for name, _, text in (line.partition(": ") for line in lines)}, body
+    method, path, version = line.split()
+    assert (method, version) == ("POST", "HTTP/1.1")
+    fields = (line.partition(": ") for line in lines)
+    return {name.lower(): text for name, _, text in fields} | {"path": path}, body
 
 
 def _without_headers(response: Mapping[str, Any]) -> dict[str, Any]:
     metadata = {
         name: response["ResponseMetadata"].get(name) for name in ("HTTPStatusCode", "RetryAttempts")
     }
-    return {**response, "ResponseMetadata": metadata}
+    # Nobody reads the result of an invocation.
+    result = {name: response[name] for name in response.keys() - {"Payload", "StatusCode"}}
+    return {**result, "ResponseMetadata": metadata}
 
 
 @cache
@@ -298,15 +314,15 @@ def model(service: str) -> Any:
 
 
 def operations() -> list[tuple[str, str, Any]]:
-    """Return service, method and model of each operation of the direct client."""
+    """Return service, method and model of each operation whose parameters are sent as JSON."""
     names = {
         service: {name.lower(): name for name in model(service).operation_names}
         for service in ("dynamodb", "sqs")
     }
     return [
         (service, method, model(service).operation_model(names[service][method.replace("_", "")]))
-        for service, methods in OPERATIONS.items()
-        for method in methods.split()
+        for service in names
+        for method in OPERATIONS[service].split()
     ]
 
 

@@ -1,4 +1,4 @@
-"""The direct client of DynamoDB and SQS does what botocore does, over real sockets."""
+"""The direct client of DynamoDB, Lambda and SQS does what botocore does, over real sockets."""
 
 import random
 import socket
@@ -135,7 +135,7 @@ def test_a_signature_is_that_of_its_day_and_its_key() -> None:
         now = time.strptime(second, "%Y-%m-%dT%H:%M:%S")
         with mock.patch.object(sigv4, "gmtime", return_value=now):
             own = AccessKey(str(CREDENTIALS.access_key), secret, "token")
-            signed = signer.sign(headers, b"{}", own)
+            signed = signer.sign("/", headers, b"{}", own)
         assert signed["authorization"] == signature(signed, b"{}", credentials)
 
 
@@ -154,11 +154,32 @@ def test_any_error_is_that_of_botocore(pairs: dict[str, Pair]) -> None:
             assert "ClientError" in found.results[0] or len(found.requests) == 3
 
 
+def test_an_invocation_is_that_of_botocore() -> None:
+    """Path, signature, tries and each documented error are the same."""
+    call = (
+        "invoke",
+        {
+            "FunctionName": "arn:aws:lambda:eu-west-1:123456789012:function:a-MailCode-1:live",
+            "InvocationType": "Event",
+            "Payload": b'{"code": "1"}',
+        },
+    )
+    with pair("lambda") as both:
+        accepted = both.compare([call], [sends(reply(202, b""))])
+        assert accepted.results[0]["ResponseMetadata"]["HTTPStatusCode"] == 202
+        for shape in model("lambda").operation_model("Invoke").error_shapes:
+            body = to_json(dict.fromkeys(shape.members.keys() - {"retryAfterSeconds"}, "m"))
+            kind = f"{shape.name}:http://internal.amazon.com/coral/com.amazonaws.lambda/"
+            refusal = reply(shape.metadata["error"]["httpStatusCode"], body, x_amzn_errortype=kind)
+            found = both.compare([call], [sends(refusal)] * 2)
+            assert "ClientError" in found.results[0] or len(found.requests) == 3
+
+
 def test_the_codes_that_are_tried_again_are_those_of_botocore() -> None:
     """The list is that of the standard mode, with what the models of the services add."""
     modelled = {
         shape.name
-        for service in ("dynamodb", "sqs")
+        for service in ("dynamodb", "lambda", "sqs")
         for shape in model(service).error_shapes
         if shape.metadata.get("retryable")
     }

@@ -8,16 +8,25 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from time import time
 from typing import Any, Final
 from unittest import mock
 
 import botocore.session
 import pytest
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, EndpointConnectionError
 
-from pillarbox.adapters import direct
-from pillarbox.adapters.aws import WITHOUT_RETRIES, make_client, use_direct_client
+from pillarbox.adapters import aws, direct
+from pillarbox.adapters.aws import (
+    WITH_RETRIES,
+    WITHOUT_RETRIES,
+    CallLimits,
+    connect,
+    make_client,
+    use_direct_client,
+)
 from pillarbox.adapters.direct import DirectClient, Endpoint
+from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sdk import sdk_session
 from tests.integration.webhooks.receivers import Authority
 from tests.loops import for_each
@@ -44,7 +53,7 @@ def test_each_region_has_the_endpoint_of_botocore() -> None:
     session = botocore.session.get_session()
     found = 0
     for partition in session.get_available_partitions():
-        for service in ("dynamodb", "sqs"):
+        for service in ("dynamodb", "lambda", "sqs"):
             for region in session.get_available_regions(service, partition):
                 with environment({"AWS_DEFAULT_REGION": region}):
                     endpoint = Endpoint.find(service)
@@ -55,7 +64,7 @@ def test_each_region_has_the_endpoint_of_botocore() -> None:
                 if endpoint is not None:
                     assert endpoint.url.removeprefix("https://") in hosts, (service, region)
                     found += 1
-    assert found > 60
+    assert found > 90
 
 
 @for_each(
@@ -80,15 +89,15 @@ def test_what_only_botocore_knows_is_left_to_it(variables: dict[str, str]) -> No
 
 
 def test_the_switch_and_the_service_decide() -> None:
-    """The direct client is made if the setting says so, and only for two services."""
+    """The direct client is made if the setting says so, and only for three services."""
     with environment(_KEY):
         assert not isinstance(make_client("dynamodb"), DirectClient)
         use_direct_client(on=True)
         made = [
             isinstance(make_client(service), DirectClient)
-            for service in ("dynamodb", "sqs", "sesv2")
+            for service in ("dynamodb", "lambda", "sqs", "sesv2")
         ]
-        assert made == [True, True, False]
+        assert made == [True, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +135,64 @@ def test_a_certificate_is_verified_as_botocore_does(
         direct.tls.cache_clear()
     assert results == [error, error]
     assert len(server.requests) == (0 if error else 2)
+
+
+@pytest.fixture
+def trusted_server(tmp_path: Path) -> Iterator[Server]:
+    """Run a server over TLS that the environment names and trusts, with the direct client on."""
+    authority = Authority(tmp_path)
+    server = Server(authority.issue("localhost"))
+    url = f"https://localhost:{server.port}"
+    direct.tls.cache_clear()
+    with environment(_KEY | {"AWS_CA_BUNDLE": str(authority.path), "AWS_ENDPOINT_URL": url}):
+        use_direct_client(on=True)
+        yield server
+    server.close()
+    direct.tls.cache_clear()
+
+
+def test_the_first_call_of_both_tables_uses_the_connection_of_loading(
+    trusted_server: Server,
+) -> None:
+    """The session tickets that arrive before a response are no reason for another handshake."""
+    connect()
+    for table in (Table("a"), Table("b")):
+        table.get({"pk": {"S": "a"}})
+    # The adapters of queues and functions that other tests imported connect, too.
+    assert trusted_server.connections == len(aws._OF_ADAPTERS & {"dynamodb", "lambda", "sqs"})
+    assert len(trusted_server.requests) == 2
+
+
+@pytest.mark.parametrize("limits", [WITH_RETRIES, WITHOUT_RETRIES], ids=["retries", "one try"])
+@pytest.mark.parametrize("seconds", [0, 59, 61], ids=["closed", "59 s", "61 s"])
+def test_a_connection_of_loading_that_is_stale_is_replaced(
+    trusted_server: Server, monkeypatch: pytest.MonkeyPatch, limits: CallLimits, seconds: int
+) -> None:
+    """The first request makes its call once, if the server closed the connection or it is old."""
+    waits: list[float] = []
+    monkeypatch.setattr(direct, "sleep", waits.append)
+    trusted_server.idle = None if seconds else 0.01
+    client = make_client("dynamodb", limits)
+    client.connect()
+    if seconds:
+        later = time() + seconds
+        monkeypatch.setattr(direct, "time", lambda: later)
+    else:
+        trusted_server.wait_until_closed()
+        trusted_server.idle = None
+    client.get_item(**GET[1])
+    assert trusted_server.connections == (1 if seconds == 59 else 2)
+    assert (len(trusted_server.requests), waits) == (1, [])
+
+
+def test_loading_does_not_fail_without_a_service() -> None:
+    """What cannot be reached then is connected to by the first call."""
+    with environment(_KEY | {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}):
+        use_direct_client(on=True)
+        client = make_client("dynamodb")
+        client.connect()
+        with pytest.raises(EndpointConnectionError):
+            client.get_item(**GET[1])
 
 
 class _Roles(BaseHTTPRequestHandler):

@@ -69,7 +69,7 @@ def running(state: Path, client: str = Settings({}).aws_client) -> Iterator[Syst
 
     Args:
         state: where the engine keeps its files.
-        client: which one calls DynamoDB and SQS.
+        client: which one calls DynamoDB, Lambda and SQS.
     """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)

@@ -371,9 +371,12 @@ class Wire:
 def _prepared(url: str, request: bytes) -> AWSPreparedRequest:
     """Return a request of the direct client as botocore would have it."""
     head, _, body = request.partition(b"\r\n\r\n")
-    fields = (line.partition(b": ") for line in head.split(b"\r\n")[1:])
+    start, *lines = head.split(b"\r\n")
+    fields = (line.partition(b": ") for line in lines)
     headers: Any = HeadersDict({name.decode(): text for name, _, text in fields})
-    return AWSPreparedRequest("POST", f"{url}/", headers, body, stream_output=False)
+    return AWSPreparedRequest(
+        "POST", url + start.split()[1].decode(), headers, body, stream_output=False
+    )
 
 
 def _octets(request: AWSPreparedRequest) -> bytes:
@@ -383,7 +386,12 @@ def _octets(request: AWSPreparedRequest) -> bytes:
         b"%s: %s\r\n" % (name.encode(), text if isinstance(text, bytes) else text.encode())
         for name, text in fields
     )
-    return b"POST / HTTP/1.1\r\n" + lines + b"\r\n" + body_of(request)
+    return (
+        f"POST {urlsplit(request.url).path} HTTP/1.1\r\n".encode()
+        + lines
+        + b"\r\n"
+        + body_of(request)
+    )
 
 
 def error_response(url: str, service: str, status: int, code: str) -> AWSResponse:

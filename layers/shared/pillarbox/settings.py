@@ -294,7 +294,7 @@ class Settings:
     )
     aws_client = Setting(
         one_of("direct", "botocore"),
-        "which client calls DynamoDB and SQS: Pillarbox's own or the SDK's",
+        "which client calls DynamoDB, Lambda and SQS: Pillarbox's own or the SDK's",
         ("functions", "relay", "front"),
         default="direct",
     )

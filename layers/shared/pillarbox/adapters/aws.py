@@ -57,23 +57,26 @@ WITHOUT_RETRIES: Final = CallLimits(attempts=1)
 
 #: Clients must not be made at the same time: the SDK's session cannot.
 _MAKING: Final = Lock()
-#: The services that `use_direct_client` is about.
-_DIRECT: Final[set[str]] = set()
+#: The services that are called without the SDK, if `use_direct_client` is on, with the client of
+#: each for the limits. A client has connections, which all who use it share.
+_DIRECT: Final[dict[str, dict[CallLimits, Any]]] = {}
+#: The services of which the adapters that this process has imported have clients.
+_OF_ADAPTERS: Final = {"dynamodb"}
 
 
 def use_direct_client(*, on: bool) -> None:
-    """Let the clients that are made from now on call DynamoDB and SQS without the SDK, or not."""
+    """Let the clients that are made from now on call some services without the SDK, or not."""
     _DIRECT.clear()
     if on:
-        _DIRECT.update({"dynamodb", "sqs"})
+        _DIRECT.update({"dynamodb": {}, "lambda": {}, "sqs": {}})
 
 
-def load_client() -> None:
-    """Load what the first call of DynamoDB or SQS without the SDK needs."""
-    if _DIRECT:
-        from pillarbox.adapters.direct import tls  # noqa: PLC0415  the SDK has its own
-
-        tls()
+def connect() -> None:
+    """Connect to the services that the first request may call without the SDK."""
+    for service in _DIRECT.keys() & _OF_ADAPTERS:
+        make_client(service)
+        for client in _DIRECT[service].values():
+            client.connect()
 
 
 def make_client(
@@ -96,7 +99,9 @@ def make_client(
         if service in _DIRECT and isinstance(limits, CallLimits) and not others:
             from pillarbox.adapters.direct import find_client  # noqa: PLC0415  see above
 
-            if client := find_client(service, limits):
+            made = _DIRECT[service]
+            if client := made.get(limits) or find_client(service, limits):
+                made[limits] = client
                 return client
         from pillarbox.adapters.sdk import make_sdk_client  # noqa: PLC0415  see above
 
@@ -118,6 +123,7 @@ class _LazyClient:
 
 def client_of(service: str, limits: "CallLimits | Config" = WITH_RETRIES) -> Any:  # noqa: ANN401  annotations say which
     """Return an attribute of an adapter's class: a client, which its first use makes."""
+    _OF_ADAPTERS.add(service)
     return _LazyClient(service, limits)
 
 

@@ -1,4 +1,4 @@
-"""A client of DynamoDB and SQS, for the calls that somebody waits for (docs/decisions/aws.md).
+"""A client of DynamoDB, Lambda and SQS, for calls that somebody waits for (docs/decisions/aws.md).
 
 It does what botocore does for the same call, and raises botocore's exceptions. What it does not
 know, it leaves to botocore: `Endpoint.find` says when.
@@ -20,7 +20,7 @@ from http import HTTPStatus
 from pathlib import Path
 from random import random
 from select import POLLIN, poll
-from time import gmtime, sleep, strftime
+from time import gmtime, sleep, strftime, time
 from typing import Any, BinaryIO, Final, NamedTuple, Self
 from urllib.parse import quote
 from uuid import uuid4
@@ -50,11 +50,12 @@ class Signer:
         self._derived: tuple[tuple[str, str], bytes] = ("", ""), b""
 
     def sign(
-        self, headers: Mapping[str, str], body: bytes, credentials: AccessKey
+        self, path: str, headers: Mapping[str, str], body: bytes, credentials: AccessKey
     ) -> dict[str, str]:
         """Return the headers of a request with the time, the token and the signature.
 
         Args:
+            path: the request's, percent-encoded.
             headers: those to sign, among them `host`, with names in small letters.
             body: the request's.
             credentials: the caller's.
@@ -65,7 +66,7 @@ class Signer:
             signed["x-amz-security-token"] = credentials.token
         lines = "".join(f"{name}:{signed[name]}\n" for name in sorted(signed))
         names = ";".join(sorted(signed))
-        request = f"POST\n/\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
+        request = f"POST\n{quote(path, safe='/~')}\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
         scope = "/".join((now[:8], *self._scope))
         text = f"{_ALGORITHM}\n{now}\n{scope}\n{sha256(request.encode()).hexdigest()}"
         key = self._key(now[:8], credentials.secret_key)
@@ -96,6 +97,9 @@ _ONLY_BOTOCORE: Final = (
 )
 #: The longest line of a response, as in `http.client`.
 _LINE: Final = 65536
+#: In seconds: a connection that was idle for longer is not used. The service may have closed it,
+#: and a function that was frozen meanwhile has not heard of it. AWS's SDK for Java does the same.
+_MAX_IDLE: Final = 60
 _LATE, _CLOSED = sdk.ReadTimeoutError, sdk.ConnectionClosedError
 
 
@@ -159,15 +163,30 @@ class AwsConnection:
         if scheme == "https":
             with _errors(self._url, _LATE, _CLOSED):
                 self._socket = tls().wrap_socket(self._socket, server_hostname=host)
+        self._read_timeout = limits.read_timeout
         self._socket.settimeout(limits.read_timeout)
         self._readable = poll()
         self._readable.register(self._socket, POLLIN)
-        self._reusable = True
+        self._reusable, self._used_at = True, time()
 
     @property
     def reusable(self) -> bool:
         """Whether another request may be sent: the server neither closed it nor sent more."""
-        return self._reusable and not self._readable.poll(0)
+        if time() - self._used_at > _MAX_IDLE:
+            return False
+        if self._reusable and self._readable.poll(0):
+            self._reusable = self._has_only_tickets()
+        return self._reusable
+
+    def _has_only_tickets(self) -> bool:
+        """Read the session tickets that a server sends after the handshake (RFC 8446, 4.6.1)."""
+        self._socket.settimeout(0)
+        try:
+            self._socket.recv(1)
+        except OSError as error:
+            self._socket.settimeout(self._read_timeout)
+            return isinstance(error, ssl.SSLWantReadError)
+        return False
 
     def close(self) -> None:
         """Close it, whatever it waits for."""
@@ -179,7 +198,7 @@ class AwsConnection:
 
     def exchange(self, request: bytes) -> Response:
         """Send a request once, and read the response."""
-        self._reusable = False
+        self._reusable, self._used_at = False, time()
         # A server may respond before it has read all, and close: the response counts.
         with _errors(self._url, _CLOSED, _CLOSED), suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(request)
@@ -227,6 +246,7 @@ _TARGETS: Final = {"dynamodb": "DynamoDB_20120810", "sqs": "AmazonSQS"}
 OPERATIONS: Final = {
     "dynamodb": "batch_execute_statement batch_get_item batch_write_item delete_item get_item"
     " put_item query transact_write_items update_item",
+    "lambda": "invoke",
     "sqs": "change_message_visibility delete_message get_queue_attributes receive_message"
     " send_message send_message_batch",
 }
@@ -243,7 +263,7 @@ _TEMPORARY_CODES: Final = (
 _TEMPORARY_STATUSES: Final = frozenset({500, 502, 503, 504})
 #: What a try costs of the quota of repetitions, and what a call gives back that needed none.
 _COST, _COST_OF_TIMEOUT, _GAIN = 5, 10, 1
-_START: Final = "POST / HTTP/1.1\r\nuser-agent: pillarbox\r\naccept-encoding: identity\r\n"
+_START: Final = " HTTP/1.1\r\nuser-agent: pillarbox\r\naccept-encoding: identity\r\n"
 #: The last two say that the credentials in the environment expire, or are of an older form.
 _CREDENTIALS: Final = (
     "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
@@ -271,9 +291,6 @@ class DirectClient:
         self._signer = Signer(endpoint.service, endpoint.region)
         self._quota = RetryQuota()
         self._idle: list[AwsConnection] = []
-        self._headers = {"host": endpoint.host, "content-type": "application/x-amz-json-1.0"}
-        if endpoint.service == "sqs":
-            self._headers["x-amzn-query-mode"] = "true"  # for the codes of errors before JSON
 
     def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
         if name not in OPERATIONS[self._endpoint.service].split():
@@ -286,14 +303,18 @@ class DirectClient:
         vars(self)[name] = call  # Python finds it there from now on
         return call
 
+    def connect(self) -> None:
+        """Open a connection for a call to come, which opens one itself if this fails."""
+        with suppress(sdk.BotoCoreError):
+            self._keep(AwsConnection(self._endpoint, self._limits))
+
     def _call(self, operation: str, parameters: dict[str, object]) -> dict[str, Any]:
         """Make a call, with as many tries as botocore's standard mode makes."""
         if operation == _WITH_TOKEN:
             parameters.setdefault("ClientRequestToken", str(uuid4()))
-        # Only a binary attribute is no JSON.
-        body = json.dumps(parameters, default=lambda raw: b64encode(raw).decode()).encode()
+        request = _write(self._endpoint.service, operation, parameters)
         attempt, gain = 0, _GAIN
-        while self._is_temporary(outcome := self._try(operation, body)):
+        while self._is_temporary(outcome := self._try(*request)):
             timed_out = isinstance(outcome, sdk.ConnectTimeoutError | sdk.ReadTimeoutError)
             cost = _COST_OF_TIMEOUT if timed_out else _COST
             if attempt + 1 >= self._limits.attempts or not self._quota.acquire(cost):
@@ -309,10 +330,11 @@ class DirectClient:
         self._quota.release(gain)
         return _read_fields(outcome.body, {}) | {"ResponseMetadata": metadata}
 
-    def _try(self, operation: str, body: bytes) -> Response | sdk.BotoCoreError:
-        target = f"{_TARGETS[self._endpoint.service]}.{operation}"
+    def _try(
+        self, path: str, headers: Mapping[str, str], body: bytes
+    ) -> Response | sdk.BotoCoreError:
         headers = self._signer.sign(
-            {**self._headers, "x-amz-target": target}, body, self._credentials()
+            path, {"host": self._endpoint.host, **headers}, body, self._credentials()
         )
         headers["content-length"] = str(len(body))
         trace = "AWS_LAMBDA_FUNCTION_NAME" in os.environ and os.environ.get("_X_AMZN_TRACE_ID")
@@ -322,7 +344,7 @@ class DirectClient:
         try:
             connection = self._connect()
             try:
-                return connection.exchange(f"{_START}{lines}\r\n".encode() + body)
+                return connection.exchange(f"POST {path}{_START}{lines}\r\n".encode() + body)
             finally:
                 self._keep(connection)
         except sdk.BotoCoreError as error:
@@ -351,7 +373,7 @@ class DirectClient:
 
 
 def find_client(service: str, limits: CallLimits) -> DirectClient | None:
-    """Return a client of DynamoDB or SQS; None if the environment asks for more than it does."""
+    """Return a client; None if the environment asks for more than it does."""
     endpoint = Endpoint.find(service)
     return DirectClient(endpoint, limits, _find_credentials()) if endpoint else None
 
@@ -377,6 +399,25 @@ def _find_credentials() -> Callable[[], AccessKey]:
     return current
 
 
+def _write(
+    service: str, operation: str, parameters: Mapping[str, Any]
+) -> tuple[str, dict[str, str], bytes]:
+    """Return path, headers and body of a request."""
+    if operation == "Invoke":
+        function = quote(parameters["FunctionName"], safe="")
+        path = f"/2015-03-31/functions/{function}/invocations"
+        return path, {"x-amz-invocation-type": parameters["InvocationType"]}, parameters["Payload"]
+    # Only a binary attribute is no JSON.
+    body = json.dumps(parameters, default=lambda raw: b64encode(raw).decode()).encode()
+    headers = {
+        "content-type": "application/x-amz-json-1.0",
+        "x-amz-target": f"{_TARGETS[service]}.{operation}",
+    }
+    if service == "sqs":
+        headers["x-amzn-query-mode"] = "true"  # for the codes of errors before JSON
+    return "/", headers, body
+
+
 def _read_fields(body: bytes, otherwise: dict[str, Any]) -> dict[str, Any]:
     """Return what a JSON object has, with binary values decoded; without null.
 
@@ -399,7 +440,7 @@ def _read_error(response: Response) -> dict[str, Any]:
         phrase = HTTPStatus(response.status).phrase if response.status in HTTPStatus else ""
         return {"Error": {"Code": str(response.status), "Message": phrase}}
     fields = _read_fields(response.body, {"message": response.body.decode()})
-    kind: str | None = fields.pop("__type", None)
+    kind = fields.pop("__type", None) or response.headers.get("x-amzn-errortype")
     code = kind.partition(":")[0].rpartition("#")[2] if kind else str(response.status)
     error = {"Message": fields.get("message", fields.get("Message", "")), "Code": code}
     older, separator, fault = response.headers.get("x-amzn-query-error", "").partition(";")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pillarbox.adapters.aws import load_client, use_direct_client
+from pillarbox.adapters.aws import connect, use_direct_client
 from pillarbox.adapters.secret_store import read_secret
 from pillarbox.settings import Settings
 from pillarbox.wiring.accounts import AccountWiring, CallerWiring, SignInWiring
@@ -38,7 +38,7 @@ def load(make: "Callable[[Wiring], object]") -> None:
     """
     if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
         make(services())
-        load_client()
+        connect()
 
 
 class Wiring(
