@@ -19,7 +19,6 @@ def acquire_or_replay(
     shards: int = 1,
     batch: int = 0,
 ) -> Claim | StoredResponse:
-    """Acquire the key for one message, or for a batch of so many; or return the response."""
     claim = Claim(
         account_id=account_id,
         digest=digest,

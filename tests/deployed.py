@@ -36,7 +36,6 @@ def resources(chosen: str, **parameters: str) -> dict[str, dict[str, Any]]:
 
 
 def properties(name: str, chosen: str, **parameters: str) -> dict[str, Any]:
-    """Return the properties of a resource."""
     found: dict[str, Any] = resources(chosen, **parameters)[name]["Properties"]
     return found
 

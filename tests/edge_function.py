@@ -28,7 +28,6 @@ FRONT: Final = _limit("FRONT_BYTES")
 
 
 def _always(origin: Any) -> set[str]:
-    """Return the id of an origin if every distribution has it."""
     if "Fn::If" not in origin:
         return {origin["Id"]}
     _, *cases = origin["Fn::If"]

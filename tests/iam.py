@@ -58,7 +58,6 @@ class AwsRequest:
 
 @cache
 def statements(role: str) -> tuple[Statement, ...]:
-    """Return the statements of a role's policies."""
     properties = _RESOURCES[role]["Properties"]
     assert not properties.get("ManagedPolicyArns"), "their statements are not in the template"
     return tuple(
@@ -69,7 +68,6 @@ def statements(role: str) -> tuple[Statement, ...]:
 
 
 def read(statement: Mapping[str, Any]) -> Statement:
-    """Return a statement of the template."""
     if unknown := statement.keys() - _ELEMENTS:
         raise NotImplementedError(unknown)
     condition = statement.get("Condition", {_KEYS_MATCH: {}})

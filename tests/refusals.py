@@ -24,7 +24,6 @@ def faults[**P](
 
 
 def fault[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> FieldError:
-    """Return the only fault that a call reports."""
     error = refusal(call, *args, **kwargs)
     assert isinstance(error, ValidationFailed)
     (only,) = error.errors

@@ -40,7 +40,6 @@ def install() -> None:
 def _rules_of_endpoints(
     ruleset_data: Any, partition_data: Any, excluded_params: Any = None
 ) -> EndpointProvider:
-    """Return the parsed rules of a service."""
     key = id(ruleset_data), frozenset(excluded_params or ())
     if key not in _rules:
         rules = EndpointProvider(ruleset_data, partition_data, excluded_params)

@@ -12,13 +12,11 @@ _RESOURCES = template.load()["Resources"]
 
 
 def patterns(function: str) -> list[str]:
-    """Return the patterns of a function; one of them is enough."""
     changes = _RESOURCES[function]["Properties"]["Events"]["Changes"]["Properties"]
     return [each["Pattern"] for each in changes["FilterCriteria"]["Filters"]]
 
 
 def change(image: Item, event: str = "MODIFY") -> dict[str, Any]:
-    """Return the record of a change to an image."""
     images = {} if event == "REMOVE" else {"NewImage": image}
     keys = {name: image[name] for name in ("pk", "sk")}
     return {"eventName": event, "dynamodb": {"Keys": keys} | images}

@@ -46,7 +46,6 @@ def browser(browsers: Browsers, request: pytest.FixtureRequest) -> Browser:
 
 @pytest.fixture(scope="session")
 def dashboard(stack: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of stack.json, once the dashboard is built."""
     need_dashboard()
     return stack
 

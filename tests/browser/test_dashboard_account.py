@@ -45,7 +45,6 @@ def enter(browser: Browser, dashboard: dict[str, Any]) -> Iterator[Enter]:
 
 @pytest.fixture(scope="module")
 def owner(enter: Enter, stack: dict[str, Any]) -> User:
-    """An owner of the account that can send."""
     return enter(OWNER, stack["accounts"]["live"])
 
 

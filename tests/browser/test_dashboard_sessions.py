@@ -26,13 +26,11 @@ def user(browser: Browser, dashboard: dict[str, Any]) -> Iterator[User]:
 
 @pytest.fixture
 def owner(user: User) -> str:
-    """Return the address of an owner of the account."""
     assert session(user.base, OWNER, user.account["id"])
     return OWNER
 
 
 def ask_for_code(page: Page, email: str, inbox: str) -> tuple[str, str]:
-    """Ask for a code in the form; return the code and the link of the email."""
     page.get_by_label("Email address").fill(email)
     page.keyboard.press("Enter")
     expect(page.get_by_label("Code")).to_be_focused()

@@ -265,7 +265,6 @@ def test_a_new_key_is_in_sight_on_a_small_screen(user: User) -> None:
 
 @pytest.mark.both_browsers
 def test_a_link_just_after_a_window_closes(user: User) -> None:
-    """Back from where it leads is the page of the window."""
     page = user.go("/app/templates")
     opener(page, "Templates").click()
     page.evaluate("""() => {

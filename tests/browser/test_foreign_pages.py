@@ -204,7 +204,6 @@ def adding(listed: list[dict[str, Any]], *meant_for: str) -> Callable[..., None]
 
 
 def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
-    """Return the requests that a page makes."""
     listed: list[dict[str, Any]] = []
     add_requests_to_engine(adding(listed, "engine"), stack, engine)
     add = adding(listed, "ses")

@@ -41,8 +41,6 @@ def page(browser: Browser, local_ses: LocalSes) -> Iterator[Open]:
 
 
 def picture(colour: Rgb) -> bytes:
-    """Return a PNG of one pixel."""
-
     def chunk(kind: bytes, data: bytes) -> bytes:
         crc = struct.pack("!I", zlib.crc32(kind + data))
         return struct.pack("!I", len(data)) + kind + data + crc
@@ -91,7 +89,6 @@ def colour(page: Page, x: float, y: float) -> Rgb:
 
 
 def expect_colour(page: Page, x: float, y: float, expected: Rgb) -> None:
-    """Wait until a pixel has that colour."""
     end = monotonic() + PATIENCE / 1000
     while (found := colour(page, x, y)) != expected:
         assert monotonic() < end, f"{found} does not become {expected}"

@@ -29,7 +29,6 @@ PARAGRAPHS = dict(
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor that GitHub makes of a heading."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 

@@ -222,7 +222,6 @@ def test_each_comparison_of_times_has_the_margin_or_a_reason() -> None:
     ],
 )
 def test_a_comparison_without_the_margin_is_seen(body: str) -> None:
-    """Times are known by their names, and so are their differences."""
     assert len([*comparisons(f"def check(self, now):\n    {body}")]) == 1
 
 

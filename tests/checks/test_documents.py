@@ -16,7 +16,6 @@ _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
 
 @cache
 def _text(page: Path) -> str:
-    """Return a page without its blocks of code."""
     return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 

@@ -12,7 +12,6 @@ DOCKERFILE: Final = (ROOT / "local" / "Dockerfile").read_text().replace("\\\n", 
 
 
 def instructions(name: str) -> list[str]:
-    """Return the arguments of all instructions of a name."""
     return re.findall(rf"^{name} (.+)$", DOCKERFILE, re.MULTILINE)
 
 

@@ -52,7 +52,6 @@ def test_the_template_names_no_variable_that_the_table_lacks() -> None:
 
 @for_each("place", ["relay", "front"])
 def test_a_container_is_given_what_the_table_says(place: Place) -> None:
-    """Each container has the variables whose rows name it, and no other of ours."""
     container = _containers()[place]
     entries = [*container["Environment"], *container.get("Secrets", [])]
     names = {entry["Name"] for entry in entries if entry["Name"].startswith(PREFIX)}
@@ -117,7 +116,6 @@ def test_every_setting_is_set_somewhere() -> None:
 
 
 def test_defaults_are_valid() -> None:
-    """Each default has the form that its setting demands."""
     settings = Settings({})
     read = {
         row.variable: row.__get__(settings, Settings) for row in _ROWS if row.default is not None
@@ -149,7 +147,6 @@ def test_no_other_module_spells_a_variable() -> None:
     ],
 )
 def test_an_invalid_setting_is_named(row: Setting[object], text: str, form: str) -> None:
-    """The error has the variable, the form that it must have, and its text."""
     with pytest.raises(SettingError) as error:
         row.__get__(Settings({row.variable: text}), Settings)
     assert str(error.value).startswith(f"{row.variable} must be {form}")

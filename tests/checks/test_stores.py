@@ -10,7 +10,6 @@ MADE = type(made(""))
 
 
 def test_an_object_is_of_the_class_that_its_annotation_names() -> None:
-    """Each is made once, and so is each of the operator's command."""
     for wiring in (Wiring, OperatorWiring):
         container = wiring(Settings(builders.environment() | {"AWS_DEFAULT_REGION": "eu-west-1"}))
         for owner in wiring.__mro__:

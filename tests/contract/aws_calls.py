@@ -73,7 +73,6 @@ def rights_used(requests: Iterable[AwsRequest]) -> set[str]:
 
 
 def rights_granted(statement: iam.Statement) -> set[str]:
-    """Return the same for what a statement allows."""
     patterns = statement.leading_keys
     return {
         f"{action} {resource}{kind}"

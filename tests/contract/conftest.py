@@ -25,7 +25,6 @@ def service(dns_server: str) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def operator(service: Service) -> Api:
-    """A session of an operator of the service, who is in no account."""
     return Api(session=service.operator())
 
 
@@ -55,5 +54,4 @@ def free(service: Service) -> Api:
 
 @pytest.fixture
 def preview(service: Service) -> Api:
-    """A preview key."""
     return service.preview()

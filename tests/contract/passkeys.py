@@ -39,7 +39,6 @@ def add(session: str, device: Authenticator, name: str = "Phone") -> ApiResponse
 
 
 def sign_in(device: Authenticator, **headers: Any) -> tuple[Browser, ApiResponse]:
-    """Sign in with an authenticator, in a new browser."""
     browser = Browser()
     begun = browser.post("/passkeys/challenges", {})
     assert begun.status == 200

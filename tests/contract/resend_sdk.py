@@ -44,7 +44,6 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def raised(call: Any, *arguments: Any) -> exceptions.ResendError:
-    """Return the error that a call of the SDK raises."""
     with pytest.raises(exceptions.ResendError) as error:
         call(*arguments)
     return error.value

@@ -42,7 +42,6 @@ def proof_for(api: Api) -> dict[str, Any]:
 
 
 def post(api: Api, name: object, proof: object, client: str = "127.0.0.1") -> ApiResponse:
-    """Ask for an account."""
     body = json.dumps({"name": name, "proof": proof})
     return api.raw("POST", "/sign-up", body, client=client)
 

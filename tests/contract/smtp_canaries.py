@@ -109,7 +109,6 @@ def break_off(relay: RunningRelay, key: str) -> None:
 
 
 def ready(relay: RunningRelay, key: str) -> Client:
-    """Return a connection that is logged in."""
     client = relay.connect_tls()
     assert client.command(f"AUTH PLAIN {plain(key)}").startswith(b"235")
     return client

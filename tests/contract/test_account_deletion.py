@@ -16,7 +16,6 @@ def delete(operator: Api, account: str, **query: str) -> ApiResponse:
 
 
 def test_an_account_is_deleted_after_its_suspension(service: Service, operator: Api) -> None:
-    """It must be suspended for two minutes; then all of it goes, and others keep what they have."""
     kept, account = service.account(), service.account()
     key, other = Api(service.key(account)), Api(service.key(kept))
     assert other.send(otp()).status == 200

@@ -101,7 +101,6 @@ def test_refused_calls_crowd_out_no_change(service: Service) -> None:
 
 
 def test_what_a_key_made_is_listed_under_it(service: Service) -> None:
-    """With its children, also after its revocation, and without what others did."""
     account = service.account()
     root = service.key(account, scopes=SCOPES - PAID_SCOPES)
     parent, parent_id = _made(root, account)

@@ -146,7 +146,6 @@ def test_preview_keys_are_listed(service: Service, owner: Owner) -> None:
 
 
 def test_suppressions_are_added_searched_and_removed(owner: Owner) -> None:
-    """A suppressed address is refused in any letter case until it is removed."""
     added = owner.post("/suppressions", {"address": "Ann+x@Customer.example"})
     assert added.status == 201
     assert added.json["items"][0]["address"] == "ann+x@customer.example"
@@ -333,7 +332,6 @@ def test_an_account_keeps_an_owner(service: Service, owner: Owner) -> None:
 
 
 def test_two_owners_cannot_remove_each_other_at_once(service: Service, owner: Owner) -> None:
-    """Of two removals at the same time one fails, so an owner stays."""
     bobs = service.session(owner.account, Role.OWNER, _BOB)
     ids = {one["email"]: one["id"] for one in owner.items("/members")}
     members = services().account_members.members

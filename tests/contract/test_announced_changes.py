@@ -47,7 +47,6 @@ def test_mail_without_an_endpoint_invokes_nothing(account: str, service: Service
 
 
 def test_the_first_endpoint_lets_new_mail_be_announced(service: Service) -> None:
-    """Mail that is accepted after the first endpoint passes; earlier mail does not."""
     account, other = service.account(), service.account()
     before = _send(service, account)
     _create_webhook(service, account)

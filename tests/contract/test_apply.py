@@ -131,7 +131,6 @@ class MemoryFiles:
 
 
 def customer(name: str) -> dict[str, Any]:
-    """Return a customer of the file."""
     return {
         "name": name,
         "plan": "standard",
@@ -181,7 +180,6 @@ def file_of(*customers: dict[str, Any]) -> ProvisionFile:
 
 @pytest.fixture(scope="module")
 def key(service: Service) -> str:
-    """The text of an operator's key."""
     assert service
     own = services().accounts.create("Operator", Plan.ENTERPRISE).account_id
     services().accounts.update(own, AccountChanges(operates=True))
@@ -222,7 +220,6 @@ def run(service: Service, key: str) -> Run:
 
 
 def names(count: int) -> list[str]:
-    """Return names that no other test has."""
     return [f"shop{new_token(6)}" for _ in range(count)]
 
 
@@ -509,7 +506,6 @@ def test_no_owner_gets_into_the_file_by_a_name(run: Run) -> None:
 
 
 def test_a_management_key_provisions_its_own_account_only(service: Service) -> None:
-    """Another account in the file is refused before anything changes."""
     account = service.account()
     own = services().api_keys.issue_live(account, "apply", Preset.CUSTOM, _SCOPES - OPERATOR_SCOPES)
     run = Run(service, own.text)
@@ -679,7 +675,6 @@ def test_all_that_an_account_may_have(run: Run) -> None:
 
 
 def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:
-    """Neither that key nor the one that made it: all keys that it created would stop with it."""
     scopes = sorted(_SCOPES - OPERATOR_SCOPES)
     root = services().api_keys.issue_live(service.account(), "root", Preset.CUSTOM, scopes).text
     body = {"name": "ci", "preset": "custom", "scopes": scopes}

@@ -138,7 +138,6 @@ def test_unusual_text_is_an_ordinary_wrong_value(service: Service, text: str) ->
 
 
 def _invitation(service: Service, account: str, address: str) -> str:
-    """Invite an address to an account, and return the text of the email."""
     service.deliver()
     owner = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
     already = len(service.ses.mails)

@@ -28,7 +28,6 @@ _IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), 
 
 
 def request(operation: Operation) -> Callable[[Api], ApiResponse]:
-    """Return what sends a request of an operation."""
     return lambda api: operation.request(api, _IDS)
 
 

@@ -153,7 +153,6 @@ class CloudFormation:
 
 @pytest.fixture(scope="module")
 def key(service: Service) -> str:
-    """The text of an operator's key."""
     assert service
     own = services().accounts.create("Operator", Plan.ENTERPRISE).account_id
     services().accounts.update(own, AccountChanges(operates=True))
@@ -177,12 +176,10 @@ def secret_of(made: Mapping[str, Any]) -> str:
 
 
 def secrets() -> set[str]:
-    """Return the names of all secrets."""
     return {one["Name"] for one in shared_client("secretsmanager").list_secrets()["SecretList"]}
 
 
 def first(kind: str, account: str) -> dict[str, Any]:
-    """Return the properties of a resource of an account."""
     kinds: dict[str, dict[str, Any]] = {
         "Account": {"Name": f"Shop {new_token(6)}"},
         "Domain": {"Name": f"new-{account}.example"},
@@ -561,7 +558,6 @@ def test_an_account_is_suspended_or_deleted(key: str, service: Service) -> None:
 def test_wrong_properties_fail_with_a_reason(
     key: str, account: str, kind: str, properties: dict[str, Any], reason: str
 ) -> None:
-    """The reason names the property, and the rollback succeeds."""
     stack = CloudFormation(key, kind)
     of_account = {} if kind in {"Account", "Rocket"} else {"Account": account}
     made = stack.create(**properties, **of_account)
@@ -570,7 +566,6 @@ def test_wrong_properties_fail_with_a_reason(
 
 
 def test_a_key_that_may_not_is_the_reason(service: Service, account: str) -> None:
-    """The function can do what its management key may do, and for its own account only."""
     narrow = service.key(account, scopes=frozenset({"domains:read"}))
     made = CloudFormation(narrow, "Key").create(
         Name="web", Preset="custom", Scopes=["templates:read"]

@@ -100,7 +100,6 @@ def test_the_content_is_what_was_handed_over(service: Service, api: Api) -> None
 
 
 def test_codes_are_never_kept_nor_sent_again(service: Service, api: Api) -> None:
-    """Not even if the account and the send ask for it."""
     message_id = str(api.send(otp(keep=7)).json["messageId"])
     service.deliver()
     assert api.get(message_id).json["kept"] is None

@@ -28,7 +28,6 @@ def look(url: str) -> ApiResponse:
 
 
 def shared(api: Api, domain: str) -> Any:
-    """Add a domain and return its link."""
     add(api, domain)
     created = api.raw("POST", f"/domains/{domain}/link")
     assert created.status == 201

@@ -27,7 +27,6 @@ _numbers: Final = count()
 
 @pytest.fixture
 def domain() -> str:
-    """A domain that no other test uses."""
     return f"acme{next(_numbers)}.example"
 
 
@@ -67,7 +66,6 @@ def states(detail: Any) -> dict[str, set[str]]:
 
 
 def verified(service: Service, api: Api, domain: str) -> None:
-    """Set a domain up as its owner does."""
     publish(add(api, domain).json["records"])
     service.ses.domains.known[domain] = True
     with service.at(wiring.utc_now() + timedelta(seconds=10)):
@@ -361,7 +359,6 @@ def test_a_domain_that_ses_still_looks_at_keeps_its_identity(
 
 
 def test_a_domain_that_the_operator_deleted_begins_again(service: Service, domain: str) -> None:
-    """If SES does not know it any more, it is registered again."""
     api, ses = member(service, service.account()), service.ses.domains
     verified(service, api, domain)
     del ses.known[domain]
@@ -515,7 +512,6 @@ def test_an_address_with_special_characters_is_one_segment(
 def test_a_sender_of_a_tenant_is_associated_first(
     account: str, service: Service, domain: str
 ) -> None:
-    """SES refuses email of a tenant from an identity that the tenant does not have."""
     api = member(service, account)
     verified(service, api, domain)
     wiring.services().account_store.set_isolation(account, Isolation.STRICT, "shop")

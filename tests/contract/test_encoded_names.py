@@ -25,7 +25,6 @@ def native(api: Api, name: str) -> list[ApiResponse]:
 
 
 def resend(api: Api, name: str) -> list[ApiResponse]:
-    """Send in Resend's shape."""
     file = {"filename": name, "content": "JVBERi0xLjc=", "content_type": "application/pdf"}
     email = {"from": SENDER, "to": TO, "subject": "x", "html": "x", "attachments": [file]}
     key = {"Authorization": f"Bearer {api.key}"}
@@ -33,7 +32,6 @@ def resend(api: Api, name: str) -> list[ApiResponse]:
 
 
 def postmark(api: Api, name: str) -> list[ApiResponse]:
-    """Send in Postmark's shape."""
     file = {"Name": name, "Content": "JVBERi0xLjc=", "ContentType": "application/pdf"}
     email = {"From": SENDER, "To": TO, "Subject": "x", "HtmlBody": "x", "Attachments": [file]}
     key = {"X-Postmark-Server-Token": api.key or ""}

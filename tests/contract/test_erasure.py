@@ -134,7 +134,6 @@ def store_what_expires(account_id: str, email: Email) -> None:
 def test_only_what_is_listed_stays_of_an_email_and_of_its_copies(
     service: Service, account: str
 ) -> None:
-    """Claims and jobs stay, too: they expire."""
     email, copy, expiring = Email("first"), Email("copy"), Email("expiring")
     now = wiring.utc_now()
     original = store(service, account, email, message_id=new_id(now), to=(ANN,))

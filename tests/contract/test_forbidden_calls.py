@@ -313,8 +313,6 @@ def test_a_role_counts_its_own_subjects_only(role: str, own: str) -> None:
 
 
 def test_a_new_account_has_no_limits_and_no_brand() -> None:
-    """The role that creates accounts can write what a new one has, and nothing more."""
-
     def allowed(*attributes: str) -> bool:
         return _allows("CreateAccountRole", "PutItem", "ACCT#abc", attributes=attributes)
 

@@ -209,7 +209,6 @@ def test_a_preview_compares_a_locale_with_the_default(user: Api) -> None:
 
 
 def test_a_test_of_a_draft_has_a_locale(service: Service, user: Api) -> None:
-    """A member tries a locale of a draft before it is published."""
     template_id = begin(user)["id"]
     assert call(user, "PUT", f"/{template_id}/draft", _DRAFT, 1).status == 200
     body = {"to": "ada@shop.example", "locale": "de-AT", "variables": _VALUES}

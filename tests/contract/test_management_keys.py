@@ -50,7 +50,6 @@ def tenant(service: Service) -> Tenant:
 
 @pytest.fixture
 def account(service: Service) -> str:
-    """A new account."""
     return service.account()
 
 
@@ -63,13 +62,11 @@ def key_with(account: str, *scopes: str, **limits: Any) -> Api:
 
 
 def create(api: Api, *scopes: str, client: str = "127.0.0.1", **body: Any) -> ApiResponse:
-    """Create a key with a client."""
     text = json.dumps(_CUSTOM | {"scopes": list(scopes)} | body)
     return api.raw("POST", "/keys", text, client=client)
 
 
 def revoke(api: Api) -> None:
-    """Revoke the key of a client."""
     services().api_keys.revoke(services().api_keys.find(api.key or "").key_id)
 
 
@@ -341,7 +338,6 @@ def test_a_key_manages_members_within_its_rights(service: Service, account: str)
 
 
 def invite(api: Api, address: str, role: str = "viewer") -> ApiResponse:
-    """Invite a member with a client."""
     return api.raw("POST", "/members", json.dumps({"email": address, "role": role}))
 
 
@@ -468,13 +464,11 @@ def wiring_changes() -> Any:
 
 
 def create_for(api: Api, account: str, *scopes: str) -> ApiResponse:
-    """Create a key of another account."""
     body = json.dumps(_CUSTOM | {"scopes": list(scopes)})
     return api.raw("POST", "/keys", body, {"X-Account": account})
 
 
 def test_a_key_that_does_not_work_here_looks_like_an_unknown_one(account: str) -> None:
-    """A key with other sources gets the same answer as one that does not exist."""
     past = key_with(account, KEYS_READ, sources=("192.0.2.0/24",))
     unknown = Api(past.key[:-8] if past.key else None)
     answers = [one.raw("GET", "/keys") for one in (past, unknown)]

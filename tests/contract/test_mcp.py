@@ -45,7 +45,6 @@ def agent(service: Service, account: str) -> McpClient:
 
 @pytest.fixture
 def asking(service: Service, account: str) -> McpClient:
-    """A client that can ask its user, with a key that asks."""
     asks = settings(confirmation=Confirmation.ASK)
     return McpClient(Api(service.key(account, agent=asks)), ELICITATION)
 
@@ -184,7 +183,6 @@ def test_a_client_that_cannot_ask_sends_nothing(
 
 
 def test_an_answer_ends_in_ten_minutes(service: Service, account: str, asking: McpClient) -> None:
-    """It is valid for ten minutes, also over the end of an hour, and then sends nothing."""
     start = wiring.utc_now().replace(minute=55)
     with service.at(start):
         first = asking.call("send_email", otp())["requestState"]
@@ -271,7 +269,6 @@ def test_the_settings_hold_on_every_route(service: Service, account: str) -> Non
 
 
 def test_a_key_has_its_own_daily_limit(service: Service, account: str) -> None:
-    """After its messages of the day the key sends no more, and the account's other keys do."""
     key = Api(service.key(account, agent=settings(per_day=2)))
     client = McpClient(key)
     assert key.send(otp()).status == 200
@@ -312,7 +309,6 @@ def test_texts_of_strangers_are_data(service: Service, account: str, agent: McpC
 
 
 def test_reading_tools(service: Service, account: str, agent: McpClient) -> None:
-    """The tools that read answer with what the routes of the API answer with."""
     template = service.template(account, "<p>Dear {{ name }}</p>", "Hi {{ name }}")
     sent = Api(service.key(account)).send(otp()).json["messageId"]
     service.suppress(account, "bob@customer.example")

@@ -147,7 +147,6 @@ def test_headers_that_contradict_the_body(client: McpClient, headers: dict[str, 
 
 
 def test_an_encoded_name(client: McpClient) -> None:
-    """The name of a tool may be encoded in its header."""
     name = base64.b64encode(b"list_starters").decode()
     headers = {"Mcp-Name": f"=?base64?{name}?="}
     assert client.request("tools/call", {"name": "list_starters"}, headers).status == 200

@@ -230,7 +230,6 @@ def test_an_event_that_says_nothing_about_delivery_is_dropped(
 def test_a_report_without_recipients_is_about_the_message_as_a_whole(
     mails: Mails, api: Api, kind: str, part: Record, status: str
 ) -> None:
-    """With several recipients nobody is suppressed, and the event has no recipient."""
     message_id = mails.send(ANN, BOB)
     assert mails.report(message_id, record(kind, part, to=(ANN, BOB))) == []
     detail = api.get(message_id).json

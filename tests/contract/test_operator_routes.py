@@ -167,7 +167,6 @@ def test_an_unknown_account_is_not_found(operator: Api, account_id: str) -> None
 
 
 def month(account: dict[str, Any]) -> dict[str, Any]:
-    """Return an account's limit of a month."""
     found: dict[str, Any]
     (found,) = (one for one in account["limits"] if one["name"] == "month")
     return found
@@ -216,7 +215,6 @@ def test_wrong_changes_are_refused(
 
 @pytest.mark.parametrize("reason", [None, "", " ", "a\nb", "x" * 129, 5])
 def test_a_suspension_needs_a_reason(operator: Api, account: str, reason: object) -> None:
-    """A blank, long or unsafe reason suspends nothing."""
     response = send(operator, "POST", f"/accounts/{account}/suspension", {"reason": reason})
     assert (response.status, [*response.errors]) == (422, ["reason"])
     assert services().accounts.get(account).suspension is None

@@ -115,7 +115,6 @@ def test_a_stranger_learns_nothing(service: Service) -> None:
 
 
 def test_an_old_session_adds_no_passkey(service: Service) -> None:
-    """After a quarter of an hour the user has to sign in again."""
     browser = Browser()
     address = _address()
     assert browser.post("", {"link": services().team.new_link(address)}).status == 200

@@ -222,7 +222,6 @@ def test_both_doors_make_the_same_mail(service: Service, postmark: Postmark) -> 
 
 
 def test_templates_by_id_and_by_alias(service: Service) -> None:
-    """TemplateId is the id of a saved template, and TemplateAlias also the slug of a starter."""
     account = service.account()
     client = Postmark(service.key(account))
     saved = service.template(account, "<p>{{ name }}</p>")
@@ -239,7 +238,6 @@ def test_templates_by_id_and_by_alias(service: Service) -> None:
 
 
 def test_a_batch_sends_each_email_that_is_valid(service: Service, postmark: Postmark) -> None:
-    """The response has what each email would get alone, in their order."""
     emails = [_EMAIL, _EMAIL | {"To": "nobody"}, _EMAIL | {"To": "b@customer.example"}]
     first, second, third = postmark.post("/email/batch", emails).json
     assert (first["ErrorCode"], first["To"], third["To"]) == (0, TO, "b@customer.example")
@@ -417,7 +415,6 @@ def test_the_guide_lists_what_is_carried(service: Service) -> None:
 
 
 def test_every_error_of_a_send_has_a_number() -> None:
-    """Each code that the document lists for sends has a number, or its status is one."""
     sends = {"send_email", "send_batch"}
     codes = {code for one in OPERATIONS if one.id in sends for code in error_codes(one)}
     rest = codes - ERRORS.keys()

@@ -93,7 +93,6 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
 
 
 def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
-    """With and without a key of the address the calls of AWS are the same, and so is the form."""
     get_key(service, "pat@example.com")
     made: list[str] = []
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
@@ -116,7 +115,6 @@ def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
 
 
 def test_a_code_gives_one_key_however_often_it_is_confirmed_at_once(service: Service) -> None:
-    """Of eight confirmations of one code at the same time one gets a key, and that key works."""
     flow = parse_flow(request_code("roy@example.com").json["flow"])
     code = service.codes()[-1].code
     issued: list[str] = []

@@ -208,7 +208,6 @@ def test_text_alone_is_sent_as_text(sdk: Service) -> None:
 
 
 def test_a_key_is_sent_in_one_form(service: Service) -> None:
-    """Each other form would be a count of its own in the firewall's limit by key."""
     key = service.live().key
     for value, status in (
         (f"BEARER  {key}", 200),

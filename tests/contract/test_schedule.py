@@ -137,7 +137,6 @@ def test_an_email_gets_another_time(service: Service, api: Api) -> None:
 
 
 def test_a_held_email_waits_for_its_release(service: Service, api: Api) -> None:
-    """It shows that it is held, and is sent at once after its release."""
     sent = api.send(raw_html(subject="held", hold=True))
     assert sent.json["held"] is True
     message = sent.json["messageId"]

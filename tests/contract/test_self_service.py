@@ -35,7 +35,6 @@ def test_ses_gets_a_test_with_samples(service: Service, self_service: Api) -> No
 
 
 def test_fields_that_are_null_or_empty_are_not_given(self_service: Api) -> None:
-    """Null and empty lists mean the same as leaving a field out."""
     absent = dict.fromkeys(("fromName", "subject", "brandName", "logoUrl", "replyTo"))
     assert self_service.send(otp(**absent, cc=[], bcc=[], attachments=[])).status == 200
 

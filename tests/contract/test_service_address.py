@@ -67,7 +67,6 @@ def test_an_invitation_that_cannot_be_sent_adds_no_member(
 def test_an_approval_that_cannot_be_sent_creates_no_account(
     before_the_deployment_ends: Service,
 ) -> None:
-    """The request still waits, and the operator approves it after the deployment."""
     service, address = before_the_deployment_ends, new_address()
     with service.signing_up("approved"):
         sign_up(user_without_account(service, address), "Acme")

@@ -76,7 +76,6 @@ def test_an_access_token_lives_15_minutes(service: Service) -> None:
 
 
 def test_a_session_lives_30_days_without_use_and_90_at_most(service: Service) -> None:
-    """Each exchange is a use. The rows may still be there when the time is over."""
     start = wiring.utc_now()
 
     def status(browser: Browser, days: float) -> int:
@@ -99,7 +98,6 @@ def test_a_cookie_is_of_a_user_and_not_of_an_address(service: Service) -> None:
 
 
 def test_expired_sessions_are_not_listed(service: Service) -> None:
-    """A session is listed until it ends, although its row may still be there."""
     start, address = wiring.utc_now(), "old@shop.example"
     with service.at(start):
         signed_in(service, address)
@@ -116,7 +114,6 @@ def test_expired_sessions_are_not_listed(service: Service) -> None:
 def test_a_session_that_ends_during_an_exchange_stays_ended(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If it is ended after it was read, the exchange is refused and does not bring it back."""
     browser = signed_in(service, "between@shop.example")
     read = DynamoSessions.get
 

@@ -90,7 +90,6 @@ def ended(tenant: Tenant) -> str:
 
 @pytest.fixture(scope="module")
 def cookie(tenant: Tenant) -> str:
-    """The cookie of a member's browser."""
     browser = signed_in(tenant.service, _ADDRESS, tenant.account)
     assert browser.cookie is not None
     return browser.cookie

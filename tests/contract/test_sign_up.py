@@ -79,7 +79,6 @@ def test_a_new_user_creates_an_account(service: Service) -> None:
 
 
 def test_nobody_becomes_a_user_while_sign_up_is_closed(service: Service) -> None:
-    """A known user who is in no account is told so, and has no challenge."""
     address = new_address()
     add_user(address)
     api = user_without_account(service, address)

@@ -261,7 +261,6 @@ def _accept(service: Service) -> None:
 
 @contextmanager
 def _failing(call: str) -> Iterator[None]:
-    """Make a call to the table fail without a response."""
     events, name = wiring.services().table.client.meta.events, f"before-call.dynamodb.{call}"
     events.register(name, no_answer)
     yield
@@ -598,7 +597,6 @@ def _change_by_tools(service: Service, account: str) -> None:
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:
-    """Receive all jobs and return the account's; other tests may have left some."""
     jobs = service.jobs()
     (job,) = (job for job in jobs if json.loads(job["body"]).get("account") == account)
     return job

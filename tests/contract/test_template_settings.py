@@ -69,7 +69,6 @@ class _RecordedEnvironment(UserDict[str, str]):
 
 
 def _template_settings(function: str) -> set[str]:
-    """Return the settings that the template gives a function."""
     return {
         name
         for place in (_SOURCE["Globals"]["Function"], _FUNCTIONS[function])
@@ -80,7 +79,6 @@ def _template_settings(function: str) -> set[str]:
 
 @for_each("function", sorted(_FUNCTIONS))
 def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> None:
-    """A function's settings are enough to create its use cases, and each of them is read."""
     assert aws
     settings = _template_settings(function)
     values = dict.fromkeys(settings, "10") | _DEFAULTS | _VALUES  # a number is also any text

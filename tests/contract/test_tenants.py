@@ -116,7 +116,6 @@ def tenant(service: Service) -> Tenant:
 
 @pytest.fixture(scope="module")
 def preview_tenant(service: Service) -> tuple[Api, Tenant]:
-    """A preview key and its account."""
     api = service.preview()
     account = re.fullmatch(r"bx_preview_(.{12}).*", api.key or "")
     assert account
@@ -132,7 +131,6 @@ def documented(operation: Operation, response: ApiResponse) -> bool:
 
 
 def test_the_tables_agree_with_the_document() -> None:
-    """The document states the required permission of each operation."""
     stated = {one.id: one.permission for one in OPERATIONS}
     assert stated == {one.id: required_permission(one) for one in OPERATIONS}
     parameters = {name for one in OPERATIONS for name in one.parameters}
@@ -267,7 +265,6 @@ def key_of(service: Service, account: str, kind: str) -> str:
 
 
 def unknown_ids() -> dict[str, str]:
-    """Return ids that do not exist."""
     return {name: str(uuid4()) for name in OF_AN_ACCOUNT} | {
         "delivery_id": f"1767268802317-{uuid4()}"
     }

@@ -37,7 +37,6 @@ def create(api: Api, **changes: Any) -> Any:
 
 
 def queued(service: Service, endpoint: str) -> list[WebhookEvent]:
-    """Receive the events that are queued for an endpoint."""
     tasks = service.webhook_tasks()
     return [t for t in tasks if isinstance(t, WebhookEvent) and t.endpoint_id == endpoint]
 

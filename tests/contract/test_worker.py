@@ -101,7 +101,6 @@ def test_a_job_without_time_is_visible_again_at_once(service: Service, live: Api
 
 
 def test_a_job_with_just_enough_time_is_sent(service: Service, live: Api) -> None:
-    """A hand-over starts if the time that it may take is left."""
     sent = len(service.ses.mails)
     live.send(otp())
     assert work(receive(service, live), EndingInvocation(milliseconds=TIME_FOR_ONE)) == []
@@ -265,7 +264,6 @@ def queueing(error: Exception | None = None) -> Iterator[mock.Mock]:
 def test_mail_that_may_not_be_accepted_is_not_late(
     service: Service, live: Api, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A job may come before its record."""
     live.send(otp())
     (job,) = receive(service, live)
     body = json.dumps(json.loads(job["body"]) | {"id": str(uuid4())})
@@ -468,7 +466,6 @@ def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
 
 
 def test_a_worker_leaves_large_mail_to_others(service: Service, live: Api) -> None:
-    """After a second with large mail it makes the rest visible again at once."""
     for _ in range(2):
         live.send(raw_html(html=f"<p>{'x' * 300_000}</p>"))
     first, second = receive(service, live)

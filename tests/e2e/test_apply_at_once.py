@@ -32,7 +32,6 @@ def probe(stack: dict[str, Any]) -> HttpApiProbe:
 
 @pytest.fixture(scope="module")
 def key(stack: dict[str, Any]) -> str:
-    """Return the text of an operator's key."""
     assert stack
     made = operate("account", "create", "--name", "Operator", "--plan", "enterprise")
     operate("account", "update", made["id"], "--operates")

@@ -186,7 +186,6 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def _runs(command: str) -> bool:
-    """Whether a test runs a command."""
     if words := operator_words(command):
         return not is_one_of(ON_AWS, words)
     local = not any(part in command for part in ELSEWHERE)
@@ -243,7 +242,6 @@ def test_a_part_of_a_program_is_read(reader: Reader, block: Block) -> None:
 
 
 def test_the_programs_of_the_packages_send(reader: Reader) -> None:
-    """The first program of each client's page sends an email."""
     for language, place in (("python", "packages/pillarbox/"), ("js", "packages/pillarbox-js/")):
         block = next(b for b in blocks() if b.place.startswith(place) and b.language == language)
         name, ending = ("Python", "py") if language == "python" else ("Node.js", "mjs")

@@ -115,7 +115,6 @@ def test_smtp_and_the_variables(tmp_path: Path, python: Path, stack: dict[str, A
 
 
 def test_without_a_stack(tmp_path: Path, python: Path) -> None:
-    """Without a stack each test fails with what to do, and no traceback."""
     test = "def test_one(pillarbox): pass\ndef test_two(pillarbox): pass\n"
     folder = project(tmp_path, test_both=test)
     (folder / "pytest.ini").unlink()

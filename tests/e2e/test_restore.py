@@ -37,7 +37,6 @@ def tables(stack: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[l
 
 
 def rows_of(table: Table, account_id: str) -> list[Item]:
-    """The rows of the account, and of its member."""
     pages = table.client.get_paginator("scan").paginate(TableName=table.name)
     items: list[Any] = [item for page in pages for item in page["Items"]]
     return [

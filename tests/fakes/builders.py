@@ -73,7 +73,6 @@ def messages(count: int, recipients: int = 1) -> Amount:
 
 
 def at(seconds: float) -> datetime:
-    """Return the moment some seconds after NOW."""
     return NOW + timedelta(seconds=seconds)
 
 
@@ -91,7 +90,6 @@ def account(account_id: str = ACCOUNT, **changes: Any) -> Account:
 
 
 def api_key(text: str, account_id: str = ACCOUNT, **changes: Any) -> ApiKey:
-    """Return a live key that may send."""
     default = ApiKey(
         key_id=str(new_id(NOW)),
         account_id=account_id,
@@ -106,12 +104,10 @@ def api_key(text: str, account_id: str = ACCOUNT, **changes: Any) -> ApiKey:
 
 
 def preview_key(text: str, account_id: str = ACCOUNT) -> ApiKey:
-    """Return a preview key."""
     return api_key(text, account_id, type=KeyType.PREVIEW, preset=None, scopes=PREVIEW_SCOPES)
 
 
 def key_text(account_id: str = ACCOUNT, key_type: KeyType = KeyType.LIVE) -> str:
-    """Return the text of a new key."""
     return new_key_text(account_id, key_type)
 
 
@@ -134,7 +130,6 @@ def template(template_id: UUID, account_id: str = ACCOUNT, **changes: Any) -> Sa
 
 
 def request(**changes: Any) -> SendRequest:
-    """Return a request to send HTML to one recipient."""
     default = SendRequest(
         body_hash=HASH, to=("ann@example.com",), html="<p>Hello</p>", subject="Hello"
     )
@@ -195,7 +190,6 @@ def message(account_id: str = ACCOUNT, message_id: UUID | None = None, **changes
 
 
 def job(message: Message, **changes: Any) -> Job:
-    """Return the job of a message, with the email in it."""
     default = Job(
         account_id=message.account_id,
         message_id=message.message_id,
@@ -208,5 +202,4 @@ def job(message: Message, **changes: Any) -> Job:
 
 
 def event(kind: EventKind, seconds: float = 0, recipient: str | None = None) -> Event:
-    """Return an event some seconds after NOW."""
     return Event(kind=kind, at=at(seconds), recipient=recipient)

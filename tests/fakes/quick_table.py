@@ -34,7 +34,6 @@ _models.__new__ = lambda model, *_, **__: object.__new__(model)
 
 
 def create_table(engine: DynamoDBBackend, name: str) -> None:
-    """Create an empty table of the service in an engine."""
     engine.create_table(
         name,
         schema=[

@@ -296,7 +296,6 @@ def _messages(world: Reputation, scope: Scope, since: int) -> list[Sent]:
 def _hours(
     world: Reputation, scope: Scope, since: int, stops: Mapping[Scope, datetime]
 ) -> dict[int, Counts]:
-    """Return the counts of each hour, without what narrower stops contain."""
     of_scope: dict[int, list[Sent]] = {}
     for one in _messages(world, scope, since):
         of_scope.setdefault(_hour(one.created), []).append(one)

@@ -6,7 +6,6 @@ from pillarbox.application.slow_requests import SlowRequests
 
 
 def slow_requests(*, used_up: bool = False) -> SlowRequests:
-    """Return a budget without an end, or one that is used up."""
     return SlowRequests(
         count=lambda _subject, _window, _most, _now: not used_up, clock=lambda: datetime.now(UTC)
     )

@@ -28,7 +28,6 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
-    """Return an enabled endpoint for all types."""
     created = changes.get("created_at", NOW)
     default = WebhookEndpoint(
         account_id=account_id,

@@ -262,7 +262,6 @@ def _fault(raw: bytes) -> str:
 
 
 def _memory(field: str) -> int:
-    """Return a field of this process's memory in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (line,) = (line for line in lines if line.startswith(f"{field}:"))
     return int(line.split()[1]) * 1024

@@ -122,7 +122,6 @@ def test_validation_loads_nothing_more() -> None:
 
 
 def test_the_api_and_the_consumers_load_in_one_process() -> None:
-    """A program that has the handlers of the API can also have those of the queues."""
     loaded = modules("import pillarbox.http.app, pillarbox.consumer")
     assert "aws_lambda_powertools.utilities.data_classes.sqs_event" in loaded
 

@@ -65,7 +65,6 @@ def _imports(name: str) -> list[str]:
 def test_a_build_is_current_until_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new build is needed without one, after a change, and after one that checked nothing."""
     index, source = tmp_path / "index.html", tmp_path / "main.tsx"
     monkeypatch.setattr(build, "INDEX", index)
     monkeypatch.setattr(build, "_sources", lambda: iter([source]))
@@ -117,7 +116,6 @@ def test_the_stack_does_not_wait_for_the_dashboard(tmp_path: Path, ci: dict[str,
 def test_a_registry_that_cannot_be_reached_fails_the_build_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is asked again once, after a second, and not for a minute."""
     monkeypatch.setattr(build, "_MODULES", tmp_path / "node_modules")
     ran = list[tuple[str, ...]]()
 

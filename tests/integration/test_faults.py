@@ -43,7 +43,6 @@ def test_many_faults_at_once_break_no_promise(system: System) -> None:
 
 
 def test_statistics_end_exact(system: System) -> None:
-    """After a fault at a call of the statistics each change is still counted once."""
     assert not report("statistics", islice(statistics_runs(system, every=101), 3))
 
 

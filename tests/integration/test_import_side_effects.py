@@ -49,7 +49,6 @@ print("imported", len(sys.modules))
 
 
 def test_importing_reads_no_setting_and_connects_nowhere() -> None:
-    """Every module and function can be imported without a setting or a network."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", GUARD, str(ROOT)],
         capture_output=True,

@@ -65,7 +65,6 @@ def test_nothing_is_compiled_at_a_cold_start(deployed_layer: Path) -> None:
 
 @pytest.mark.parametrize("package", ["boto3", "moto", "pytest", "local", "admin", "relay"])
 def test_the_layer_contains_nothing_else(deployed_layer: Path, package: str) -> None:
-    """The layer contains nothing that only development, the operator or the relay needs."""
     assert not (deployed_layer / "python" / package).exists()
 
 

@@ -14,7 +14,6 @@ __all__ = ["aws", "dns_server", "running_aws"]
 
 @pytest.fixture(params=["botocore", "direct"])
 def ports(request: pytest.FixtureRequest) -> Ports:
-    """Return the adapters with each client."""
     names = request.getfixturevalue("aws")
     use_direct_client(on=request.param == "direct")
     return adapters(names)
@@ -22,7 +21,6 @@ def ports(request: pytest.FixtureRequest) -> Ports:
 
 @pytest.fixture
 def table(aws: Aws) -> Table:
-    """Return the table, for tests of the adapters alone."""
     return Table(aws.table)
 
 

@@ -58,7 +58,6 @@ type Act = Callable[[socket.socket], bool]
 
 
 def reply(status: int, body: bytes, *, checksum: bool = False, **headers: str) -> bytes:
-    """Return a response with its length."""
     fields = {"content-length": str(len(body))} | (
         {"x-amz-crc32": str(crc32(body))} if checksum else {}
     )
@@ -199,7 +198,6 @@ def both_clients(
 def run(
     server: Server, client: Any, waits: list[float], calls: Sequence[Call], script: Sequence[Act]
 ) -> Outcome:
-    """Make calls with a client while the server follows a script."""
     server.script, server.requests, server.connections = list(script), [], 0
     waits.clear()
     outcome = Outcome()
@@ -309,7 +307,6 @@ def _without_headers(response: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def model(service: str) -> Any:
-    """Return botocore's model of a service."""
     return sdk_session().get_service_model(service)
 
 
@@ -371,5 +368,4 @@ def value(shape: Shape, rng: random.Random, depth: int = 0) -> Any:
 
 
 def to_json(content: object) -> bytes:
-    """Return JSON as the services write it."""
     return json.dumps(content, default=lambda raw: base64.b64encode(raw).decode()).encode()

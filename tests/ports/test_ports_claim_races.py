@@ -119,7 +119,6 @@ def test_a_claim_that_is_finished_meanwhile_is_not_taken_over(aws: Aws) -> None:
 
 
 def test_a_claim_does_not_expire_too_early(aws: Aws) -> None:
-    """TTL has whole seconds, so the expiry is rounded up."""
     table = Table(aws.table)
     acquire(DynamoClaims(table), 0.5)
     item = table.get(keys.claim(ACCOUNT, DIGEST))

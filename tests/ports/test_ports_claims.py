@@ -61,7 +61,6 @@ def assert_withdrawn(ports: Ports, claim: Claim, position: int = 0) -> None:
 @pytest.mark.parametrize("account", [ACCOUNT, "acct00000002"])
 @pytest.mark.parametrize("digest", [DIGEST, "e" * 64])
 def test_a_claim_belongs_to_one_account_and_digest(ports: Ports, account: str, digest: str) -> None:
-    """The same key with another account or route is another claim."""
     acquire(ports)
     if (account, digest) != (ACCOUNT, DIGEST):
         other = acquire_or_replay(ports.claims, ports.messages, account_id=account, digest=digest)
@@ -149,7 +148,6 @@ def test_an_accepted_message_is_not_withdrawn(ports: Ports) -> None:
 
 
 def test_a_group_says_which_of_its_ids_were_withdrawn(ports: Ports) -> None:
-    """The others of the group are accepted."""
     claim = acquire(ports, batch=3)
     ports.messages.withdraw(ACCOUNT, claim.message_ids[:1], NOW)
     group = [builders.message(message_id=message_id) for message_id in claim.message_ids]

@@ -40,7 +40,6 @@ type Answer = Callable[[], Response]
 
 
 def refusal(code: str) -> Answer:
-    """Return the answer to a write that was not made."""
     return lambda: _response({"__type": code, "message": "planted"})
 
 
@@ -156,7 +155,6 @@ def test_waits_are_random_and_grow(table: Table, wire: Wire) -> None:
 
 @pytest.mark.parametrize("beside", ["None", "TransactionConflict"])
 def test_a_failed_condition_is_not_repeated(table: Table, wire: Wire, beside: str) -> None:
-    """A failed condition is final, also beside a conflict."""
     plant(wire, *[cancellation("ConditionalCheckFailed", beside)] * 2)
     assert not table.try_transact(table.to_put({"pk": {"S": "a"}, "sk": {"S": "-"}}, condition=NEW))
     assert len(wire.requests) == 1

@@ -191,14 +191,12 @@ def test_the_codes_that_are_tried_again_are_those_of_botocore() -> None:
 
 
 def test_the_token_goes_where_botocore_sends_one() -> None:
-    """Each operation whose model has a token for repetitions is sent with one."""
     with_token = {op.name for _, _, op in operations() if op.idempotent_members}
     assert with_token == {direct._WITH_TOKEN}
 
 
 @for_each("name", FAULTS["sqs"])
 def test_a_fault_is_what_it_is_to_botocore(pairs: dict[str, Pair], name: str) -> None:
-    """After a fault the result, the tries, the waits and the connections are the same."""
     with mock.patch.object(RetryQuota, "acquire", return_value=True):
         for service, call in CALLS:
             pairs[service].compare([call, call], [FAULTS[service][name]])
@@ -207,7 +205,6 @@ def test_a_fault_is_what_it_is_to_botocore(pairs: dict[str, Pair], name: str) ->
 
 @pytest.mark.parametrize("service", ["dynamodb", "sqs"])
 def test_a_fault_of_the_only_try_is_what_it_is_to_botocore(service: str) -> None:
-    """A call that is not repeated ends as with botocore, and so does the one after it."""
     with pair(service, WITHOUT_RETRIES) as of_one_try:
         for act in FAULTS[service].values():
             for of, call in CALLS:
@@ -226,7 +223,6 @@ def test_silence_is_what_it_is_to_botocore(act: Act) -> None:
 
 
 def test_slow_bytes_are_what_they_are_to_botocore() -> None:
-    """The time-out is for each part of a response, not for all."""
     with pair("dynamodb", CallLimits(read_timeout=1, attempts=1)) as patient:
         assert "ConsumedCapacity" in patient.compare([GET], [slowly]).results[0]
 
@@ -271,7 +267,6 @@ def test_many_failures_use_up_the_quota_of_tries() -> None:
 
 @pytest.mark.parametrize("error", [TimeoutError, ConnectionRefusedError, socket.gaierror, OSError])
 def test_no_connection_is_what_it_is_to_botocore(error: type[OSError]) -> None:
-    """The error of a connection that does not come about is the same."""
     url = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
     found = []
     with both_clients(url, "sqs") as both, mock.patch("socket.socket.connect", side_effect=error):

@@ -49,7 +49,6 @@ def environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 def test_each_region_has_the_endpoint_of_botocore() -> None:
-    """In every region of every partition the URL is botocore's, or botocore makes the call."""
     session = botocore.session.get_session()
     found = 0
     for partition in session.get_available_partitions():

@@ -19,7 +19,6 @@ TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
 
 
 def test_only_preview_mail_is_stopped_by_a_report(ports: Ports) -> None:
-    """Who stopped preview mail is suppressed for preview keys of all accounts, and for no other."""
     stopped, tagged, bounced = "ann@example.com", "ann+x@example.com", "bob@example.com"
     for mailbox in (stopped, bounced):
         ports.suppressions.put(PREVIEW_LIST, stopped_mailbox(mailbox), "stopped", NOW, None)
@@ -42,7 +41,6 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
 
 
 def test_the_first_suppression_stays(ports: Ports) -> None:
-    """A suppressed address keeps its first reason."""
     for reason in ("complained", "bounced"):
         ports.suppressions.put(ACCOUNT, "ann@example.com", reason, NOW, None)
     result = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
@@ -71,7 +69,6 @@ def test_the_heartbeat_only_moves_forward(ports: Ports) -> None:
 
 
 def test_all_processes_take_one_probe_in_ten_minutes(ports: Ports) -> None:
-    """Another process may send a probe ten minutes after the last one, and not before."""
     taken = [(s, ports.heartbeat().take_probe(at(s))) for s in (0, 0, 599.999, 600, 601, 1200)]
     assert [second for second, may in taken if may] == [0, 600, 1200]
     assert ports.heartbeat().latest() is None
@@ -92,7 +89,6 @@ def test_one_process_moves_the_heartbeat(ports: Ports) -> None:
     ["", "ü", 0, -5, 10**30, True, None, [], [1, ["x"]], {}, {"a": {"b": None}}, {"x", "y"}],
 )
 def test_attributes_read_back(value: object) -> None:
-    """A value reads back as it was encoded."""
     assert from_attribute(to_attribute(value)) == value
 
 
@@ -114,7 +110,6 @@ def test_a_message_costs_one_write_unit(table: Table) -> None:
 
 
 def test_an_account_without_hashes_needs_one_call(table: Table) -> None:
-    """Only an account with hashes pays for a second look-up."""
     directory, calls = DynamoDirectory(table), []
     made = table.client.batch_get_item
 

@@ -65,7 +65,6 @@ class CountedServer:
 
 
 def counted(*silent: str) -> tuple[DnsMailDomains, CountedServer, list[float]]:
-    """Return an adapter over a counted server, and its clock."""
     now = [0.0]
     server = CountedServer({f"{name}." for name in silent})
     domains = DnsMailDomains(clock=lambda: now[0])
@@ -74,7 +73,6 @@ def counted(*silent: str) -> tuple[DnsMailDomains, CountedServer, list[float]]:
 
 
 def test_a_slow_domain_is_asked_once_a_minute() -> None:
-    """A domain without an answer is unknown for a minute without a query, also among others."""
     domains, server, now = counted("slow.example")
     for names in (["slow.example"], ["slow.example"], ["slow.example", "slow.example"]):
         assert domains.look_up(names) == {"slow.example": DomainVerdict.UNKNOWN}
@@ -112,6 +110,5 @@ def test_a_bounded_number_of_unknown_domains_is_remembered() -> None:
 
 
 def test_no_name_server_is_unknown() -> None:
-    """If nothing listens at the name server's address, the domain is unknown."""
     unreachable = DnsMailDomains(("127.0.0.1:9",))
     assert unreachable.look_up(["example.com"]) == {"example.com": DomainVerdict.UNKNOWN}

@@ -64,12 +64,10 @@ def queues(aws: Aws) -> Queues:
 
 
 def test_an_empty_queue_holds_nothing(queues: Queues) -> None:
-    """If both queues are empty, no event can be on its way."""
     assert not queues.adapter.may_hold_older_than(NOW, MESSAGE)
 
 
 def test_a_waiting_event_may_be_the_one(queues: Queues) -> None:
-    """An event that is visible or in flight may be old, until it is deleted."""
     queues.put(queues.events)
     assert queues.adapter.may_hold_older_than(NOW, MESSAGE)
     receipt = queues.receive()
@@ -104,7 +102,6 @@ TENANT = json.dumps({"detail-type": "Sending Status Disabled", "detail": {}})
 def test_a_dead_letter_holds_only_its_own_message(
     aws: Aws, letters: list[str], *, may_hold: bool
 ) -> None:
-    """Nothing tells how old a dead letter is, so each one may be an event of its message."""
     del aws
     queues = Queues(f"letters-{new_token(8)}")
     for text in letters:

@@ -65,7 +65,6 @@ def test_jobs_are_queued_together(ports: Ports) -> None:
 
 @pytest.mark.parametrize("stored", RESPONSES)
 def test_a_finished_claim_replays(ports: Ports, stored: StoredResponse) -> None:
-    """The same request gets the response of a finished claim unchanged."""
     ports.claims.finish(acquire(ports), stored)
     assert response(ports, at(40)) == replace(stored, replayed=True)
 

@@ -102,7 +102,6 @@ def test_a_job_keeps_its_email(ports: Ports, original: Mail) -> None:
 
 
 def test_a_discarded_job_empties_the_spool(ports: Ports) -> None:
-    """A large email is in the spool until its job is discarded."""
     ports.jobs.put(JOB, MAILS["large"])
     (job,) = ports.receive()
     assert (job.mail, ports.spooled()) == (None, 1)
@@ -144,7 +143,6 @@ def test_jobs_that_sqs_refuses_are_named(sqs_jobs: SqsJobs) -> None:
 
 
 def test_jobs_that_an_answer_does_not_name_count_as_refused(sqs_jobs: SqsJobs) -> None:
-    """An answer that breaks off is empty to every client, and SQS may have refused the jobs."""
     jobs = [replace(JOB, message_id=new_id(JOB.queued_at)) for _ in range(12)]
     vars(sqs_jobs)["_sqs"] = mock.Mock(send_message_batch=mock.Mock(return_value={}))
     assert sqs_jobs.put_all([(job, mail()) for job in jobs]) == {job.message_id for job in jobs}
@@ -244,7 +242,6 @@ INCOMPLETE = [
     ],
 )
 def test_other_text_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
-    """Text that is not a job, or is a job of a later version, is unreadable."""
     with pytest.raises(UnreadableJob):
         sqs_jobs.read(text)
 

@@ -22,7 +22,6 @@ def contents(aws: Aws) -> S3KeptContents:
 
 
 def test_each_account_has_its_own(contents: S3KeptContents) -> None:
-    """What one account keeps is read and deleted under its own id only."""
     contents.put(CONTENT, b"octets")
     for other in ({"account_id": OTHER}, {"message_id": "m2"}, {"days": 30}):
         assert contents.get(replace(CONTENT, **other)) is None

@@ -175,7 +175,6 @@ def test_other_errors_are_retryable_or_uncertain(
 
 @pytest.mark.parametrize(("kind", "code"), REJECTED)
 def test_rejections_are_final(provider: Provider, kind: str, code: str) -> None:
-    """SES's other errors are final and keep its message."""
     provider.response = (400, kind, b'{"message": "said by SES"}')
     with pytest.raises(SendRejected) as rejection:
         send()
@@ -298,7 +297,6 @@ def test_no_email_is_lost_on_an_idle_connection(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_connection_is_retryable(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a connection SES cannot have taken the email."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
     with pytest.raises(SendThrottled):
         send()

@@ -34,7 +34,6 @@ def test_a_repeated_lease_succeeds(aws: Aws) -> None:
 
 
 def test_a_peek_costs_half_a_read(aws: Aws) -> None:
-    """A read is strongly consistent; a peek is not, and costs half as much."""
     table, consistency = Table(aws.table), list[bool]()
 
     def record(params: dict[str, Any], **_: object) -> None:
@@ -48,7 +47,6 @@ def test_a_peek_costs_half_a_read(aws: Aws) -> None:
 
 
 def test_a_permanent_failure_of_a_commit_is_not_a_takeover(aws: Aws) -> None:
-    """A commit without a table fails with AWS's error."""
     del aws
     with pytest.raises(ClientError, match="ResourceNotFound"):
         DynamoMessages(Table("another")).commit(builders.message())

@@ -88,7 +88,6 @@ def event(kind: EventKind, code: str | None = None, reason: str | None = None) -
 
 
 def mail_event(kind: EventKind, code: str | None = None, reason: str | None = None) -> Event:
-    """Return an event of the whole mail, which has the time of the mail."""
     return Event(kind=kind, at=SENT_AT, code=code, reason=reason)
 
 
@@ -187,7 +186,6 @@ def test_each_type_of_record_is_read(
 
 
 def test_a_record_may_have_several_recipients() -> None:
-    """Each recipient of a delivery gets its own event."""
     both = (ANN, "bob@example.com")
     assert tuple(event.recipient for event in read(delivery(*both)).events) == both
 

@@ -54,7 +54,6 @@ def test_each_window_has_its_limit(ports: Ports) -> None:
 
 
 def test_several_sends_are_counted_together_or_not_at_all(ports: Ports) -> None:
-    """If three sends do not fit, none is counted, and two still fit."""
     assert reserve(ports) is None
     assert reserve(ports, 3) == "rate_limit_exceeded 2"
     assert reserve(ports, 2) is None
@@ -84,7 +83,6 @@ def test_a_refund_gives_recipients_back(ports: Ports) -> None:
 
 
 def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:
-    """A refund applies to the minute, day and month of the reservation."""
     for seconds in (0, 60, 60, 60):
         assert reserve(ports, seconds=seconds) is None
     ports.quotas.refund(ACCOUNT, messages(1), at(0))
@@ -95,7 +93,6 @@ def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:
 
 
 def test_a_record_without_recipients_has_room_for_them(table: Table) -> None:
-    """A window without a count counts as zero."""
     quotas, limits = DynamoQuotas(table), Limits(per_minute=9, per_day=9, per_month=9)
     counts: dict[str, object] = {window_name(w, NOW): 3 for w in MESSAGE_WINDOWS}
     table.put(keys.quota(ACCOUNT) | to_item(counts))
@@ -107,7 +104,6 @@ def test_a_record_without_recipients_has_room_for_them(table: Table) -> None:
 
 
 def test_recipients_are_counted_in_the_same_update(table: Table) -> None:
-    """A reservation is one write, with or without many recipients."""
     calls: list[str] = []
 
     def note(model: OperationModel, **_: object) -> None:
@@ -203,7 +199,6 @@ def test_a_removal_keeps_the_windows_of_other_clocks(
 
 
 def test_a_refund_does_not_restore_a_removed_minute(table: Table) -> None:
-    """A refund for a removed minute applies only to its day and month."""
     quotas = DynamoQuotas(table)
     for minute in range(30):
         quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * minute))
@@ -216,7 +211,6 @@ def test_a_refund_does_not_restore_a_removed_minute(table: Table) -> None:
 def test_a_failed_removal_does_not_fail_the_send(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The send was counted, and a later send removes the past windows."""
     quotas = DynamoQuotas(table)
     original = table.update
 

@@ -41,14 +41,12 @@ def test_tokens_are_taken_until_there_are_none(
 
 
 def test_an_email_to_many_is_sent_with_a_full_bucket(make: Callable[[], SendingRate]) -> None:
-    """No email has too many recipients for the rate."""
     assert make().acquire(ACCOUNT, 50, urgent=False) is None
 
 
 def test_urgent_mail_goes_when_ordinary_mail_has_to_wait(
     make: Callable[[], SendingRate],
 ) -> None:
-    """Ordinary mail leaves tokens to urgent mail."""
     rate = make()
     for _ in range(20):
         waits = rate.acquire(ACCOUNT, 1, urgent=False)
@@ -57,7 +55,6 @@ def test_urgent_mail_goes_when_ordinary_mail_has_to_wait(
 
 
 def test_slowing_down_takes_no_token(make: Callable[[], SendingRate]) -> None:
-    """It can be called at any time, also before the first email."""
     rate = make()
     rate.slow_down()
     assert rate.acquire(ACCOUNT, 1, urgent=False) is None

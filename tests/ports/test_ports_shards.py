@@ -72,7 +72,6 @@ def test_a_claim_is_taken_over_after_a_raise(ports: Ports) -> None:
 
 
 def test_the_shard_is_in_the_key_and_zero_has_the_key_of_before(table: Table) -> None:
-    """Each shard has a partition key of its own, and the first has that of one shard."""
     plain = new_id(NOW)
     assert keys.message(ACCOUNT, plain)["pk"]["S"] == f"MSG#{ACCOUNT}"
     for shards in SHARD_COUNTS[1:]:
@@ -144,7 +143,6 @@ def test_an_account_without_shards_has_one(table: Table) -> None:
 
 
 def test_the_sweep_reads_the_pending_messages_of_every_shard(table: Table) -> None:
-    """Pages of pending messages go from shard to shard, and leave no message out."""
     account = builders.account(shards=4, sharded_from=NOW)
     table.put(records.account_item(account))
     ids = [new_id(NOW + timedelta(milliseconds=n), 4) for n in range(40)]

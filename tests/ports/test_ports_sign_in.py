@@ -65,7 +65,6 @@ class Stores:
 
 @pytest.fixture
 def stores(aws: Aws) -> Stores:
-    """Return the stores of emulated AWS."""
     table, credentials = Table(aws.table), Table(aws.credentials)
     table.put(account_item(account()))
     return Stores(
@@ -81,7 +80,6 @@ def stores(aws: Aws) -> Stores:
 
 
 def test_a_user_is_found_by_the_address_in_any_case(stores: Stores) -> None:
-    """The first user of an address stays; another address has none."""
     assert stores.users.add(USER) == USER
     assert stores.users.add(replace(USER, user_id="u00000000009")) == USER
     assert stores.users.get("ADA@shop.example") == USER
@@ -97,7 +95,6 @@ def test_a_user_is_found_by_the_address_in_any_case(stores: Stores) -> None:
 
 
 def test_a_member_is_changed_while_an_owner_stays(stores: Stores) -> None:
-    """A change needs the role that was read, and another member who still is an owner."""
     first = replace(MEMBER, user_id="u00000000003", role=Role.OWNER, added_at=at(1))
     second = replace(MEMBER, role=Role.OWNER)
     for owner in (first, second):
@@ -140,7 +137,6 @@ def test_an_invited_owner_is_not_the_last_one(stores: Stores) -> None:
 
 
 def test_a_passkey_is_used_as_it_was_read(stores: Stores) -> None:
-    """Of two uses at once one counts, and a stopped or removed passkey is not used again."""
     assert stores.passkeys.add(PASSKEY)
     with ThreadPoolExecutor(8) as pool:
         uses = [*pool.map(lambda _: stores.passkeys.use(PASSKEY, 8, at(1)), range(8))]

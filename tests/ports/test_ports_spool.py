@@ -26,7 +26,6 @@ def put(aws: Aws, *keys: str) -> None:
 
 
 def keys_before(spool: S3Spool, moment: datetime, account_id: str = ACCOUNT) -> list[str]:
-    """Return the keys of all pages."""
     page = spool.put_before(account_id, moment, None)
     keys = [stored.key for stored in page.items]
     while page.next is not None:
@@ -36,7 +35,6 @@ def keys_before(spool: S3Spool, moment: datetime, account_id: str = ACCOUNT) -> 
 
 
 def test_only_the_accounts_objects_are_listed(aws: Aws, spool: S3Spool) -> None:
-    """The objects of another account, even one with a similar id, are not listed."""
     put(aws, f"{OTHER}/{MESSAGE}/x", f"{ACCOUNT}x/{MESSAGE}/x")
     assert keys_before(spool, datetime.now(UTC) + LATER) == []
     assert keys_before(spool, datetime.now(UTC) + LATER, OTHER) == [f"{OTHER}/{MESSAGE}/x"]

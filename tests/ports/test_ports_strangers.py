@@ -44,13 +44,11 @@ def test_days_count_alone_and_a_bounce_once(mail: DynamoStrangerMail) -> None:
 
 
 def test_a_bounce_without_a_count_is_kept(mail: DynamoStrangerMail) -> None:
-    """A bounce of a day whose count has expired is no error."""
     mail.add_bounced("new", FIRST, UUID(int=1))
     assert mail.since("new", FIRST) == [StrangerDay(FIRST, 0, 1)]
 
 
 def test_the_day_expires(aws: Aws) -> None:
-    """DynamoDB deletes a day after a week."""
     table = Table(aws.table)
     DynamoStrangerMail(table).add_sent("new", FIRST)
     item = table.get(keys.stranger_day("new#2026-01-01"))

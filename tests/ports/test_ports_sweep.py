@@ -124,7 +124,6 @@ def test_more_than_a_page_is_read(table: Table) -> None:
     ],
 )
 def test_a_task_is_read_as_it_was_written(task: SweepTask) -> None:
-    """A queue message has all of a task."""
     assert read_task(write_task(task)) == task
 
 
@@ -136,7 +135,6 @@ def test_another_message_is_no_task(text: str) -> None:
 
 
 def test_many_tasks_are_queued_once_each(aws: Aws) -> None:
-    """Any number of tasks is queued, in requests of ten."""
     tasks = [TASK] * 111
     assert SqsSweepTasks(aws.queue_url).put_all(iter(tasks)) == len(tasks)
     attributes = boto3.client("sqs").get_queue_attributes(

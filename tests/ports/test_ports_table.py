@@ -23,7 +23,6 @@ def numbers(items: Any) -> list[int]:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return the waits between tries. The tests do not wait."""
     waits: list[float] = []
     monkeypatch.setattr("pillarbox.adapters.dynamodb.table.sleep", waits.append)
     return waits
@@ -128,7 +127,6 @@ def test_a_failed_condition_returns_the_stored_item(filled: Table) -> None:
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "ValidationException"])
 def test_other_errors_of_a_write_are_not_a_failed_condition(table: Table, code: str) -> None:
-    """Other errors of AWS are raised unchanged."""
     with Stubber(table.client) as stub:
         stub.add_client_error("put_item", code, http_status_code=400)
         with pytest.raises(ClientError, match=code):

@@ -62,7 +62,6 @@ def test_the_stream_of_the_table_reports_no_tombstone() -> None:
 
 
 def test_a_tombstone_is_not_restored() -> None:
-    """A restore of messages leaves it out, also when it is old."""
     row = read_row(TOMBSTONE)
     later = Choice(accounts={ACCOUNT}, messages=True, now=NOW + timedelta(hours=47, minutes=59))
     assert not later.wants(row)

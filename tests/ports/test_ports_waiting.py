@@ -31,7 +31,6 @@ TEMPLATE = str(UUID(int=7))
 
 
 def waiting(ahead: timedelta = HOUR, template: str | None = None, **changes: Any) -> Message:
-    """Return a message that is due some time ahead."""
     schedule = Schedule(due_at=NOW + ahead, life=timedelta(hours=24), **changes)
     origin = MessageOrigin(template_id=template, scheduled_at=NOW + ahead, held=schedule.held)
     return builders.message(schedule=schedule, origin=origin)
@@ -47,7 +46,6 @@ def due(ports: Ports, now: timedelta) -> list[Job]:
 
 
 def test_a_job_is_due_two_minutes_before_its_time(ports: Ports) -> None:
-    """Not earlier, each time of a message by itself, and until it is removed."""
     message = waiting()
     assert message.schedule is not None
     later = replace(message, schedule=replace(message.schedule, due_at=NOW + HOUR + MINUTE / 2))
@@ -66,7 +64,6 @@ def test_a_job_is_due_two_minutes_before_its_time(ports: Ports) -> None:
 
 
 def test_a_job_without_content_is_hidden_until_it_is_due(ports: Ports) -> None:
-    """What is due is received at once, in the queue for its deadline; the other is not."""
     now = waiting(timedelta(0))
     urgent = replace(now, message_id=new_id(NOW))
     assert now.schedule is not None
@@ -133,7 +130,6 @@ def test_an_unknown_item_of_the_timer_is_tried_again(aws: Aws) -> None:
 
 @pytest.mark.usefixtures("refusing_queue")
 def test_a_refused_job_is_an_error(aws: Aws) -> None:
-    """If the queue refuses one, the caller arranges all again."""
     queue = SqsJobs(aws.queue_url, aws.urgent_queue_url, aws.bucket)
     with pytest.raises(Unavailable):
         queue.wake_all([job_of(waiting(timedelta(0)))], NOW)

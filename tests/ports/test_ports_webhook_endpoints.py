@@ -27,7 +27,6 @@ def endpoints(aws: Aws) -> DynamoWebhookEndpoints:
 
 
 def test_nothing_creates_an_absent_endpoint(endpoints: DynamoWebhookEndpoints) -> None:
-    """Changes of an endpoint that does not exist, or is another account's, store nothing."""
     stored, missing = endpoint(OTHER_ACCOUNT), EndpointChanges(enabled=True)
     endpoints.add(stored, 1)
     secrets = stored.secrets

@@ -84,7 +84,6 @@ def _received(queue_url: str) -> list[PostingTask]:
 
 
 def event(number: int = 1, seconds: float = 0, **changes: object) -> WebhookEvent:
-    """Return an event of a message some seconds after NOW."""
     default = WebhookEvent(
         event_id=UUID(int=number),
         type=WebhookType.EMAIL_BOUNCED,
@@ -100,7 +99,6 @@ SUPPRESSION = event(type=WebhookType.SUPPRESSION_ADDED, message_id=None, address
 
 
 def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) -> None:
-    """Only a success or a replay replaces the record of a delivery that ended."""
     waiting, delivered, failed = (
         WebhookDelivery(event=event(), state=DeliveryState(state))
         for state in ("waiting", "delivered", "failed")
@@ -133,7 +131,6 @@ def test_a_record_that_comes_late_does_not_replace_the_end(ports: WebhookPorts) 
 
 
 def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
-    """Of two changes that start from the same health, one is refused."""
     healthy, failing = EndpointHealth(), EndpointHealth(failing_since=NOW, failures=1)
     opened = replace(
         failing, open_since=at(70), probe_at=at(75), disabled_at=at(80), disabled_for="gone"
@@ -149,7 +146,6 @@ def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
 
 
 def test_an_event_that_was_put_again_is_not_removed(ports: WebhookPorts) -> None:
-    """Who read an event removes what it read, and nothing that was put in its place since."""
     versions = [event(1), event(1), *(replace(event(1), replayed_at=at(n)) for n in (1, 2))]
     for old, new in pairwise(versions):
         ports.waiting.put(old)
@@ -165,7 +161,6 @@ def test_an_event_that_was_put_again_is_not_removed(ports: WebhookPorts) -> None
 
 
 def test_an_event_that_waits_in_the_first_shard_is_removed(aws: Aws) -> None:
-    """An event that waited before there were shards and tokens is read and removed."""
     table, each = Table(aws.table), event(3)
     waiting = DynamoWaitingEvents(table, lambda: NOW)
     waiting.put(each)
@@ -205,7 +200,6 @@ def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
 
 
 def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:
-    """A task is due from the first full minute on that is not before its moment."""
     tried = replace(event(1), attempts=2)
     ports.due.put(tried, at(60))
     ports.due.put(tried, at(60))
@@ -218,7 +212,6 @@ def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:
 
 
 def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts) -> None:
-    """If the reader dies at a part, the tasks of that minute are due again."""
     ports.due.put(event(1), at(60))
     parts = iter(ports.due.due(at(180)))
     assert list(next(parts)[1]) == [event(1)]
@@ -239,12 +232,10 @@ def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts
     ],
 )
 def test_a_task_is_read_as_it_was_written(task: PostingTask) -> None:
-    """A queue message has all of a task."""
     assert read_task(write_task(task)) == task
 
 
 def test_a_drain_of_an_older_version_is_read() -> None:
-    """Before a deployment drains were queued that do not say what was before them."""
     text = f'{{"version":1,"account":"{ACCOUNT}","endpoint":"{ENDPOINT}","drain":0}}'
     assert read_task(text) == DRAIN
 
@@ -374,7 +365,6 @@ def test_a_task_that_is_put_into_a_minute_late_is_found(aws: Aws, late: float) -
 def test_a_timer_that_nobody_has_used_reads_its_note_only(
     aws: Aws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A minute costs half a read unit then."""
     table = Table(aws.table)
     for call in ("query", "put", "put_new"):
         monkeypatch.delattr(Table, call)

@@ -29,6 +29,5 @@ def relay() -> Iterator[RunningRelay]:
 
 @pytest.fixture
 def client(relay: RunningRelay) -> Iterator[Client]:
-    """A client that has logged in."""
     with relay.connect_authenticated() as connected:
         yield connected

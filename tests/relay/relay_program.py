@@ -66,7 +66,6 @@ def program(
 
 
 def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Return the running processes that a process started."""
     with suppress(psutil.NoSuchProcess):
         return psutil.Process(process.pid).children()
     return []
@@ -84,7 +83,6 @@ def connect(port: int) -> Client:
 
 
 def pid_serving(process: subprocess.Popen[str], client: Client) -> int:
-    """Return the id of the process that serves a connection."""
     port = client.sock.getsockname()[1]
     (pid,) = (
         child.pid

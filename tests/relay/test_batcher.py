@@ -36,7 +36,6 @@ type Batcher = SubmissionBatcher[int, int]
 
 
 async def run_pending_tasks() -> None:
-    """Let every task that can continue do so."""
     for _ in range(10):
         await asyncio.sleep(0)
 
@@ -44,7 +43,6 @@ async def run_pending_tasks() -> None:
 async def submit_in_turn(
     batcher: Batcher, *numbers: int, key: str = "a"
 ) -> list[asyncio.Task[int]]:
-    """Submit numbers, each after the one before has been taken up."""
     tasks = []
     for number in numbers:
         tasks.append(asyncio.create_task(batcher.submit(key, number)))

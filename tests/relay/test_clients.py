@@ -56,7 +56,6 @@ def test_smtplib(relay: RunningRelay, trusted: str) -> None:
 
 
 def test_curl(relay: RunningRelay, trusted: str, tmp_path: Path) -> None:
-    """With curl: it sends a file unchanged."""
     mail = tmp_path / "mail"
     mail.write_bytes(f"From: {SENDER}\r\n{BODY}".encode())
     run(

@@ -89,7 +89,6 @@ def test_the_room_for_an_announced_message() -> None:
 
 
 def test_wrong_announced_size() -> None:
-    """The limit applies to the octets of the message, not to the announced SIZE."""
     with serve(message_size=10_000) as relay, relay.connect_authenticated() as client:
         for octets, reply in (
             ((b"x" * 98 + b"\r\n") * 100, b"250 "),

@@ -48,7 +48,6 @@ def test_shares_of_the_connections() -> None:
 
 
 def test_shares_of_few_connections() -> None:
-    """An account may have one connection, and an address as many as before the login."""
     limits = ServerLimits(connections=3, connections_of_address=2)
     assert limits.connections_of_account == 1
     assert limits.all_connections_of_address == 2

@@ -44,7 +44,6 @@ def end_of(octets: bytes) -> int | None:
 
 
 def memory_of(ceiling: int) -> MessageMemory:
-    """Return the memory of a message that may use all of a budget."""
     budget = MemoryBudget(ServerLimits(memory=ceiling))
     return budget.begin("account", "192.0.2.1", lambda: None)
 

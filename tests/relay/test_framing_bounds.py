@@ -17,7 +17,6 @@ END = b"\r\n.\r\n"
 
 
 def content_of(limit: int = 10**6, ceiling: int = 10**8) -> tuple[ContentBuffer, MemoryBudget]:
-    """Return a buffer for one message, and the budget of its memory."""
     budget = MemoryBudget(ServerLimits(memory=ceiling, message_size=ceiling))
     return ContentBuffer(limit, budget.begin("account", "192.0.2.1", lambda: None)), budget
 

@@ -49,7 +49,6 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \
 
 
 def instructions(stage: str, name: str) -> list[str]:
-    """Return the arguments of all instructions of a name in a stage of the Dockerfile."""
     return re.findall(rf"^{name} (.+)$", stage, re.MULTILINE)
 
 

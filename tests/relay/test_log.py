@@ -44,7 +44,6 @@ def stream() -> Iterator[io.StringIO]:
 
 @pytest.fixture
 def world() -> World:
-    """Return a service with one account."""
     return World()
 
 

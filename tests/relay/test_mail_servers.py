@@ -138,7 +138,6 @@ def test_postfix(stack: dict[str, Any], tmp_path: Path, rewriting: str) -> None:
 
 
 def test_msmtp(stack: dict[str, Any], tmp_path: Path) -> None:
-    """With msmtp's recipe cron's mail arrives."""
     settings, subject = tmp_path / "msmtprc", f"Cron <root@web-1> {uuid4()}"
     settings.write_text(recipe("msmtp, in", stack))
     settings.chmod(0o600)

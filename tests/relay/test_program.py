@@ -107,7 +107,6 @@ def test_an_unusable_certificate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("secret", ["nonsense", "[]", '{"certificate": "x"}', '{"key": 1}'])
 def test_a_malformed_secret(secret: str) -> None:
-    """The error names the secret and what is wrong, in one line."""
     with pytest.raises(CertificateUnusable, match=r"^The certificate from s cannot be used: .+$"):
         CertificateStore(from_secret(lambda: secret), "s")
 

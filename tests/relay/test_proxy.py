@@ -15,7 +15,6 @@ SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
 
 def proxy_header(address: str, options: bytes = b"\x04\x00\x03abc") -> bytes:
-    """Return a PROXY header for a client address, by default with an option."""
     packed = ip_address(address).packed
     family = {4: b"\x11", 16: b"\x21"}[len(packed)]
     payload = packed + packed + struct.pack("!HH", 40_000, 587) + options

@@ -39,7 +39,6 @@ START = f"From: {SENDER}\r\nSubject: x\r\n".encode()
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> set[AwsRequest]:
-    """Record the AWS calls of a test."""
     recorded = Calls()
     recorded.running = "relay"
     call = BaseClient._make_api_call  # type: ignore[attr-defined]

@@ -70,8 +70,6 @@ def test_a_message_alone_is_put_alone(*, groupable: bool) -> None:
 def test_only_groupable_messages_wait_for_others(
     monkeypatch: pytest.MonkeyPatch, *, groupable: bool
 ) -> None:
-    """A message that must have a call of its own does not come to the batches."""
-
     async def submit_in_batch(*_: object) -> str:
         return "an id of a batch"
 

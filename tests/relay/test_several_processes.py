@@ -25,7 +25,6 @@ from tests.stack import wait_for
 
 @pytest.fixture
 def open_connections() -> Iterator[contextlib.ExitStack]:
-    """Close at the end of a test the connections that it opened."""
     with contextlib.ExitStack() as stack:
         yield stack
 
@@ -33,7 +32,6 @@ def open_connections() -> Iterator[contextlib.ExitStack]:
 def connect_to_each(
     process: subprocess.Popen[str], port: int, open_connections: contextlib.ExitStack
 ) -> dict[int, tuple[Client, bytes]]:
-    """Return a TLS connection with each of two processes, and its certificate."""
     wait_for(lambda: len(children(process)) == 2, PATIENCE)
     connections: dict[int, tuple[Client, bytes]] = {}
 

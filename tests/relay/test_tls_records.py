@@ -10,7 +10,6 @@ from tests.relay.tls_client import TlsClient
 
 
 def connect(newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> tuple[TlsClient, TlsRecords]:
-    """Make a handshake."""
     client, server = TlsClient(newest), TlsRecords(make_context(certificate()))
     server.decrypt(client.handshake())
     if newest < ssl.TLSVersion.TLSv1_3:

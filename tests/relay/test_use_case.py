@@ -35,13 +35,11 @@ from tests.stack import wait_for
 
 @pytest.fixture
 def world() -> World:
-    """Return a service with one account."""
     return World()
 
 
 @pytest.fixture
 def relay(world: World) -> Iterator[RunningRelay]:
-    """Run a server over the world."""
     with serve(service=ThreadedService(lambda: world.smtp_submission)) as relay:
         yield relay
 

@@ -23,7 +23,6 @@ class SilentResolver:
 
 
 def test_a_question_is_forgotten_after_a_minute() -> None:
-    """Only a question without an answer is remembered, and the oldest is forgotten first."""
     now = [5.0]
     questions = Unanswered(lambda: now[0])
     questions.add("a")

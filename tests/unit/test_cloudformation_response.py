@@ -16,7 +16,6 @@ _URL = "https://cloudformation-custom-resource-response.s3.eu-west-1.amazonaws.c
 
 @pytest.fixture
 def puts(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
-    """The requests that were made."""
     made: list[Request] = []
 
     def urlopen(request: Request, **_: Any) -> Any:

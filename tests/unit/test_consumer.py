@@ -87,17 +87,14 @@ def test_a_message_with_a_retry_stays_in_the_queue(wait: timedelta) -> None:
 
 
 def test_a_failed_message_stays_in_the_queue_alone() -> None:
-    """An error keeps its message; the messages before and after it are finished."""
     assert consume(result(), ValueError("planted"), result()) == ["1"]
 
 
 def test_a_batch_that_fails_as_a_whole_is_no_error() -> None:
-    """If every message fails, each is named and the invocation succeeds."""
     assert consume(ValueError("planted"), result(timedelta(0))) == ["0", "1"]
 
 
 def test_a_missing_setting_ends_the_invocation() -> None:
-    """A missing setting is an error of the function, not of a message."""
     with pytest.raises(SettingError):
         consume(result(), SettingError("PILLARBOX_TABLE is not set"))
 
@@ -111,7 +108,6 @@ def test_a_retry_is_not_logged_as_a_failure(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_outcomes_and_durations_are_metrics(capsys: pytest.CaptureFixture[str]) -> None:
-    """Outcomes and counts that a metric has are counted; durations are in milliseconds."""
     consume(
         result(
             outcome="throttled",
@@ -155,7 +151,6 @@ def test_a_batch_of_the_stream_is_retried_as_a_whole(
 
 
 def test_each_error_of_a_stream_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """A batch with two failed accounts logs two errors."""
     stream(0, ValueError("one"), ValueError("two"))
     assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR", "INFO"]
 
@@ -194,7 +189,6 @@ def test_a_failed_pass_is_an_error_of_its_function(
 
 
 def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    """A batch has one line for its counted outcomes, and a line for each other message."""
     outcomes = ["good", "bad", "good"]
     handle = consume_batch(
         lambda _, __: [result(outcome=outcome) for outcome in outcomes], counted=frozenset({"good"})
@@ -208,7 +202,6 @@ def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_messages_are_handled_at_the_same_time_if_they_may_be() -> None:
-    """Two messages wait for each other; the others run alone after them."""
     turns: list[Turn] = ["last", "together", "alone", "together"]
     ready, order = list[int](), list[tuple[Turn, int]]()
 
@@ -251,8 +244,6 @@ def test_a_batch_leaves_messages_after_a_second_of_single_ones(
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_no_message_waits_for_one_that_ended(fails: bool) -> None:  # noqa: FBT001  a parameter
-    """A message that ends or fails early keeps no other one waiting."""
-
     def handle(record: SQSRecord, _: object, wait_for_all: Callable[[], None]) -> RecordResult:
         if record.message_id == "1":
             if fails:

@@ -16,7 +16,6 @@ def read() -> dict[str, Any]:
 
 
 def links_of(node: Any) -> set[str]:
-    """Return the links in a part of a guide."""
     if isinstance(node, str):
         return set()
     _, attributes, *inside = node
@@ -25,7 +24,6 @@ def links_of(node: Any) -> set[str]:
 
 
 def test_links_lead_to_other_sites_and_to_guides_that_are_there() -> None:
-    """A guide has the title of its file, and where it is linked too."""
     found = read()
     assert {"", "languages", "webhooks", "templates"} <= found.keys()
     assert found[""]["title"] == "Guides"

@@ -24,7 +24,6 @@ def test_a_missing_program_skips_the_test(monkeypatch: pytest.MonkeyPatch, ci: s
 
 
 def test_a_missing_program_fails_the_test_under_ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With CI=true the test fails, and the reason names the program."""
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.fail.Exception, match="no-such-program"):
         need_program("no-such-program")

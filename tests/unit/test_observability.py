@@ -16,7 +16,6 @@ class OddResponse(Exception):
 
 
 def logged(error: Exception, caplog: pytest.LogCaptureFixture) -> dict[str, object]:
-    """The record of an error that was raised."""
     try:
         raise error
     except type(error) as raised:
@@ -47,7 +46,6 @@ def test_what_was_unavailable_is_named(caplog: pytest.LogCaptureFixture) -> None
 def test_other_errors_have_no_code_of_aws(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of any other error the log has kind and place."""
     record = logged(error, caplog)
     assert "aws_error" not in record
     assert "unavailable" not in record

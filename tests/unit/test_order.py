@@ -4,7 +4,6 @@ from tests.order import dealt
 
 
 def test_each_owner_stays_together_and_each_worker_gets_as_much() -> None:
-    """The tests of an owner follow each other, also if others were collected between them."""
     owners = ["a", "firefox", "a", "b", "firefox", "c", "b"]
     order = dealt(owners, 2)
     assert sorted(order) == [*range(len(owners))]

@@ -26,7 +26,6 @@ def loaded() -> set[str]:
 
 @pytest.fixture(autouse=True)
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write a package and defer it."""
     (tmp_path / "deferred" / "within").mkdir(parents=True)
     for name, source in FILES.items():
         (tmp_path / "deferred" / name).write_text(source)
@@ -64,14 +63,12 @@ def test_a_name_with_a_module_loads_this_module_alone() -> None:
 
 
 def test_a_package_within_a_package_is_deferred() -> None:
-    """A package within another one is found by its full name."""
     defer_package("deferred.within")
     assert importlib.import_module("deferred").within.name == "within"
     assert loaded() == {"deferred.within"}
 
 
 def test_an_unknown_name_is_an_error() -> None:
-    """A name that the package does not have is an AttributeError, as without deferral."""
     package = importlib.import_module("deferred")
     for _ in range(2):
         with pytest.raises(AttributeError):
@@ -79,13 +76,11 @@ def test_an_unknown_name_is_an_error() -> None:
 
 
 def test_an_imported_package_stays() -> None:
-    """A package that is already imported is not replaced."""
     before = sys.modules["json"]
     defer_package("json")
     assert sys.modules["json"] is before
 
 
 def test_a_missing_package_is_an_error() -> None:
-    """A package that is not installed cannot be deferred."""
     with pytest.raises(ModuleNotFoundError):
         defer_package("no_such_package")

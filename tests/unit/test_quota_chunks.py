@@ -41,7 +41,6 @@ def limit_of(per_minute: int) -> Limits:
 
 
 def counted(item: QuotaItem, now: datetime = START) -> set[int]:
-    """Return the counts of the windows of a moment."""
     return {item.counts[window_name(window, now)] for window in WINDOWS}
 
 
@@ -113,7 +112,6 @@ def test_several_messages_use_up_the_chunk_first() -> None:
 
 
 def test_spare_messages_never_cost_the_last_ones() -> None:
-    """If a chunk does not fit, the message itself is counted."""
     item = QuotaItem()
     with chunks_of(3):
         for _ in range(2):
@@ -165,7 +163,6 @@ def test_a_refund_that_fails_does_not_fail_the_send() -> None:
 
 
 def test_a_new_limit_applies_at_once() -> None:
-    """A chunk that was counted under another limit is refunded, not used."""
     item = QuotaItem()
     quota = process(item)
     with chunks_of(3):
@@ -189,7 +186,6 @@ def test_a_failed_update_keeps_the_chunk() -> None:
 
 
 def test_accounts_have_chunks_of_their_own() -> None:
-    """One account's chunk serves no other account, and a process remembers a thousand."""
     item = QuotaItem(most=inf)
     quota = process(item)
     with chunks_of(1):
@@ -241,7 +237,6 @@ def test_messages_of_mixed_sizes_stay_in_chunks() -> None:
 
 
 def test_chunks_end_before_the_recipients_do() -> None:
-    """The last recipients of a day are not lost in a chunk."""
     item = QuotaItem(most=inf)
     quota, limits, accepted = process(item), replace(UNLIMITED, recipients_per_day=3_000), 0
     with suppress(QuotaExceeded):

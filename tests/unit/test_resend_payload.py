@@ -89,7 +89,6 @@ def test_what_may_work_later_is_a_temporary_bounce() -> None:
     ("reason", "origin"), [("bounced", "bounce"), ("complained", "complaint"), ("x", "manual")]
 )
 def test_suppressions_have_resends_origins(reason: str, origin: str) -> None:
-    """The origin of a suppression is one of the SDK's three."""
     added = suppression_added(ACCOUNT, ANN, NOW, STORED.message_id).for_endpoint(ENDPOINT)
     suppression = Suppression(address=ANN, reason=reason, at=NOW, message_id=STORED.message_id)
     body = verified(WRITE.suppression(added, suppression))

@@ -30,7 +30,6 @@ def test_a_rotation_is_followed_within_a_minute() -> None:
 
 
 def test_an_outage_refuses_nobody_who_has_the_known_secret() -> None:
-    """Who has another text may have a newer secret, which nobody can tell during the outage."""
     works, now = [True], datetime(2026, 7, 22, tzinfo=UTC)
 
     def read(_: str) -> str:
@@ -47,5 +46,4 @@ def test_an_outage_refuses_nobody_who_has_the_known_secret() -> None:
 
 
 def test_without_an_edge_no_secret_is_read() -> None:
-    """A stack without an edge has no secret, and no request is of an edge."""
     assert not EdgeSecret("", lambda: datetime.now(UTC), lambda name: name).is_sent("x")

@@ -74,7 +74,6 @@ def test_a_lone_worker_sends_at_the_full_rate(case: Case, rate: float) -> None:
 
 
 def test_workers_share_one_bucket(case: Case) -> None:
-    """What one worker takes, another one lacks."""
     case.drain()
     assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     assert case.send() > 0.07
@@ -142,7 +141,6 @@ def test_mail_that_has_to_wait_comes_back_one_after_another(case: Case) -> None:
 
 
 def test_urgent_mail_has_turns_of_its_own(case: Case) -> None:
-    """A backlog of ordinary mail does not delay the turn of a code."""
     case.rate = 1 / USED
     case.send(50)
     for _ in range(10):
@@ -189,7 +187,6 @@ def test_codes_do_not_wait_in_the_line_of_ordinary_mail(case: Case) -> None:
 
 
 def test_a_returned_wait_took_no_token(case: Case) -> None:
-    """An email that has to wait does not delay the next one."""
     case.rate = 1 / USED
     case.send(50)
     assert case.other.acquire(ACCOUNT, 50, urgent=False)
@@ -199,7 +196,6 @@ def test_a_returned_wait_took_no_token(case: Case) -> None:
 
 
 def test_a_throttle_halves_the_rate_of_all_workers(case: Case) -> None:
-    """The rate is halved once a second at most, and recovers by a tenth a second."""
     case.drain()
     case.one.slow_down()
     case.other.slow_down()
@@ -221,7 +217,6 @@ def test_the_rate_never_falls_below_a_tenth(case: Case) -> None:
 
 
 def test_the_rate_is_read_once_an_hour_by_one_worker(case: Case) -> None:
-    """SES may raise the rate, so one worker reads it again after an hour."""
     case.send()
     assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     case.now += timedelta(minutes=59)
@@ -405,7 +400,6 @@ def test_an_email_to_many_leaves_tokens_to_others(
 
 
 def test_codes_do_not_pay_for_the_ordinary_mail_of_their_account(case: Case) -> None:
-    """Codes go out at once although ordinary mail put their account ahead of another one."""
     case.rate = 1 / USED
     case.send(20)
     assert case.other.acquire(OTHER, 1, urgent=False)
@@ -516,7 +510,6 @@ def test_a_worker_that_gets_no_rate_uses_the_bucket_of_another_one(case: Case) -
 
 @pytest.mark.slow
 def test_each_account_has_a_line_of_its_own(case: Case) -> None:
-    """An account's email does not come back after all that waits of another one."""
     case.rate = 1 / USED
     case.send(50)
     waits = [case.one.acquire(ACCOUNT, 1, urgent=False) for _ in range(200)]

@@ -11,7 +11,6 @@ CODES_OF_A, CODES_OF_B = lane_of(A, urgent=True), lane_of(B, urgent=True)
 
 
 def waiting(rounds: dict[str, int], *, present: int = 0) -> Shares:
-    """Return lanes that all wait, at some rounds."""
     return Shares(rounds, dict.fromkeys(rounds, NOW), present, NOW)
 
 
@@ -40,7 +39,6 @@ def test_codes_have_20_recipients_before_other_mail(had: int, goes_before: int) 
 
 
 def test_mail_does_not_leave_between_the_codes_of_its_account() -> None:
-    """Codes go before the other mail of their account, whatever they had; not of another one."""
     shares = waiting({A: 0, CODES_OF_A: 90, B: 80})
     assert shares.before(A, 1) == 2
     assert shares.before(CODES_OF_A, 1) == 1
@@ -75,7 +73,6 @@ def test_a_lane_waits_for_three_seconds_after_its_line(seconds: float, *, waits:
 
 
 def test_a_lane_renews_its_wait_after_a_second() -> None:
-    """An email in a worker writes once a second that its lane waits, and not more."""
     ages = (0, 1, 1.1)
     renewed = [Shares({A: 0}, {A: NOW - round(age * SECOND)}, 0, NOW).wait(A) for age in ages]
     assert [bool(changes) for changes in renewed] == [False, False, True]

@@ -8,7 +8,6 @@ from pillarbox.adapters.webhook_poster import in_threads
 
 
 def test_each_call_has_its_result_or_its_error() -> None:
-    """An error of one call does not end the others."""
     failure = KeyError("planted")
 
     def fail() -> str:
@@ -18,7 +17,6 @@ def test_each_call_has_its_result_or_its_error() -> None:
 
 
 def test_calls_that_run_are_looked_at_again_and_again() -> None:
-    """Each time the patience is over, the caller sees which calls still run."""
     looks: list[Sequence[int]] = []
     end = Event()
 

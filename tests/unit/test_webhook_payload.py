@@ -96,7 +96,6 @@ def test_a_suppression_says_why() -> None:
 
 
 def test_a_test_names_its_endpoint() -> None:
-    """The payload of a test has the type, the time and the endpoint."""
     body = json.loads(WRITE.plain(webhook_test(ACCOUNT, NOW).for_endpoint("e")))
     assert body["type"] == "webhook.test"
     assert body["data"] == {"endpointId": "e"}

@@ -12,7 +12,6 @@ from tests.loops import for_each
 def optional_fields(
     schema: Any, path: tuple[int | str, ...] = ()
 ) -> Iterator[tuple[int | str, ...]]:
-    """Yield the path of each optional field of a schema, through lists and objects."""
     while "schema" in schema and schema["type"] != "model":
         schema = schema["schema"]
     if schema["type"] == "list":
@@ -38,7 +37,6 @@ FIELDS = [
 
 @for_each(("shape", "path"), FIELDS)
 def test_null_is_no_field(shape: type[WireModel], path: tuple[int | str, ...]) -> None:
-    """Each optional field of each request may be null: the field is as good as left out."""
     bodies: list[Any] = [{}, {path[-1]: None}]
     for step in reversed(path[:-1]):
         bodies = [[body] if step == 0 else {step: body} for body in bodies]

@@ -150,7 +150,6 @@ def test_what_several_operations_have_is_written_once() -> None:
 
 
 def test_two_shared_responses_with_one_name_are_an_error() -> None:
-    """Two different responses that several operations have may not get the same name."""
     other = {"description": "other", "headers": {}}
     paths = {
         path: {"get": {"responses": {"204": response}}}

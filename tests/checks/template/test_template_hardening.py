@@ -32,7 +32,6 @@ def test_a_table_can_be_restored(name: str) -> None:
 
 @for_each("name", _QUEUES)
 def test_queues_are_encrypted(name: str) -> None:
-    """Each queue is encrypted at rest."""
     assert _QUEUES[name]["SqsManagedSseEnabled"] is True
 
 

@@ -25,7 +25,6 @@ def test_the_output_is_the_address_of_the_stage() -> None:
 
 
 def test_the_stage_counts_the_callers_own_address() -> None:
-    """Without an edge no header says the caller's address, and a caller could forge it."""
     for chosen, key, header in (
         ("no-edge-managed", "IP", None),
         ("managed", "FORWARDED_IP", "X-Pillarbox-Client"),

@@ -35,6 +35,5 @@ def test_a_metric_has_the_stack_as_its_only_dimension(monkeypatch: pytest.Monkey
 
 
 def test_the_cluster_needs_no_role_of_the_account() -> None:
-    """With CapacityProviders ECS refuses the first cluster of an account."""
     assert "CapacityProviders" not in _RESOURCES["RelayCluster"]["Properties"]
     assert _RESOURCES["RelayService"]["Properties"]["LaunchType"] == "FARGATE"

@@ -61,6 +61,5 @@ def test_the_dashboard_shows_requests_to_the_url() -> None:
 
 
 def test_a_url_has_no_firewall() -> None:
-    """A firewall would miss all sends."""
     assert refusals("prod", EdgeService="url") == []
     assert len(refusals("prod", EdgeService="url", Firewall="basic")) == 1

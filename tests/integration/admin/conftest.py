@@ -38,7 +38,6 @@ SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_CREDENTIALS_TABLE": CR
 
 
 def _once(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Make each client once for each environment."""
     made = cache(lambda _environment, *which, **more: make(*which, **more))
 
     def client(*which: Any, **more: Any) -> Any:
@@ -112,7 +111,6 @@ def shared(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
 
 @pytest.fixture
 def credentials(table: Table) -> Table:
-    """The second table, which is there with the first."""
     assert table.name == TABLE
     return Table(CREDENTIALS)
 

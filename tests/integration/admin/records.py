@@ -22,7 +22,6 @@ def api_key(number: int, account_id: str = ACCOUNT) -> ApiKey:
 
 
 def template(minutes: int = 0, account_id: str = ACCOUNT) -> SavedTemplate:
-    """Return a template that is some minutes younger than NOW."""
     at = NOW + timedelta(minutes=minutes)
     return builders.template(new_id(at), account_id, created_at=at, updated_at=at)
 

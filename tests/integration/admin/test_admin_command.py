@@ -25,7 +25,6 @@ NOT_RUNNING = "The local stack is not running: start it with `make up` or `pilla
 
 
 def settings(account: dict[str, Any]) -> dict[str, Any]:
-    """Return what does not change with time."""
     return {name: value for name, value in account.items() if name not in {"limits", "log"}}
 
 
@@ -367,7 +366,6 @@ def test_the_local_stack_must_be_running(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def commands(command: Any, *names: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words of each command."""
     if not hasattr(command, "commands"):
         yield names
     for name, part in getattr(command, "commands", {}).items():

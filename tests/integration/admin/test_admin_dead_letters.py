@@ -192,7 +192,6 @@ def status_of(table: Table, stored: Message) -> tuple[str, str | None]:
 
 
 def drop(run: Operator, queue: str) -> Any:
-    """Drop the only dead letter of a queue."""
     (shown,) = show(run, queue)
     dropped = run("queue", "drop", queue, shown["id"], "--yes")
     assert show(run, queue) == []

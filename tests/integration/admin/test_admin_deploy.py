@@ -101,7 +101,6 @@ def template(address: str) -> dict[str, Any]:
 
 
 def policy(stack_name: str) -> str | None:
-    """The stack's policy, None without one."""
     answer = boto3.client("cloudformation").get_stack_policy(StackName=stack_name)
     body: str | None = answer.get("StackPolicyBody")
     return body
@@ -465,7 +464,6 @@ def test_an_account_that_is_not_ready_builds_nothing(
 def test_a_rotation_of_the_edge_comes_first(
     script: Script, rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A deployment in the middle of a rotation would undo half of it."""
     rolled_out()
     before = len(script.ran)
     monkeypatch.setattr(edge_parts, "is_rotating", lambda _: True)

@@ -26,7 +26,6 @@ def prepare_account(stubs: Stubs) -> None:
 
 
 def distributions(items: int) -> Any:
-    """Return a page of CloudFront's distributions."""
     page = {"Marker": "", "MaxItems": 1, "IsTruncated": False, "Quantity": items}
     return {"DistributionList": page}
 
@@ -63,7 +62,6 @@ TAKEN = (
 
 
 def role(path: str = "/aws-service-role/ecs.amazonaws.com/") -> dict[str, Any]:
-    """Return IAM's description of the role."""
     name = ROLE["RoleName"]
     return {
         "Role": {
@@ -86,7 +84,6 @@ def test_a_fresh_account_gets_the_role_of_ecs(stubs: Stubs) -> None:
 
 
 def test_a_role_that_somebody_creates_in_between_is_enough(stubs: Stubs) -> None:
-    """IAM refuses a second role of this name."""
     stubs.refuse("iam", "get_role", "NoSuchEntity", ABSENT)
     stubs.refuse("iam", "create_service_linked_role", "InvalidInput", TAKEN)
     assert deployment.ensure_cluster_role() is ClusterRole.CREATED

@@ -59,7 +59,6 @@ ACL: Final = {"Name": "api", "Scope": "REGIONAL", "Id": "11111111-1111-1111-1111
 
 
 def firewall(stubs: Stubs, *values: str) -> None:
-    """Prepare the firewall as it is."""
     stubs.resources(FIREWALLS, RULES)
     acl = {
         "Name": "api",
@@ -225,7 +224,6 @@ def test_a_stack_without_an_edge_has_nothing_to_rotate(stubs: Stubs, waits: list
 
 
 def test_a_stack_that_changes_is_not_rotated(stubs: Stubs) -> None:
-    """CloudFormation and a rotation at once would undo each other."""
     stubs.stack("pillarbox-dev", "UPDATE_IN_PROGRESS")
     assert "changes now (UPDATE_IN_PROGRESS)" in rotate().stderr
 

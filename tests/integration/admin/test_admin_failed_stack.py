@@ -152,7 +152,6 @@ def test_a_failed_stack_with_empty_tables_is_removed(
 
 
 def test_tables_that_cloudformation_deleted_are_not_missed(stubs: Stubs) -> None:
-    """The deletion of the stack may include its tables: then there is nothing left to delete."""
     stubs.stack("pillarbox", "ROLLBACK_FAILED")
     failed_at(stubs)
     left(stubs, protected=True, rows=[])

@@ -33,7 +33,6 @@ from tests.integration.admin.operator_command import Operator, failure
 
 
 def put(table: Table, account_id: str, ago: timedelta, shards: int = 1, **changes: object) -> str:
-    """Store a message of an account, and return its id."""
     stored: Message = message(account_id, new_id(datetime.now(UTC) - ago, shards))
     table.put(message_item(replace(stored, **changes)))  # type: ignore[arg-type]
     return str(stored.message_id)

@@ -341,7 +341,6 @@ def test_a_message_that_was_pending_stays_away(table: Table, lost: dict[str, lis
 
 
 def test_a_young_message_is_not_replaced(table: Table, lost: dict[str, list[Item]]) -> None:
-    """A job of it may still come, and would send it again."""
     young = new_id(NOW - timedelta(hours=47))
     Table(f"{table.name}-at-20261122T080000Z").put(message_item(message(SHOP, young)))
     assert lost

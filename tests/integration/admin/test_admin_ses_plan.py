@@ -18,7 +18,6 @@ PLAIN = StackConnection(stack_name="pillarbox", json=False)
 
 
 def stubbed(stubs: Stubs) -> SesAccountPlan:
-    """Return the adapter with a stubbed client."""
     plans = SesAccountPlan()
     plans.__dict__["_ses"] = stubs.client("sesv2")
     return plans

@@ -130,7 +130,6 @@ def test_emails_that_wait_are_not_lost() -> None:
 @pytest.mark.usefixtures("stack")
 @pytest.mark.parametrize("output", ["TableName", "CredentialsTableName"])
 def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
-    """A stack that was restored over a kept table needs it."""
     used = {"TableName": TABLE, "CredentialsTableName": CREDENTIALS}[output]
     create_stack("pillarbox-new", {}, **{output: used})
     refused = teardown("--delete-data", "--confirm", "pillarbox-dev")
@@ -171,7 +170,6 @@ def nothing_kept(stubs: Stubs) -> None:
 def test_a_stack_that_aws_would_not_delete_is_refused(
     stubs: Stubs, status: str, more: dict[str, Any], message: str
 ) -> None:
-    """The operator learns why before anything is deleted."""
     stubs.stack("pillarbox-dev", status, **more)
     nothing_kept(stubs)
     assert message in failure(teardown("--confirm", "pillarbox-dev"))

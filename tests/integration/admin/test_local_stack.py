@@ -26,7 +26,6 @@ def description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def this_process(**changes: Any) -> dict[str, Any]:
-    """Return a stack.json whose process is this one."""
     process = psutil.Process()
     started = datetime.fromtimestamp(process.create_time(), UTC)
     return {"pid": process.pid, "started_at": started.isoformat(), **changes}

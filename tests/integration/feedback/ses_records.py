@@ -12,7 +12,6 @@ _RECIPIENT: Final = {"emailAddress": ADDRESS}
 
 
 def records(account: str, message: str) -> dict[str, Record]:
-    """Return every record by its name, for a message of an account."""
     mail = _mail(account, message)
     return {
         name: {"eventType": event_type, "mail": mail} | own
@@ -21,7 +20,6 @@ def records(account: str, message: str) -> dict[str, Record]:
 
 
 def _mail(account: str, message: str) -> Record:
-    """Return the part that is the same in every record."""
     return {
         "timestamp": "2026-11-20T23:59:58.250Z",
         "source": _SENDER,

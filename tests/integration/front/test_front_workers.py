@@ -104,8 +104,6 @@ def test_workers_that_do_not_start_raise() -> None:
 
 
 def test_no_process_remains() -> None:
-    """At the end of the block the workers are gone."""
-
     async def run() -> int:
         async with Workers(1, scripted_worker) as workers:
             return await pid_of(workers)

@@ -66,7 +66,6 @@ def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None
 
 
 def test_all_accounts_are_verified_without_an_account(service: Service, run: Run) -> None:
-    """Without an account the command reports every account, and fails if one of them is wrong."""
     right, wrong = service.account(), service.account()
     for account in (right, wrong):
         services().table.put(keys.account_list(account))

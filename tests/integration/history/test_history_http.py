@@ -124,7 +124,6 @@ def test_filters_orders_and_pages_follow_the_query(account: str, api: Api) -> No
 
 
 def test_messages_are_found_by_recipient_and_tag(service: Service, api: Api, account: str) -> None:
-    """Recipient and tag are ours: both find a message at once and after the stream has it."""
     first = api.send(otp(to="Ann+news@customer.example", tags={"order": "10:442"}))
     bodies = (otp(to="bob@customer.example", bcc=["ANN+news@customer.example"]), otp())
     second, third = (api.send(body).json["messageId"] for body in bodies)

@@ -29,7 +29,6 @@ def parsed(mail: dict[str, Any]) -> EmailMessage:
 
 
 def recipients(mail: dict[str, Any]) -> list[str]:
-    """The envelope's recipients."""
     return list(chain(*mail["Destination"].values()))
 
 

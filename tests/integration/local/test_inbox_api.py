@@ -413,7 +413,6 @@ CONTENT = "The message contains content that cannot be sent."
 
 
 def refused(inbox: httpx.Client, **query: str) -> list[dict[str, Any]]:
-    """Return what the inbox lists with the refused emails."""
     items: list[dict[str, Any]] = inbox.get("/messages", params=REFUSED | query).json()["items"]
     return items
 

@@ -43,8 +43,6 @@ def service() -> ServiceModel:
 
 
 def operation_of(route: Route, method: str) -> OperationModel | None:
-    """Return the operation that a route of the stand-in answers."""
-
     def places(path: str) -> str:
         return re.sub(r"\{[^}]*\}", "{}", path)
 
@@ -72,7 +70,6 @@ def members_of(shape: Shape | None, start: str = "") -> Iterator[str]:
 
 
 def values_of(answer: Any, start: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the paths of an answer with their values."""
     if isinstance(answer, dict) and answer:
         for name, value in answer.items():
             yield from values_of(value, f"{start}.{name}" if start else name)

@@ -16,7 +16,6 @@ SET = "arn:aws:ses:us-east-1:000000000000:configuration-set/mails"
 
 @pytest.fixture
 def tenant(ses: SESV2Client) -> str:
-    """Return a tenant with a list of its own."""
     ses.create_tenant(
         TenantName="shop",
         SuppressionAttributes={

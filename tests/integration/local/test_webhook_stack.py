@@ -78,7 +78,6 @@ def headers(webhook: dict[str, Any]) -> dict[str, str]:
 
 
 def verified_in_node(webhook: dict[str, Any], secret: str) -> str:
-    """Return what the library for Node says."""
     given = {"secret": secret, "body": webhook["body"], "headers": headers(webhook)}
     return subprocess.run(
         [need_program("node"), "-e", VERIFY_IN_NODE],

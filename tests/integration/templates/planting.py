@@ -80,5 +80,4 @@ def _translated() -> str:
 
 
 def texts(problems: Iterable[Defect]) -> set[str]:
-    """Return the resource and the message of each problem."""
     return {f"{problem.resource}: {problem.message}" for problem in problems}

@@ -20,7 +20,6 @@ def _of(kind: str, **properties: Any) -> dict[str, Any]:
 
 
 def _topic(**properties: Any) -> dict[str, Any]:
-    """Return a topic, which needs no other resource."""
     return _of("SNS::Topic", **properties)
 
 
@@ -283,7 +282,6 @@ def test_a_planted_error_is_found(message: str, changes: dict[str, Any]) -> None
 
 
 def test_a_longer_name_of_the_stack_is_found() -> None:
-    """The longest name that the command allows is the longest that AWS takes."""
     for characters, found in ((34, False), (35, True)):
         templates = Templates()
         templates.chosen = replace(ALL, stack="x" * characters, region="ap-southeast-2")

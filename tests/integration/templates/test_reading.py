@@ -23,7 +23,6 @@ Parameters: {Firewall: {Type: String, Default: none}}
 
 
 def _sources(folder: Path, files: Mapping[str, str]) -> Sources:
-    """Write templates into a folder."""
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text((_HEAD if name == "template.yaml" else "") + text)
@@ -104,7 +103,6 @@ def test_lint_reads_what_sam_wrote_and_what_nested_stacks_get(tmp_path: Path) ->
 
 
 def test_two_stacks_in_an_account_have_different_names() -> None:
-    """A name without the stack's is found, and so is one of all regions without the region."""
     templates = Templates()
     board = {
         "DashboardName": {"Fn::Sub": "${AWS::StackName}-board"},

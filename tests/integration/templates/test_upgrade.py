@@ -129,7 +129,6 @@ def test_an_upgrade_without_changes_loses_nothing() -> None:
 def test_an_upgrade_that_loses_something_is_found(
     message: str, before: Changes, after: Changes
 ) -> None:
-    """The check names what an upgrade would lose."""
     old, new = Templates(), Templates()
     old.plant(before)
     new.plant(after)
@@ -189,7 +188,6 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_a_revision_is_read_with_its_nested_stacks(repository: Path, tmp_path: Path) -> None:
-    """The templates of a revision are the committed ones, and so are its parameters."""
     (repository / "template.yaml").write_text("changed")
     target = tmp_path / "former"
     extract("HEAD", target, repository)

@@ -46,7 +46,6 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 def failed(error: str) -> PostResult:
-    """Return the result of a POST that got no response."""
     return PostResult(status_code=None, error=error)
 
 
@@ -54,7 +53,6 @@ NO_HTTP: Final = failed("the response is not HTTP")
 
 
 def connect_to(address: tuple[str, int]) -> Callable[[object, float], socket.socket]:
-    """Return what connects to an address, in place of the public one."""
     return lambda _, timeout: socket.create_connection(address, timeout)
 
 
@@ -220,7 +218,6 @@ def test_a_server_without_tls_gets_nothing(post: Post) -> None:
 def test_the_authorities_of_the_sdk_are_trusted_by_default(
     post: Post, authority: Authority
 ) -> None:
-    """The bundle is in the layer, is read, and does not contain the tests' authority."""
     assert len(ssl.create_default_context(cafile=webhook_poster.AUTHORITIES).get_ca_certs()) > 100
     with receiving(tls=authority.issue(HOST)) as receiver:
         result = post(receiver, authorities=webhook_poster.AUTHORITIES)

@@ -40,7 +40,6 @@ def certificate(
     starts: datetime = NOW - timedelta(days=1),
     ends: datetime = NOW + timedelta(days=90),
 ) -> bytes:
-    """Return a certificate in PEM; without an issuer it is self-signed."""
     issuer_name, issuer_key = issuer or (name, key)
     builder = (
         x509.CertificateBuilder()

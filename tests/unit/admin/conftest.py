@@ -12,5 +12,4 @@ def use_cases() -> UseCases:
 
 @pytest.fixture
 def account_id(use_cases: UseCases) -> str:
-    """The id of a new account."""
     return use_cases.create_account()

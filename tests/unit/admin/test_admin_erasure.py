@@ -217,7 +217,6 @@ def test_an_erasure_that_was_killed_is_finished_by_the_next_run(*, after: bool) 
 
 
 def hashed(world: SearchWorld) -> Suppression | None:
-    """Return Ann's suppression by its hash."""
     address = hashed_mailbox(world.account_id, ANN)
     return DynamoSuppressions(world.table).get(world.account_id, address)
 
@@ -229,7 +228,6 @@ def hashed(world: SearchWorld) -> Suppression | None:
 def test_suppressing_is_for_the_named_account_and_those_that_had_the_address(
     *, had_mail: bool, named: bool, is_suppressed: bool
 ) -> None:
-    """Other accounts keep their single look-up of suppressions."""
     world = SearchWorld()
     world.table.put(account_item(world.account))
     world.send_to(ANN if had_mail else "bob@example.com")

@@ -28,7 +28,6 @@ DESK = "desk@shop.example"
 
 
 def world(shards: int = 1) -> SearchWorld:
-    """Return an account without mail."""
     made = SearchWorld(shards=shards)
     made.table.put(account_item(made.account))
     return made

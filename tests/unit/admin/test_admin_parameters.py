@@ -23,7 +23,6 @@ def test_what_is_written_wins_then_the_profile_then_what_is_deployed() -> None:
 
 
 def test_every_parameter_has_a_default() -> None:
-    """The command reads the same defaults as the SAM transform does."""
     declared = template.load()["Parameters"]
     assert deploy._read_defaults() == {
         name: str(parameter["Default"]) for name, parameter in declared.items()

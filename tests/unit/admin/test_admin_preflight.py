@@ -166,7 +166,6 @@ def test_a_firewall_waits_for_the_secret_in_two_deployments(
 def test_a_rollout_in_steps_waits_for_the_end_of_its_alarm(
     rollout: str, *, fires: bool, verdict: list[str]
 ) -> None:
-    """CodeDeploy would stop it, and the remedy is a rollout that no alarm stops."""
     findings = list(preflight.check_rollout({"Rollout": rollout}, alarm_fires=fires))
     assert verdicts(findings) == verdict
     assert all("Rollout=AllAtOnce" in finding.remedy for finding in findings)

@@ -29,7 +29,6 @@ _STARTS = ("=", "+", "-", "@", "#", "'=", "''-", "'", "", "＝", "＋", "－", "
 
 
 def files(*addresses: str) -> SuppressionFiles:
-    """Return the files of an account with suppressed addresses."""
     table = EngineTable("table")
     table.put(account_item(account()))
     records = DynamoSuppressions(table)

@@ -20,7 +20,6 @@ def few_tries() -> Iterator[None]:
 
 
 def solve(challenge: Challenge) -> Proof:
-    """Solve a challenge as a browser does."""
     salt, wanted = challenge.salt, challenge.challenge
     (number,) = (n for n in range(TRIES + 1) if sha256(f"{salt}{n}".encode()).hexdigest() == wanted)
     return Proof(wanted, salt, challenge.signature, ALGORITHM, number)

@@ -16,7 +16,6 @@ _MESSAGE = f"From: {builders.SENDER}\r\nSubject: a\r\n\r\nb\r\n"
 
 
 def world_of(agent: AgentSettings) -> World:
-    """Return a world whose live key is an agent's."""
     world = World()
     digest = digest_of_key(world.live)
     world.store.keys[digest] = replace(world.store.keys[digest], agent=agent)
@@ -47,7 +46,6 @@ def submit(world: World, recipient: str, *, grouped: bool = False) -> object:
 
 
 def test_a_key_that_asks_cannot_log_in() -> None:
-    """SMTP cannot ask for a confirmation, so such a key may not even authenticate."""
     for confirmation in (Confirmation.ASK, Confirmation.OWNER):
         world = world_of(AgentSettings(recipients=("*",), confirmation=confirmation))
         refused = refusal(world.smtp_submission.authenticate, world.live)
@@ -66,7 +64,6 @@ def test_recipients_hold_over_smtp(*, grouped: bool) -> None:
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_daily_limit_holds_over_smtp(*, grouped: bool) -> None:
-    """The second message of a key with a limit of one is refused."""
     world = world_of(off("*", per_day=1))
     assert isinstance(submit(world, "ann@example.com", grouped=grouped), str)
     refused = refusal(submit, world, "ann@example.com", grouped=grouped)
@@ -75,7 +72,6 @@ def test_the_daily_limit_holds_over_smtp(*, grouped: bool) -> None:
 
 
 def test_a_full_account_takes_nothing_from_the_key() -> None:
-    """If the account has no room, the key's own count is as before."""
     world = world_of(off("*"))
     limits = Limits(per_minute=1, per_day=1, per_month=1)
     world.set_account(builders.account(overrides=limits))

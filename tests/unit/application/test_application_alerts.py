@@ -138,7 +138,6 @@ class Desk:
 
 
 def test_each_owner_and_the_contact_get_one_email() -> None:
-    """An owner who is the contact too gets one, and a repeated alert is told once."""
     desk = Desk()
     desk.raise_all(alert(), alert())
     assert desk.run() == ["Title 1"]
@@ -180,7 +179,6 @@ def test_kinds_do_not_wait_for_each_other() -> None:
 
 
 def test_owners_hear_only_of_what_they_want() -> None:
-    """A kind that is off is neither mailed nor posted, also not when it is on again."""
     desk = Desk()
     desk.choose(off=frozenset({AlertKind.ENDPOINT}), chat_url=URL)
     desk.raise_all(alert())
@@ -202,7 +200,6 @@ def test_a_chat_gets_what_the_email_says(*, webhooks: bool) -> None:
 
 
 def test_an_account_that_is_gone_hears_nothing() -> None:
-    """A deleted account's alerts end."""
     desk = Desk()
     desk.raise_all(alert())
     desk.account = None
@@ -243,7 +240,6 @@ def test_a_failure_doubles_no_email(fails: str) -> None:
 
 
 def test_one_account_that_fails_stops_no_other() -> None:
-    """The others are told in the same pass, and the error is raised after them."""
     desk = Desk()
     desk.raise_all(alert())
     desk.alerts.raise_alert("zzzz", alert())
@@ -302,7 +298,6 @@ def test_bodies_are_those_of_each_chat() -> None:
 
 
 def test_a_change_is_logged_without_the_url() -> None:
-    """The log has the host and the end of the URL; what does not change is not in it."""
     desk = Desk()
     changes = AlertChanges(mail=False, off=[AlertKind.QUOTA], chat_url=URL)
     after = desk.choices.change(ACCOUNT, changes, by="ada@shop.example")
@@ -372,7 +367,6 @@ def test_owners_hear_of_a_quota_at_80_percent_and_at_its_end() -> None:
 
 
 def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
-    """Not before, not again the next week, and not of keys that are revoked or cannot send."""
     key = builders.api_key("text", created_at=NOW - 400 * DAY)
     others = [
         replace(key, key_id="revoked", revoked_at=NOW),

@@ -117,7 +117,6 @@ def test_a_keyed_batch_stores_its_answer_last(world: World) -> None:
 def test_an_error_before_the_commit_leaves_nothing(
     world: World, step: str, calls: list[str]
 ) -> None:
-    """An error up to the queue leaves no claim, no record and no count."""
     fail_last(world, *calls)
     error = error_of(world, batch(request(), request()), DIGEST)
     assert error.code == "service_unavailable", step
@@ -125,7 +124,6 @@ def test_an_error_before_the_commit_leaves_nothing(
 
 
 def test_an_error_without_a_key_releases_no_claim(world: World) -> None:
-    """After an error, a batch without a key makes no further call."""
     fail_last(world, LOOK_UP, DNS)
     error_of(world, batch(request()))
     assert world.gate.calls == [LOOK_UP, DNS]
@@ -163,7 +161,6 @@ def test_records_that_were_not_committed_are_refunded(world: World, limit: int, 
 
 
 def test_a_takeover_keeps_the_accepted_part(world: World) -> None:
-    """After the lease the same batch keeps the accepted emails and accepts the rest once."""
     batch_request = batch(request(), request(), INVALID)
     error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, 1))
     (first,) = message_ids(world)
@@ -268,7 +265,6 @@ def test_a_takeover_without_valid_rest_reserves_nothing(world: World) -> None:
 
 
 def test_an_answer_that_cannot_be_stored_is_still_returned(world: World) -> None:
-    """The records are the commit, so an error while storing the answer is ignored."""
     fail_last(world, LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, FINISH)
     assert codes(submit(world, batch(request()), DIGEST)) == [None]
     assert world.store.claims[ACCOUNT, DIGEST].response is None
@@ -287,7 +283,6 @@ def test_the_quota_is_used_in_order() -> None:
 
 
 def to(count: int) -> SendRequest:
-    """Return a request with this many recipients."""
     return request(to=tuple(f"a{number}@example.com" for number in range(count)))
 
 
@@ -304,7 +299,6 @@ def test_a_message_that_does_not_fit_leaves_room_for_later_ones() -> None:
 
 
 def test_a_failed_batch_gives_its_recipients_back(world: World) -> None:
-    """If the queue fails, the refund has the recipients of all messages."""
     fail_last(world, LOOK_UP, DNS, RESERVE, PUT)
     error_of(world, batch(to(40), to(3)))
     assert recipients_used(world) == 0
@@ -316,7 +310,6 @@ def recipients_used(world: World) -> int:
 
 @pytest.mark.parametrize(("others", "accepted"), [(0, 10), (1, 9), (4, 6)])
 def test_a_reservation_is_retried_when_others_reserve(others: int, accepted: int) -> None:
-    """If others use quota before the reservation, the batch reserves what is left then."""
     world = world_with_daily_limit(10)
     contend(world, others)
     assert codes(submit(world, batch(*[request()] * 10))).count(None) == accepted
@@ -427,7 +420,6 @@ def test_a_batch_has_at_most_a_thousand_recipients(world: World, extra: int) -> 
 
 
 def test_authentication_comes_before_the_validation_error(world: World) -> None:
-    """A malformed batch gets its validation error, but only with a valid key."""
     assert error_of(world, INVALID) is INVALID
     world.store.keys.clear()
     assert error_of(world, INVALID).code == "invalid_api_key"

@@ -140,7 +140,6 @@ def test_one_party_takes_a_tenth_at_most(limit: str) -> None:
 
 
 def test_the_page_has_each_limit_once() -> None:
-    """No row of the page is unmeasured."""
     _, _, page = _DOCS.read_text().partition("## Brakes")
     rows = [line for line in page.partition("## Logs")[0].splitlines() if line.endswith("% |")]
     assert len(rows) == len(_ROWS)

@@ -341,7 +341,6 @@ def test_queued_mail_of_a_stopped_key_waits_and_then_fails() -> None:
 
 
 def test_queued_mail_goes_on_when_the_pause_ends() -> None:
-    """It waits until the pause ends, and is then sent."""
     message = builders.message()
     until = builders.NOW + timedelta(minutes=5)
     world = held_world(stopped(id=message.origin.key_id or "", until=until))

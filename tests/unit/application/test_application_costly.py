@@ -55,20 +55,17 @@ def test_a_refusal_after_a_long_look_up_counts(
 
 
 def test_templates_that_are_looked_up_count(world: World) -> None:
-    """A refused batch to one mailbox counts the templates that it names."""
     absent = request(html=None, subject=None)
     world.send_batch(*[replace(absent, template_id=UUID(int=number)) for number in range(100)])
     assert counted(world) == 10
 
 
 def test_a_refused_preview_counts(world: World) -> None:
-    """A preview key that may not send what it asks for counts, too."""
     assert refusal(world.send, request(to=WIDE), world.preview).status == 403
     assert counted(world) == 5
 
 
 def test_replays_of_a_long_list_count(world: World) -> None:
-    """The first request is free, and each replay counts what it reads."""
     for replays in range(3):
         world.send(request(to=WIDE), digest=DIGEST)
         assert counted(world) == 5 * replays
@@ -78,7 +75,6 @@ def test_replays_of_a_long_list_count(world: World) -> None:
 
 
 def test_a_batch_that_accepts_something_does_not_count(world: World) -> None:
-    """A batch counts only if all of its messages are refused."""
     suppress(world)
     world.send_batch(request(to=WIDE), request())
     assert counted(world) == 0

@@ -63,7 +63,6 @@ def test_each_field_reads_back_as_it_was_given() -> None:
 
 
 def test_what_http_takes_smtp_delivers() -> None:
-    """Over SMTP each field of the table is delivered octet by octet."""
     for name, value in VALUES.items():
         if value.isascii():
             world = World()
@@ -118,7 +117,6 @@ def test_what_is_ours_reaches_nobody(name: str) -> None:
     ],
 )
 def test_other_fields_and_values_are_refused_by_name(headers: dict[str, str], fault: str) -> None:
-    """A field that is not in the table, or has a wrong value, is refused with the reason."""
     assert fault in fault_of(headers)
 
 

@@ -35,7 +35,6 @@ CALLS_TO_SEND = ["messages.peek", *PREPARATION]
 
 @pytest.fixture
 def job(world: World) -> Job:
-    """The job of an accepted message."""
     return world.accept(builders.message())
 
 
@@ -90,7 +89,6 @@ def stop_before(call: str, world: World, job: Job) -> Actor:
 
 
 def failure(world: World) -> Event:
-    """Return the event of the failure of the message."""
     error = world.message().error
     assert error is not None
     return error
@@ -207,7 +205,6 @@ def test_a_job_whose_record_comes_before_its_tombstone_is_retried_at_once(
 
 
 def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) -> None:
-    """While another worker holds the lease, the job waits until the lease expires."""
     fail_sending(world, Killed())
     assert world.run(job) is not None
     advance(world, seconds=10)
@@ -216,7 +213,6 @@ def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) 
 
 
 def test_a_lease_released_during_the_refusal_is_retried_at_once(world: World, job: Job) -> None:
-    """If the lease is released between its refusal and the read, the job is retried now."""
     refused_lease = replace(world.delivery, messages=RefusedLease(world.store))
     assert refused_lease.deliver(job) == DeliveryResult(Outcome.WAITING, timedelta(0))
 
@@ -313,7 +309,6 @@ def test_a_probe_is_sent_only_if_its_event_would_help(
 def test_an_uncertain_mail_without_event_is_resent_once(
     world: World, job: Job, newest: float
 ) -> None:
-    """If only this event is missing, the mail is handed over once more and counted as resent."""
     leave_uncertain(world, job)
     world.advance(DUE)
     world.store.newest_event = at(newest)
@@ -411,7 +406,6 @@ def test_an_account_may_hold_uncertain_mail(
 
 @pytest.mark.parametrize("deadline", [600, 930])
 def test_an_uncertain_mail_past_its_deadline_fails(world: World, deadline: float) -> None:
-    """From the moment of its deadline, an expired code is not sent again."""
     job = world.accept(builders.message(), deadline=at(deadline))
     leave_uncertain(world, job)
     end_event_wait(world)
@@ -429,7 +423,6 @@ def test_an_uncertain_mail_of_a_deleted_account_fails(world: World, job: Job) ->
 
 
 def test_throttled_mail_is_retried(world: World, job: Job) -> None:
-    """A throttled mail is pending again, waits and is then sent."""
     fail_sending(world, SendThrottled())
     result = world.delivery.deliver(job)
     assert result.outcome is Outcome.THROTTLED
@@ -481,7 +474,6 @@ def test_a_rejected_mail_fails(world: World, job: Job) -> None:
 
 @pytest.mark.parametrize("deadline", [600, 599])
 def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> None:
-    """A mail whose deadline is over fails as expired."""
     job = world.accept(builders.message(), deadline=at(deadline))
     advance(world, minutes=10)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
@@ -603,7 +595,6 @@ def test_a_failure_before_the_hand_over_costs_nothing(
 
 
 def test_a_lease_whose_response_is_lost_waits_for_events(world: World, job: Job) -> None:
-    """If the lease was written but not confirmed, nothing is sent until the event wait is over."""
     world.gate.fault = Fault(len(CALLS_TO_SEND) - 1, "after")
     with pytest.raises(ServiceError):
         world.delivery.deliver(job)
@@ -652,7 +643,6 @@ def test_only_the_rate_of_sending_slows_down(
 
 
 def test_only_the_first_receipt_waits_for_a_record(world: World) -> None:
-    """A job without a record keeps its worker waiting at most once."""
     message = builders.message()
     job = builders.job(message)
     assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.WAITING
@@ -663,7 +653,6 @@ def test_only_the_first_receipt_waits_for_a_record(world: World) -> None:
 
 
 def test_a_stale_read_is_no_reason_to_send(world: World, job: Job) -> None:
-    """A worker whose read was stale is refused the lease and sends nothing."""
     pending = world.message()
     world.delivery.deliver(job)
     world.store.stale_messages[ACCOUNT, pending.message_id] = pending
@@ -723,7 +712,6 @@ def test_an_answer_that_cannot_be_saved_is_recorded_by_a_job(
     taken: int,
     when: Literal["before", "after"],
 ) -> None:
-    """If the save after a hand-over fails, a job records the answer, without any event."""
     world.mailer.answers = [answer]
     world.gate.fault = Fault(len(CALLS_TO_SEND) + 1, when)
     result = world.delivery.deliver(job)
@@ -853,7 +841,6 @@ def test_the_mark_of_an_event_resolves_an_uncertain_mail(
 
 
 def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, job: Job) -> None:
-    """If the event leaves the queue just before the check, its mark is read after the check."""
     leave_uncertain(world, job, accepted=True)
     message = world.message()
     end_event_wait(world)
@@ -883,7 +870,6 @@ def test_an_event_that_comes_between_the_questions_prevents_a_resend(
 
 
 def test_an_event_may_arrive_before_the_worker_saves(world: World, job: Job) -> None:
-    """A Delivery event before the worker saves: both events stay, the status is delivered."""
     worker = stop_before("messages.save", world, job)
     world.report(world.message(), event(EventKind.DELIVERED, 1, ANN))
     worker.finish()
@@ -949,7 +935,6 @@ def test_email_names_the_tenant_of_its_acceptance(world: World, job: Job) -> Non
 def test_email_that_waits_names_the_present_tenant(
     world: World, job: Job, present: str | None
 ) -> None:
-    """An account that lost its tenant, or has another, loses no email accepted before."""
     job = replace(job, tenant="shop")
     world.mailer.answers = [SendThrottled("NotFoundException")]
     assert world.delivery.deliver(job).provider_error == "NotFoundException"

@@ -25,7 +25,6 @@ def test_a_mail_past_its_deadline_costs_only_its_failure(world: World) -> None:
 
 
 def test_a_mail_is_not_sent_long_after_its_deadline(world: World) -> None:
-    """A worker that waits for the lease until after the deadline does not send."""
     job = world.accept(builders.message(), deadline=at(5))
     worker = Actor(world, lambda: world.delivery.deliver(job))
     worker.run_to("messages.lease")
@@ -37,7 +36,6 @@ def test_a_mail_is_not_sent_long_after_its_deadline(world: World) -> None:
 
 
 def test_when_its_lease_ends_a_mail_waits_for_its_event(world: World) -> None:
-    """At the end of the lease the job waits for the event, without a look at the event queue."""
     job = world.accept(builders.message())
     world.mailer.answers = [SendUncertain()]
     world.delivery.deliver(job)
@@ -49,7 +47,6 @@ def test_when_its_lease_ends_a_mail_waits_for_its_event(world: World) -> None:
 
 @pytest.mark.parametrize("revision", [0, 1])
 def test_a_mail_that_is_resent_may_fail_in_the_same_run(world: World, revision: int) -> None:
-    """If the recipient is suppressed when the mail is to be sent again, the mail fails at once."""
     job = world.accept(builders.message(revision=revision))
     world.mailer.answers = [SendUncertain()]
     world.delivery.deliver(job)

@@ -25,7 +25,6 @@ HASHED_ANN = (ACCOUNT, hashed_mailbox(ACCOUNT, ANN))
 
 
 def erase(world: World, mailbox: str = ANN) -> Message:
-    """Erase a recipient from the message, as the command does."""
     message = world.message()
     erased = replace(erase_recipient(message, mailbox), revision=message.revision + 1)
     world.store.messages[ACCOUNT, message.message_id] = erased

@@ -125,7 +125,6 @@ def test_a_refused_request_releases_its_key() -> None:
 
 @pytest.mark.parametrize("digest", [None, DIGEST])
 def test_a_commit_whose_response_is_lost_is_an_acceptance(digest: str | None) -> None:
-    """If the commit succeeds and its response is lost, the send is answered and not refunded."""
     (faulty,) = [
         faulty
         for faulty in faulty_requests(request(), digest)
@@ -146,7 +145,6 @@ def accepted_world(send_request: SendRequest) -> World:
 
 
 def errors_of(call: str) -> list[tuple[When, BaseException]]:
-    """Return the errors that can occur at a call of the worker."""
     killed: list[tuple[When, BaseException]] = [("before", Killed()), ("after", Killed())]
     if call == "mailer.send":
         return [
@@ -231,7 +229,6 @@ def test_a_record_that_comes_after_its_job_was_dropped_is_refused(
 
 
 def test_a_rejection_is_final() -> None:
-    """A mail that the provider rejects fails once and is not retried."""
     world = accepted_world(request())
     position = 5  # after peek, acquire, find_suppressed, load and lease
     world.gate.fault = Fault(position, "before", SendRejected("message_rejected", "no"))

@@ -62,7 +62,6 @@ def test_an_event_changes_the_message_and_suppresses(world: World) -> None:
 
 
 def test_a_repeated_event_leaves_a_removed_suppression_alone(world: World) -> None:
-    """SES and the queue may repeat a bounce after somebody has removed its suppression."""
     world.record(BOUNCE)
     world.store.suppressed.clear()
     later = replace(BOUNCE, events=(event(EventKind.DELAYED, 6, ANN),), suppress=())
@@ -128,7 +127,6 @@ def test_each_event_of_a_message_suppresses(world: World) -> None:
 
 @pytest.mark.parametrize("account", ["acct00000002", ACCOUNT])
 def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: str) -> None:
-    """An event for another account's message or an absent one suppresses no address."""
     foreign = replace(BOUNCE, account_id=account)
     if account == ACCOUNT:
         foreign = replace(foreign, message_id=UUID(int=7))
@@ -138,7 +136,6 @@ def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: s
 
 
 def test_an_irrelevant_event_is_ignored(world: World) -> None:
-    """An event that concerns no message is not a heartbeat either."""
     assert world.record(None)[0].outcome is FeedbackOutcome.IGNORED
     assert world.store.newest_event is None
 
@@ -157,7 +154,6 @@ def test_a_concurrent_change_is_not_lost(world: World) -> None:
 
 
 def test_a_stale_read_overwrites_nothing(world: World) -> None:
-    """A stale read of a message does not remove a newer event."""
     world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = MESSAGE
     newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
     world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
@@ -306,8 +302,6 @@ def test_an_event_that_cannot_be_read_leaves_its_mark(world: World, receives: in
 
 
 def test_an_unreadable_event_without_a_mark_is_tried_again(world: World) -> None:
-    """The mark is all that it leaves, so the queue keeps it until the mark can be put."""
-
     def read(_text: str) -> ProviderEvent | None:
         raise UnreadableEvent("eventType New")
 
@@ -322,8 +316,6 @@ def test_an_unreadable_event_without_a_mark_is_tried_again(world: World) -> None
 
 
 def test_a_mark_that_cannot_be_put_does_not_stop_the_event(world: World) -> None:
-    """An event that can be merged is recorded, also while no mark can be put."""
-
     def fail(call: str) -> None:
         if call == "seen_events.put_all":
             raise ServiceError("service_unavailable", "planted")
@@ -383,7 +375,6 @@ def test_the_providers_own_list_is_emptied(
 
 
 def test_the_provider_may_list_an_address_after_its_event(world: World) -> None:
-    """An event whose address is not listed yet comes once more, and then no more."""
     (first,) = world.record(BOUNCE)
     assert first.again
     world.provider_suppressions.listed = {(None, "Ann@example.com")}

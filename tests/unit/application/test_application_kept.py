@@ -36,7 +36,6 @@ def only_message(world: World) -> Message:
 
 
 def test_an_account_that_keeps_nothing_pays_nothing() -> None:
-    """Its deliveries make no more calls than before, and write nothing."""
     world = World()
     assert not deliver(world, 0).unkept
     assert world.kept == []

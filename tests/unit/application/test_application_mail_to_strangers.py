@@ -240,7 +240,6 @@ def test_the_bounce_that_pauses_mail_to_strangers_is_told(world: Strangers) -> N
 
 
 def test_the_pause_ends(world: Strangers) -> None:
-    """Bounces of a day count until the end of the next one."""
     bounce_until_paused(world)
     world.now = TOMORROW + DAY - timedelta(seconds=1)
     assert not world.request("late@gmail.example")
@@ -261,7 +260,6 @@ def test_good_mail_to_strangers_goes_on(world: Strangers) -> None:
 
 
 def test_a_tenants_tag_counts_no_bounce(world: Strangers) -> None:
-    """A tenant can give its own messages the tag of the service's: they are not counted."""
     world.request("new@gmail.example")
     message = [*world.store.messages.values()][-1]
     forged = replace(message, account_id=account().account_id, message_id=UUID(int=9))

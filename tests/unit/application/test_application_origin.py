@@ -43,7 +43,6 @@ def test_a_batch_records_the_version_of_each_template(world: World) -> None:
 
 
 def test_a_message_over_smtp_records_its_key(world: World) -> None:
-    """A message over SMTP has its key and its route. There is no HTTP request."""
     message = smtp_message(world, "")
     world.smtp_submission.submit(world.live, message)
     assert world.message().origin == MessageOrigin(route=SendRoute.SMTP, key_id=key_id(world))
@@ -80,7 +79,6 @@ def smtp_message(world: World, fields: str) -> SmtpMessage:
 
 
 def test_a_record_without_an_origin_can_be_read() -> None:
-    """What does not apply is not stored."""
     item = from_item(message_item(builders.message(origin=MessageOrigin())))
     assert not item.keys() & {"via", "key", "starter", "template", "version", "request", "tags"}
     assert message_of(item).origin == MessageOrigin()

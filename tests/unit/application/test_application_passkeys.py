@@ -147,7 +147,6 @@ class World:
 
 
 def refused[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:
-    """Return the code with which a call is refused, or nothing."""
     try:
         call(*args, **kwargs)
     except ValidationFailed as error:
@@ -215,7 +214,6 @@ def test_a_changed_answer_is_refused() -> None:
 
 
 def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
-    """Neither another session nor signing in takes it, and it makes one passkey."""
     world = World()
     user, device = world.user(), world.authenticator()
     caller, other = world.caller(user), world.caller(user)
@@ -259,7 +257,6 @@ def test_wrong_answers_for_new_passkeys_are_limited() -> None:
 
 
 def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
-    """The log of an account that has invited the user has no entry."""
     world = World()
     user = world.user()
     invited = Member(
@@ -276,7 +273,6 @@ def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
 
 
 def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
-    """A passkey is of a user's id, also if another user has the address by now."""
     world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
@@ -331,7 +327,6 @@ def test_a_removed_passkey_takes_its_sessions_along() -> None:
 
 
 def test_nobody_removes_the_passkey_of_another() -> None:
-    """The id of a stranger's passkey is unknown."""
     world = World()
     added = world.add(world.caller(world.user()), world.authenticator())
     other = world.caller(world.user("bob@shop.example"))
@@ -352,7 +347,6 @@ def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
 
 
 def test_members_need_no_passkey_where_operators_do() -> None:
-    """A code signs a member in as before, and adds a passkey."""
     world = World(required=True)
     user = world.user()
     caller = world.caller(user)

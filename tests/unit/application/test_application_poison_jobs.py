@@ -106,7 +106,6 @@ def test_a_message_that_another_copy_delivers_is_unchanged(message: Message) -> 
 
 
 def test_the_failure_is_added_to_the_current_message() -> None:
-    """If the message changes in the meantime, it is read again before it is failed."""
     case = Case(builders.message())
     save, changes = case.messages.save, iter([True])
 

@@ -108,7 +108,6 @@ def test_forms_of_one_address_are_folded(address: str, folded: str) -> None:
 
 
 def test_a_second_key_replaces_the_first(world: World) -> None:
-    """One folded address has one account and one key."""
     first = world.issue()
     second = world.issue("Ada+two@shop.example")
     assert first != second
@@ -127,7 +126,6 @@ def test_an_account_begins_in_the_shared_tenant(world: World) -> None:
 
 
 def test_five_guesses_are_checked(world: World) -> None:
-    """After five wrong codes the right one does not work."""
     token = world.request()
     right = world.queue.requests[-1].code
     wrong = "000000" if right != "000000" else "111111"
@@ -197,14 +195,12 @@ def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
     "verdict", [verdict for verdict in DomainVerdict if verdict is not DomainVerdict.ACCEPTS]
 )
 def test_a_domain_needs_an_mx_record(world: World, verdict: DomainVerdict) -> None:
-    """Without one no code is mailed."""
     world.domains.verdicts["shop.example"] = verdict
     assert refusal(world.request).code == "validation_failed"
     assert world.queue.requests == []
 
 
 def test_without_the_widget_no_key_is_given(world: World) -> None:
-    """A challenge, a code and a key are refused."""
     token, proof = world.request(), world.proof()
     closed = replace(world.keys, is_open=False)
     for action in (
@@ -229,7 +225,6 @@ class _Stale(DynamoPreviewAccounts):
 
 
 def test_of_two_requests_the_later_key_stays(world: World) -> None:
-    """A request that meets another one reads again, and there is one key."""
     stale = _Stale(world.credentials, world.table)
     world.keys = replace(world.keys, accounts=stale)
     world.issue()
@@ -259,7 +254,6 @@ def test_own_recipients(owner: str, to: str, allowed: bool) -> None:  # noqa: FB
 
 
 def test_a_key_expires_after_90_days_without_a_send() -> None:
-    """The last day that the quota has counts; without one, the day of the key."""
     used = QuotaCounts({"day:2026-01-02": 1, "day:2026-01-05": 1, "month:2026-01": 2}).last_day()
     assert used is not None
     assert used.isoformat() == "2026-01-06T00:00:00+00:00"

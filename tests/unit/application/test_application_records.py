@@ -112,7 +112,6 @@ def test_a_copy_to_the_same_recipient_stays_until_it_is_old() -> None:
 
 
 def test_an_email_that_is_pending_stays() -> None:
-    """Somebody should look at it."""
     records = Records(builders.message())
     records.delete_page(90, records_from=UNTIL)
     assert records.done[-1] == []
@@ -126,7 +125,6 @@ def test_a_later_time_is_not_taken_back() -> None:
 
 
 def test_an_account_keeps_its_records_by_default() -> None:
-    """Nothing is read."""
     records = Records(old())
     assert records.delete_page(0) is None
     assert records.done == []

@@ -85,7 +85,6 @@ def counts(world: World, moment: datetime) -> dict[Window, int]:
 def test_a_refund_goes_to_the_windows_of_the_reservation(
     world: World, kind: Literal["single", "batch"], digest: str | None, moment: datetime
 ) -> None:
-    """If a window ends between reservation and refund, the refund does not loosen the next one."""
     world.now = moment
     queue_calls = {"jobs.put", "jobs.put_all"}
 

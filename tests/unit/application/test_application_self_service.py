@@ -59,7 +59,6 @@ def test_each_field_is_refused_by_name(world: World, name: str) -> None:
 
 
 def test_all_fields_are_named_at_once(world: World) -> None:
-    """A request with several such fields gets one error with all of them."""
     changes = {field: value for fields in REFUSED.values() for field, value in fields.items()}
     named = refusal(world, **changes).message.partition("cannot use ")[2].removesuffix(".")
     assert sorted(named.split(", ")) == sorted(REFUSED)
@@ -77,7 +76,6 @@ def test_a_key_of_an_operator_keeps_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_email_is_a_test_with_samples(world: World, slug: str) -> None:
-    """For all variables the email has the samples, the prefix and no name of the caller's."""
     starter = get_starter(slug)
     samples = {variable.name: variable.sample for variable in starter.variables}
     hostile = dict.fromkeys(samples, "https://evil.example")

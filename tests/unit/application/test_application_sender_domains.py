@@ -85,7 +85,6 @@ def test_each_domain_is_asked_for_once() -> None:
 
 
 def test_an_account_without_an_endpoint_is_looked_at_four_times_a_day() -> None:
-    """In other hours the provider is asked only for accounts that may have an endpoint."""
     look = Look(SENDERS, {"shop.example": VERIFIED}, has_webhooks=False)
     asked = []
     for hour in range(24):
@@ -116,7 +115,6 @@ def test_a_change_is_stored_once() -> None:
 
 
 def test_an_answer_that_is_missing_changes_nothing() -> None:
-    """If the provider is out of reach, nothing is stored and nothing is raised."""
     known = {"shop.example": SenderDomain("shop.example", VERIFIED, NOW)}
     look = Look(SENDERS, known=dict(known), fails=True)
     look(60)

@@ -78,7 +78,6 @@ def test_a_retry_after_the_raise_accepts_each_message_once(world: World, calls: 
 
 
 def test_messages_in_flight_during_a_raise_are_delivered_once(world: World) -> None:
-    """Jobs from before a raise, and from after it, are delivered once and get their events."""
     world.now = FROM - timedelta(minutes=1)
     ids = [submit(world) for _ in range(3)]
     world.set_account(sharded(4))

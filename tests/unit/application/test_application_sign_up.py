@@ -148,7 +148,6 @@ def test_policy_and_history_say_what_a_user_can_do(
 
 @pytest.mark.parametrize("name", [" ", "x" * 129, "a\nb"])
 def test_a_bad_name_costs_no_proof(name: str) -> None:
-    """The name is checked first, so the same proof still works with a better one."""
     world = World()
     user = world.user()
     challenge = world.sign_up.offer(user).challenge
@@ -159,7 +158,6 @@ def test_a_bad_name_costs_no_proof(name: str) -> None:
 
 
 def test_a_proof_works_once_and_for_one_user() -> None:
-    """A replayed proof and another user's create nothing."""
     world = World(SignUpMode.OPEN)
     user, other = world.user(), world.user("bob@shop.example")
     challenge = world.sign_up.offer(user).challenge
@@ -229,7 +227,6 @@ def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
 
 
 def test_nobody_is_invited_while_sign_up_is_closed() -> None:
-    """The invitation would be of no use, so the operator is told."""
     world = World(SignUpMode.CLOSED)
     assert refusal(world.approval.invite, ADA).code == "validation_failed"
     assert world.users.get(ADA) is None

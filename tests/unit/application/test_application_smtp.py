@@ -99,7 +99,6 @@ def test_private_fields_are_removed(world: World) -> None:
 
 
 def test_a_mailbox_that_is_given_twice_gets_one_copy(world: World) -> None:
-    """Two forms of an address in the envelope are one mailbox: one copy, one recipient."""
     recipients = ("dup@x.example", "DUP@X.example", "b@x.example", "dup@x.example")
     submit(world, FROM + "To: dup@x.example, b@x.example\r\n\r\nHello\r\n", *recipients)
     message = world.message()
@@ -148,12 +147,10 @@ def test_envelope_determines_the_recipients(
     ],
 )
 def test_from_must_be_one_verified_sender(header: str) -> None:
-    """No From, two, a list or an unverified address get no_verified_sender."""
     assert error_of(World(), f"{header}Subject: x\r\n\r\n").code == "no_verified_sender"
 
 
 def test_free_plans_use_the_default_sender() -> None:
-    """A free plan refuses another verified sender, which HTTP would ignore."""
     senders = {builders.SENDER: True, "b@shop.example": True, "z@shop.example": True}
     free = builders.account(plan=Plan.FREE, senders=senders)
     for other in ("b@shop.example", "z@shop.example"):
@@ -176,7 +173,6 @@ def test_long_names_are_stored_in_part(world: World) -> None:
 
 
 def test_preview_and_invalid_keys_are_refused(world: World) -> None:
-    """Preview keys and unknown keys are refused at authentication and at submission."""
     submission = world.smtp_submission
     for key, code in (
         (world.preview, "upgrade_required"),
@@ -192,7 +188,6 @@ def test_preview_and_invalid_keys_are_refused(world: World) -> None:
 
 
 def test_paid_plans_only() -> None:
-    """An operator can restrict the relay to paid plans."""
     world = World(builders.account(plan=Plan.FREE))
     world.smtp_submission.authenticate(world.live)
     assert (
@@ -235,7 +230,6 @@ def test_attachments_are_checked(message: str | bytes, code: str) -> None:
 
 
 def test_a_large_attachment_is_refused(world: World) -> None:
-    """What counts is the size of the decoded file."""
     encoded = base64.encodebytes(b"x" * (5 * 2**20 + 1)).decode().replace("\n", "\r\n")
     message = (
         f"{FROM}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nSee the file\r\n"
@@ -297,7 +291,6 @@ def test_hostile_mail_is_parsed_quickly(world: World, message: str) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("key", ["", "Idempotency-Key: k\r\n"])
 def test_a_fault_at_any_call_keeps_the_promises(when: str, key: str) -> None:
-    """After a fault at any call, an answered message is delivered once, no other is sent."""
     message = FROM + key + "\r\nHello\r\n"
     undisturbed = World()
     submit(undisturbed, message)
@@ -319,7 +312,6 @@ def test_a_fault_at_any_call_keeps_the_promises(when: str, key: str) -> None:
 
 
 def test_the_job_holds_the_message_once(world: World) -> None:
-    """The job holds the message only as octets, without separate attachments."""
     submit(world, FROM + "\r\n")
     mail = world.store.queue[0].mail
     assert mail

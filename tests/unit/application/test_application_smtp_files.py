@@ -15,7 +15,6 @@ WEBP = b"RIFF\x0a\0\0\0WEBPVP8 "
 
 
 def file(label: str, name: str, content: bytes, encoding: str = "base64") -> str:
-    """Return a message with a text and one file."""
     escaped = "".join(f"={octet:02X}" for octet in content)
     encoded = b64encode(content).decode() if encoding == "base64" else escaped
     return (

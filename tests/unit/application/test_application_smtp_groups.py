@@ -81,7 +81,6 @@ def test_each_message_of_a_group_is_checked_by_itself(world: World) -> None:
 
 
 def test_a_group_of_refused_messages_makes_no_write(world: World) -> None:
-    """If every message is refused, nothing is reserved, queued or recorded."""
     (outcome,) = submit(world, [prepare(world, 0, sender="stranger@shop.example")])
     assert isinstance(outcome, ServiceError)
     assert not world.store.queue
@@ -120,7 +119,6 @@ def test_a_group_without_room_names_the_quota_window_that_is_full() -> None:
 
 @pytest.mark.parametrize("failing", ["jobs.put_all", "messages.commit_all"])
 def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: str) -> None:
-    """An error of the queue or the commit goes only to the messages that had quota."""
     world = limited(2)
     ready = [prepare(world, number) for number in range(4)]
     port, _, call = failing.partition(".")
@@ -163,7 +161,6 @@ def test_each_message_of_a_group_that_failed_in_part_has_its_outcome(
 
 
 def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() -> None:
-    """If the quota cannot be reserved for the others, their error goes only to them."""
     world = limited(2)
     ready = [prepare(world, number) for number in range(4)]
     ports = world.ports
@@ -180,7 +177,6 @@ def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() 
 
 
 def test_a_refund_goes_to_the_minute_of_the_reservation(world: World) -> None:
-    """If a group starts in one minute and reserves in the next, the refund goes to the latter."""
     ready = [prepare(world, number) for number in range(2)]
     moments = iter([builders.NOW, builders.at(60)])
     ports = replace(world.ports, clock=lambda: next(moments))
@@ -212,7 +208,6 @@ def test_a_job_that_the_queue_refuses_fails_only_its_message(world: World) -> No
 
 
 def test_an_invalid_key_fails_the_whole_group(world: World) -> None:
-    """A group with an invalid key is refused and leaves nothing behind."""
     ready = [prepare(world, number) for number in range(2)]
     assert (
         refusal(world.smtp_submission.submit_all, builders.key_text(), ready).code
@@ -223,7 +218,6 @@ def test_an_invalid_key_fails_the_whole_group(world: World) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_fault_at_any_call_keeps_the_promises(when: str) -> None:
-    """After a fault at any call, an answered message is delivered once, no other is sent."""
     undisturbed = World()
     ready = [prepare(undisturbed, number) for number in range(3)]
     undisturbed.gate.calls.clear()

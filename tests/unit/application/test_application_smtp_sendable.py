@@ -48,7 +48,6 @@ def test_a_repeated_field_is_named(name: bytes) -> None:
 
 
 def test_other_fields_may_occur_several_times() -> None:
-    """Received and fields of programs may occur several times."""
     sent(f"{FROM}Received: x\r\nReceived: y\r\nX-Tag: a\r\nX-Tag: b\r\n\r\n")
 
 
@@ -98,7 +97,6 @@ def test_a_text_is_a_file_only_if_it_says_so(disposition: str) -> None:
 
 
 def test_a_refusal_names_the_file_by_its_first_name() -> None:
-    """If programs may read two names of a file, the error has the one of its disposition."""
     error = refusal(
         sent,
         f"{FROM}Content-Type: application/zip; name=second.zip\r\n"
@@ -139,7 +137,6 @@ def test_an_author_may_have_a_comment(field: str) -> None:
 
 
 def test_the_history_shows_a_comment_as_the_name() -> None:
-    """A comment is the author's name if there is no other."""
     for header, name in (("{} (Cron Daemon)", "Cron Daemon"), ("Shop <{}> (via CI)", "Shop")):
         world = World()
         submit(world, f"From: {header.format(SENDER)}\r\n\r\nx\r\n")

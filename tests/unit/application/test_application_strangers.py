@@ -84,7 +84,6 @@ def test_recent_keys_keep_the_newest() -> None:
 
 
 def test_a_process_remembers_a_thousand_keys() -> None:
-    """The thousand newest keys are remembered."""
     keys = RecentKeys()
     for number in range(1_001):
         keys.add(str(number))
@@ -242,7 +241,6 @@ def test_a_refusal_for_missing_values_is_counted(world: World) -> None:
     ],
 )
 def test_an_early_refusal_is_not_counted(world: World, what: SendRequest, code: str) -> None:
-    """A refusal before the DNS costs less than its count would."""
     assert refusal(world.send, what).code == code
     assert COUNT not in world.gate.calls
 

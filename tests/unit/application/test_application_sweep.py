@@ -200,7 +200,6 @@ def test_mail_past_its_deadline_is_counted(case: Case, age: timedelta) -> None:
 
 
 def test_expired_mail_fails(case: Case) -> None:
-    """Mail that was pending for two days and never handed over fails as expired."""
     message = case.message(EXPIRED + SECOND)
     assert case.run() == SweepReport(overdue=1, given_up=1, orphaned_bodies=0)
     error = case.now(message).error
@@ -260,7 +259,6 @@ def test_each_account_is_a_task(case: Case) -> None:
 
 
 def test_each_pass_looks_at_the_sender_domains_of_an_account(case: Case) -> None:
-    """A pass looks once, after everything else."""
     case.run()
     assert case.looked_at == [ACCOUNT]
     case.begin()
@@ -304,7 +302,6 @@ def test_a_large_account_continues_in_further_tasks(case: Case, pages: int) -> N
 
 
 def test_a_task_without_time_is_queued_unchanged(case: Case) -> None:
-    """A task whose invocation has no time left does nothing and is queued again."""
     case.message(EXPIRED + SECOND)
     case.begin()
     (task,) = case.queued
@@ -313,7 +310,6 @@ def test_a_task_without_time_is_queued_unchanged(case: Case) -> None:
 
 
 def test_a_late_task_sweeps_the_time_of_its_pass(case: Case) -> None:
-    """The time ranges depend on when the pass began, not on when the task runs."""
     task = SweepTask(account_id=ACCOUNT, pass_at=NOW - timedelta(hours=9), step=SweepStep.OVERDUE)
     case.message(OVERDUE + SECOND)  # due for a later pass
     for age in (SECOND, 2 * SECOND):

@@ -54,7 +54,6 @@ def test_sends_whose_variables_are_not_known_do_not_count() -> None:
 
 
 def test_a_share_is_in_whole_percent() -> None:
-    """Below half a percent it says so."""
     traffic = TemplateTraffic(
         count_shapes=lambda *_: Counter({"{}": 4, "{a}": 996, "{a,b}": 1}), clock=lambda: NOW
     )

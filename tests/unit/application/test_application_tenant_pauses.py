@@ -159,7 +159,6 @@ def test_the_sweep_ends_a_pause_whose_end_was_not_told() -> None:
 
 
 def test_a_pause_ends_with_the_tenant() -> None:
-    """An account that has no tenant any more is not stopped by what SES said of it."""
     world = World(account(tenant=OWN))
     world.tell(OWN, may_send=False)
     world.accounts.set_isolation(ACCOUNT, Isolation.NONE, None)

@@ -119,7 +119,6 @@ def test_a_worker_whose_job_comes_early_waits(world: World) -> None:
 
 
 def test_the_response_names_what_was_asked_for(world: World) -> None:
-    """A replay repeats it, also after the time has changed."""
     due_at = builders.NOW + HOUR
     first = world.send(builders.request(scheduled_at=due_at), digest=builders.DIGEST)
     body = json.loads(first.body)
@@ -144,7 +143,6 @@ def test_an_ordinary_send_is_as_before(world: World) -> None:
     [timedelta(0), MINUTE - MILLISECOND, MAX_AHEAD + MILLISECOND],
 )
 def test_a_time_is_a_minute_to_thirty_days_ahead(ahead: timedelta) -> None:
-    """Any other is refused, and takes nothing from the quota."""
     world = World()
     assert code(lambda: schedule(world, ahead)) == "validation_failed"
     assert world.used() == {0}
@@ -186,7 +184,6 @@ def test_the_second_of_two_cancels_at_once_is_told_that_it_is_canceled(world: Wo
 
 
 def test_the_second_of_two_releases_at_once_is_told_that_it_is_released(world: World) -> None:
-    """It leaves once."""
     message = hold(world)
     after_another(world, lambda: world.changes.release(world.principal, message.message_id))()
     assert Outcome.SENT in deliver(world)
@@ -225,7 +222,6 @@ def test_what_does_not_wait_is_not_changed(state: str) -> None:
     "old, new", [(HOUR, 5 * MINUTE), (5 * MINUTE, HOUR), (5 * MINUTE, 7 * MINUTE), (HOUR, 2 * HOUR)]
 )
 def test_a_rescheduled_message_leaves_at_its_new_time(old: timedelta, new: timedelta) -> None:
-    """Once, whichever of the two times is the earlier one."""
     world = World()
     message = schedule(world, old)
     world.changes.reschedule(builders.ACCOUNT, message.message_id, builders.NOW + new)
@@ -236,7 +232,6 @@ def test_a_rescheduled_message_leaves_at_its_new_time(old: timedelta, new: timed
 
 
 def test_the_new_time_is_within_thirty_days_of_the_request(world: World) -> None:
-    """The content is kept for so long."""
     message = schedule(world, DAY)
     world.advance(HOUR)
 
@@ -248,7 +243,6 @@ def test_the_new_time_is_within_thirty_days_of_the_request(world: World) -> None
 
 
 def test_a_time_is_changed_fifty_times_at_most(world: World) -> None:
-    """Each change leaves a job in the timer."""
     message = schedule(world, DAY)
 
     def move(minutes: int) -> None:
@@ -275,7 +269,6 @@ def test_an_agent_releases_to_nobody_to_whom_it_may_not_send(world: World) -> No
 
 
 def test_a_message_that_nobody_releases_fails(world: World) -> None:
-    """After seven days, with a reason of its own."""
     hold(world)
     world.now += RELEASE_TIME - 5 * MINUTE
     world.store.closed_minute = world.now

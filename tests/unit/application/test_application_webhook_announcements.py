@@ -57,7 +57,6 @@ def _announcement(endpoints: WebhookEndpoints, queue: WebhookQueue) -> Announcem
 
 
 def test_a_batch_reads_the_endpoints_of_each_account_once() -> None:
-    """The next batch reads them again, and a batch without an event of an account never does."""
     endpoints = _Endpoints()
     announcement = _announcement(endpoints, FakeWebhookQueue())
     announcement.apply([ACCOUNT, OTHER_ACCOUNT, ACCOUNT])

@@ -37,7 +37,6 @@ OK, GONE = PostResult(status_code=200), PostResult(status_code=410)
 
 
 def one_event(answer: PostResult = OK) -> tuple[WebhookWorld, WebhookEndpoint, WebhookDelivery]:
-    """Return a world with an endpoint, and an event that was not posted yet."""
     world = WebhookWorld()
     endpoint = world.add_endpoint()
     world.answer = lambda _url, _id: answer
@@ -52,19 +51,16 @@ def ports_of(world: WebhookWorld, drawn: float = 0.5) -> PostingPorts:
 
 
 def post(answer: PostResult) -> AttemptResult:
-    """Post an event at once."""
     world, endpoint, delivery = one_event(answer)
     return Attempts(ports_of(world)).post(endpoint, EndpointHealth(), delivery)
 
 
 def failed(world: WebhookWorld, delivery: WebhookDelivery, attempts: int = 1) -> AttemptResult:
-    """Return the result of the last of some failed attempts."""
     attempt = DeliveryAttempt(at=world.now, status_code=503, milliseconds=1)
     return AttemptResult("failed", replace(delivery, attempts=(attempt,) * attempts))
 
 
 def test_a_post_is_slow_from_a_second_on() -> None:
-    """Only the POST of the event counts, while it runs; before and after it is not slow."""
     world, endpoint, delivery = one_event()
     attempts = Attempts(ports_of(world))
     seen: list[bool] = []
@@ -151,7 +147,6 @@ def test_an_attempt_is_added_to_the_earlier_ones() -> None:
     [(15 * MINUTE - MILLISECOND, True), (15 * MINUTE, True), (15 * MINUTE + MILLISECOND, False)],
 )
 def test_the_queue_hides_for_a_quarter_of_an_hour(wait: timedelta, *, in_queue: bool) -> None:
-    """A longer wait is the timer's."""
     world, endpoint, _ = one_event()
     ports_of(world).schedule(drain_of(endpoint), wait)
     assert world.queue.tasks == ([(drain_of(endpoint), wait)] if in_queue else [])
@@ -188,7 +183,6 @@ def test_a_change_of_the_health_is_tried_twenty_times(meetings: int, *, succeeds
 
 
 def test_a_change_that_changes_nothing_is_not_written() -> None:
-    """A health that stays the same costs no write."""
     world, endpoint, _ = one_event()
     ports_of(world).change_health(endpoint, replace)
     assert "healths.replace" not in world.gate.calls
@@ -207,7 +201,6 @@ def test_a_retry_is_queued_and_recorded(drawn: float, seconds: int) -> None:
 
 @pytest.mark.parametrize(("attempts", "outcome"), [(9, "retry"), (10, "given_up")])
 def test_the_tenth_attempt_is_the_last(attempts: int, outcome: str) -> None:
-    """After it the delivery has failed, on the schedule and as a probe."""
     world, endpoint, delivery = one_event()
     tried = failed(world, delivery, attempts)
     assert Attempts(ports_of(world)).retry(endpoint, tried).outcome == outcome
@@ -249,7 +242,6 @@ def test_a_probe_follows_one_whose_event_is_given_up() -> None:
 
 
 def test_a_probe_that_fails_after_the_circuit_closed_begins_a_drain() -> None:
-    """If a success closed the circuit meanwhile, what waits is drained at once."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
     world.set_health(endpoint, EndpointHealth(drain_until=world.now))
@@ -260,7 +252,6 @@ def test_a_probe_that_fails_after_the_circuit_closed_begins_a_drain() -> None:
 
 
 def test_the_fifth_failure_opens_the_circuit() -> None:
-    """Its first probe is planned before it opens, once."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
     world.set_health(endpoint, EndpointHealth(failing_since=world.now - MINUTE, failures=4))
@@ -420,7 +411,6 @@ def test_when_events_wait(health: EndpointHealth, *, enabled: bool, waits: bool)
     ],
 )
 def test_an_event_begins_a_drain_that_is_late(health: EndpointHealth, *, late: bool) -> None:
-    """A probe is late after a minute and a drain after five seconds, and only then begins again."""
     world, endpoint, delivery = one_event()
     world.set_health(endpoint, health)
     world.queue.tasks.clear()
@@ -429,7 +419,6 @@ def test_an_event_begins_a_drain_that_is_late(health: EndpointHealth, *, late: b
 
 
 def test_a_success_of_a_sound_endpoint_writes_no_health() -> None:
-    """Only the record of the delivery is written."""
     world, endpoint, delivery = one_event()
     Attempts(ports_of(world)).post(endpoint, EndpointHealth(), delivery)
     assert [name for name in world.gate.calls if name.startswith("healths.")] == []

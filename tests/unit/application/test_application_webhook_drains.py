@@ -39,7 +39,6 @@ LEASED = NOW + 95 * SECOND
 def waiting_world(
     health: EndpointHealth, events: int = 1
 ) -> tuple[WebhookWorld, WebhookEndpoint, list[WebhookEvent]]:
-    """Return a world with an endpoint of this health, and events that wait for a drain."""
     world = WebhookWorld()
     endpoint = world.add_endpoint()
     waiting = [
@@ -125,7 +124,6 @@ def test_one_task_at_a_time_posts_what_waits(
 
 
 def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
-    """The lease is there before the first POST, in the milliseconds that a record keeps."""
     world, endpoint, waiting = waiting_world(EndpointHealth(), 7)
     world.now += timedelta(microseconds=5_999)
     leases: list[datetime | None] = []
@@ -215,7 +213,6 @@ def test_an_endpoint_is_slow_until_all_posts_are_quick(took: timedelta, *, slow:
 
 
 def test_an_event_that_an_earlier_try_ended_is_not_posted() -> None:
-    """It only leaves what waits."""
     world, endpoint, (first,) = waiting_world(EndpointHealth())
     world.deliveries.put(WebhookDelivery(event=first, state=DeliveryState.DELIVERED))
     assert drains_of(world).run(drain_of(endpoint), endpoint) == "drained"
@@ -289,7 +286,6 @@ def test_a_drain_ends_when_nothing_waits(health: EndpointHealth, *, comes: bool)
 
 
 def test_a_circuit_that_opens_while_a_drain_ends_stays_open() -> None:
-    """Only a probe closes it."""
     world, endpoint, (first,) = waiting_world(EndpointHealth())
     world.waiting.remove(first)
 
@@ -352,7 +348,6 @@ def test_five_quick_posts_make_no_endpoint_slow() -> None:
 def test_slow_posts_count_for_all_endpoints_of_an_account(
     others: int, endpoints: int, slow: int
 ) -> None:
-    """Five endpoints with one slow POST each are slow, but not if one is of another account."""
     world, events = WebhookWorld(), []
     for number in range(endpoints):
         account_id = OTHER_ACCOUNT if number < others else ACCOUNT

@@ -70,7 +70,6 @@ def test_a_starved_worker_does_not_blame_the_endpoint() -> None:
 
 
 def test_a_hanging_endpoint_is_slow() -> None:
-    """The same worker finds the endpoint whose answers it waits for."""
     service = WebhookService()
     hanging = service.add_endpoint(HANGS)
     service.announce(hanging, [0.0] * 30)

@@ -138,7 +138,6 @@ def test_an_endpoint_that_works_again_within_a_day_stays_unmentioned() -> None:
 
 
 def test_each_outage_of_a_day_has_its_own_warning() -> None:
-    """After a success the next day of failures is told again."""
     world = failing()
     world.answer = lambda _url, _id: OK if 36 * HOUR <= world.now - NOW < 72 * HOUR else BUSY
     run(world, range(0, 24 * 6, 6))

@@ -31,7 +31,6 @@ BUSY, GONE = PostResult(status_code=503), PostResult(status_code=410)
 
 
 def begin() -> tuple[WebhookWorld, WebhookEndpoint, WebhookReplays]:
-    """An endpoint, and an email that was sent."""
     world = WebhookWorld()
     endpoint = world.add_endpoint()
     world.change(message(ACCOUNT, new_id(at(0))), event(EventKind.SENT, 1))
@@ -84,7 +83,6 @@ def test_a_replay_does_not_depend_on_clocks(error: timedelta) -> None:
 
 
 def test_replays_of_one_event_share_its_attempts() -> None:
-    """The retry of an earlier replay does not start the attempts of a later one over."""
     world, endpoint, replays = begin()
     world.answer = lambda _url, _id: BUSY
     world.settle()

@@ -19,7 +19,6 @@ OK = PostResult(status_code=200)
 
 
 def one_event(answer: PostResult) -> WebhookWorld:
-    """Return a world whose endpoint answers the event of one email."""
     world = WebhookWorld()
     world.add_endpoint()
     world.answer = lambda _url, _id: answer
@@ -115,7 +114,6 @@ def test_drained_events_arrive_in_their_order() -> None:
 
 
 def test_an_event_whose_first_attempt_disables_the_endpoint_waits() -> None:
-    """Its record has the attempt, and it waits until the endpoint is enabled again."""
     world = one_event(PostResult(status_code=410))
     world.settle(timedelta(minutes=1))
     assert health(world).disabled_at is not None

@@ -176,7 +176,6 @@ def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) 
 def test_rotations_at_the_same_time_are_both_kept(
     of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A rotation that meets another one reads its secrets and is tried again."""
     endpoint_id = of.create()
     replace_secrets = of.endpoints.replace_secrets
     others = iter([of.webhooks.rotate])
@@ -276,7 +275,6 @@ def test_tests_and_replays_of_an_account_have_a_limit(
 def test_a_large_range_is_replayed_in_parts(
     of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The parts have every event once, also of emails accepted in the same millisecond."""
     monkeypatch.setattr("pillarbox.application.webhooks.replays.MAX_REPLAYED", 3)
     of.log.messages = [sent_at(seconds) for seconds in (0, 1, 1, 1, 1, 2, 2, 3)]
     endpoint_id, until, parts = of.create("email.accepted"), at(99), []

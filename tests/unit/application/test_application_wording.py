@@ -57,7 +57,6 @@ def test_a_text_that_is_not_shown_as_it_is() -> None:
 
 
 def test_a_text_that_shows_nothing() -> None:
-    """An invisible subject has one text over HTTP and SMTP."""
     smtp = over_smtp(f"{FROM}Subject: =?utf-8?q?=E2=80=8B?=")
     assert over_http(subject="\u200b") == smtp == header_text.INVISIBLE
 

@@ -73,7 +73,6 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Service]:
 
 
 def test_a_send_has_what_the_api_asks_for(service: Callable[..., Service]) -> None:
-    """A send has the key, a User-Agent, JSON and an Idempotency-Key."""
     asked = service(response(200))
     assert asked.client().send_email(EMAIL) == SENT
     (request,) = asked.requests
@@ -123,7 +122,6 @@ def test_the_service_sets_the_wait(service: Callable[..., Service]) -> None:
 
 
 def test_a_limit_of_the_day_is_an_error_at_once(service: Callable[..., Service]) -> None:
-    """A limit that ends in over a minute is not waited for."""
     asked = service(response(429, "daily_limit_exceeded", RateLimit_Reset="3600"))
     with pytest.raises(PillarboxError, match="daily_limit_exceeded") as error:
         asked.client().send_email(EMAIL)

@@ -69,7 +69,6 @@ def test_other_texts_are_refused(text: str) -> None:
 @given(st.text() | st.text(string.ascii_letters + '@."<>,-\r\n \x00ü', max_size=40))
 @example("a@\u212a.example")  # the Kelvin sign, which IDNA maps to k
 def test_a_parsed_address_parses_to_itself(text: str) -> None:
-    """From any text, a parsed address is ASCII, of bounded length, and parses to itself."""
     try:
         address = parse(text)
     except AddressSyntaxError:
@@ -82,7 +81,6 @@ def test_a_parsed_address_parses_to_itself(text: str) -> None:
 
 
 def test_spellings_of_one_mailbox_share_a_key() -> None:
-    """Addresses that differ only by case have the same suppression key."""
     assert mailbox_key("Ann@example.com") == mailbox_key("ann@example.com")
     assert domain_of("ann@example.com") == "example.com"
 
@@ -99,7 +97,6 @@ def test_spellings_of_one_mailbox_share_a_key() -> None:
     ],
 )
 def test_the_error_says_how_to_correct_the_address(text: str, reason: str) -> None:
-    """An address with more around it is refused with what to leave out."""
     with pytest.raises(AddressSyntaxError) as error:
         parse(text)
     assert str(error.value) == reason

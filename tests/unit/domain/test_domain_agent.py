@@ -64,14 +64,12 @@ def test_wrong_settings(recipients: list[str], per_day: int, field: str) -> None
 
 @pytest.mark.parametrize("agent", [None, AgentSettings(recipients=("a.example",), per_day=3)])
 def test_a_record_keeps_the_settings(agent: AgentSettings | None) -> None:
-    """What is written is read again; the record of another key has no settings."""
     key = builders.api_key(builders.key_text(), agent=agent)
     assert key_of(from_item(key_item(key))) == key
     assert ("agent" in key_item(key)) is (agent is not None)
 
 
 def test_the_counts_of_a_key_are_with_those_of_its_account() -> None:
-    """They have the account's partition, which is deleted with it, and a sort key of their own."""
     principal = Principal(builders.api_key(builders.key_text()), builders.account())
     own, shared = keys.quota(principal.own_quota_id), keys.quota(builders.ACCOUNT)
     assert own["pk"] == shared["pk"]

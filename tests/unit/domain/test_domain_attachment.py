@@ -107,7 +107,6 @@ def test_types_have_one_form(text: str, normal: str) -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused(text: str) -> None:
-    """A type whose parameters repeat or cannot be read stays as it is, and is refused."""
     assert normal_type(text) == text
     assert refusal(attachment(content_type=text)) is not None
 
@@ -136,7 +135,6 @@ def test_a_refusal_names_the_way_out() -> None:
 
 @pytest.mark.parametrize("name", ["a.exe", "invoice.pdf.JS", "a.lnk.", "a.ba\u200bt"])
 def test_extensions_that_ses_refuses(name: str) -> None:
-    """A file that SES refuses is refused under any content type."""
     error = refusal(attachment(filename=name))
     assert error is not None
     assert (error.status, error.code) == (400, "attachment_type_not_allowed")

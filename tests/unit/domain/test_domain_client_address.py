@@ -40,5 +40,4 @@ def test_whatever_is_no_address_shares_one_block() -> None:
     ],
 )
 def test_the_edge_has_one_of_the_known_secrets(given: str, known: str, *, same: bool) -> None:
-    """While the secret changes there are two; no text is the secret if there is none."""
     assert is_of_edge(given, known) is same

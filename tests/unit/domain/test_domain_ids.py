@@ -18,7 +18,6 @@ TIMES = st.integers(10**8, 7 * 10**12).map(lambda ms: datetime.fromtimestamp(ms 
 
 
 def test_ids_of_one_millisecond_differ() -> None:
-    """A thousand ids of the same millisecond are all different."""
     assert len({new_id(NOW) for _ in range(1000)}) == 1000
 
 
@@ -35,7 +34,6 @@ def test_derived_ids_are_stable_and_distinct(one: int, other: int) -> None:
 
 
 def test_a_time_between_milliseconds_is_rounded() -> None:
-    """The time in an id differs from the creation time by less than a millisecond."""
     time = NOW + timedelta(microseconds=499)
     assert abs(created_at(new_id(time)) - time) < timedelta(milliseconds=1)
 
@@ -56,7 +54,6 @@ def test_an_id_and_those_derived_from_it_say_their_shard(
 
 @given(st.uuids())
 def test_every_uuid_has_one_shard(identifier: UUID) -> None:
-    """Any UUID that a caller may send has exactly one shard, always the same."""
     assert 0 <= shard_of(identifier) < MAX_SHARDS
     assert shard_of(UUID(str(identifier))) == shard_of(identifier)
     if str(identifier)[14] != "8":  # the version, in any variant

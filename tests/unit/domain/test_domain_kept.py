@@ -22,7 +22,6 @@ ID = UUID(int=7)
 def test_a_send_may_lower_the_days_and_never_raise_them(
     account: int, asked: int, days: int
 ) -> None:
-    """The smaller of the account's days and those of the send is in force."""
     assert days_to_keep(builders.account(keep=account), asked, None) == days
 
 
@@ -40,7 +39,6 @@ def test_a_send_may_lower_the_days_and_never_raise_them(
 def test_the_smallest_of_account_template_and_send_is_in_force(
     account: int, template: int, asked: int | None, days: int
 ) -> None:
-    """A template cannot raise what its account allows, nor a send what its template does."""
     saved = builders.template(ID, keep=template)
     assert days_to_keep(builders.account(keep=account), asked, saved) == days
 

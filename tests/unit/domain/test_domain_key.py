@@ -23,7 +23,6 @@ ACCOUNT_ID_LENGTH = 12
 
 @pytest.mark.parametrize("key_type", KeyType)
 def test_a_key_contains_its_account_id(key_type: KeyType) -> None:
-    """A new key has the prefix of its type, and its account id can be read from it."""
     account_id = new_token(ACCOUNT_ID_LENGTH)
     text = new_key_text(account_id, key_type)
     assert text.startswith({"preview": "bx_preview_", "live": "bx_live_"}[key_type])
@@ -44,7 +43,6 @@ def test_the_checksum_catches_every_wrong_character(key_type: KeyType) -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "bx_live_", "bx_live_" + "0" * 52, "ü" * 60, "0" * 8192])
 def test_text_that_is_not_a_key_has_no_account(text: str) -> None:
-    """Text of another form gives None."""
     assert account_of_key(text) is None
 
 

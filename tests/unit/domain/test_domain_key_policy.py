@@ -32,7 +32,6 @@ _APPLICATION: Final = Path(sending.__file__).parents[1]
 
 
 def principal(kind: KeyKind) -> Principal:
-    """Return a caller with a key of a kind."""
     is_live = kind in {LIVE, AGENT}
     key = (builders.api_key if is_live else builders.preview_key)(builders.key_text())
     key = replace(key, agent=_AGENT if kind is AGENT else None)

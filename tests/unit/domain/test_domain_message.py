@@ -137,7 +137,6 @@ def test_the_earliest_of_equal_ranks_decides() -> None:
 
 
 def test_the_first_recipient_decides_at_equal_times() -> None:
-    """At equal times the whole message's failure decides, then that of the first recipient."""
     whole, ann, bob = (event(EventKind.FAILED, 1, recipient) for recipient in (None, ANN, BOB))
     for order in permutations([whole, ann, bob]):
         assert MESSAGE.with_events(order).error == whole
@@ -154,7 +153,6 @@ def test_updated_at_is_the_time_of_the_latest_event() -> None:
 
 
 def test_the_first_provider_id_is_kept() -> None:
-    """A provider id without an event changes the message, and the same id again does not."""
     known = MESSAGE.with_events([], "ses-1")
     assert known.provider_message_id == "ses-1"
     assert known.with_events([], "ses-1") is known

@@ -107,21 +107,18 @@ def test_what_was_changed_is_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_digits_cannot_move_between_number_and_salt() -> None:
-    """The hash is the same for a digit that moves into the salt, but the salt has another form."""
     number = str(PROOF.number) if PROOF.number > 9 else "10"
     moved = replace(PROOF, salt=f"{PROOF.salt}{number[0]}", number=int(number[1:]))
     assert code_of(moved) == "proof: is wrong, or is for another user"
 
 
 def test_a_proof_is_for_one_user_and_five_minutes() -> None:
-    """Another user's proof and a late one are refused."""
     assert code_of(PROOF, user="6" * 64) == "proof: is wrong, or is for another user"
     assert check_proof(PROOF, KEY, USER, NOW + CHALLENGE_TIME - timedelta(seconds=1))
     assert code_of(PROOF, now=NOW + CHALLENGE_TIME) == "proof: is too late: solve a new challenge"
 
 
 def test_the_number_is_hidden_and_challenges_differ() -> None:
-    """Challenges of one user at one time are never the same, and do not contain the number."""
     challenges = [challenge(KEY, USER, NOW) for _ in range(50)]
     assert len({one.challenge for one in challenges}) == 50
     assert len({one.salt for one in challenges}) == 50

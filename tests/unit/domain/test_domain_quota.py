@@ -111,7 +111,6 @@ def test_the_header_fields_have_a_policy_for_each_limit() -> None:
 
 
 def test_without_a_limit_there_are_no_header_fields() -> None:
-    """A list in a header field must not be empty, so the fields are left out."""
     assert QuotaState(UNLIMITED, {"month": 5}, NOW).header_fields == {}
 
 
@@ -192,7 +191,6 @@ def test_the_recipients_of_a_day_follow_from_its_messages(
 
 
 def test_recipients_are_counted_in_a_window_of_their_own() -> None:
-    """Messages that fit into every other window are refused if their recipients do not fit."""
     limits = replace(UNLIMITED, per_day=9, recipients_per_day=60)
     used = add({}, Amount(1, 50))
     assert used == {"minute": 1, "day": 1, "recipients": 50, "month": 1}

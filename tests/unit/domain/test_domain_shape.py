@@ -43,7 +43,6 @@ def _first_missing(values: dict[str, Json]) -> set[str]:
 @settings(max_examples=examples(100), deadline=None)
 @pytest.mark.slow
 def test_a_shape_lacks_what_its_values_lack(values: dict[str, Json]) -> None:
-    """Whatever the values are, the same required paths are missing in their shape."""
     given_values = values_of(shape_of(values))
     assert given_values is not None
     assert _first_missing(given_values) == _first_missing(values)
@@ -65,7 +64,6 @@ def test_a_name_that_no_template_can_have_is_left_out() -> None:
 
 
 def test_a_long_shape_is_not_told_apart() -> None:
-    """Above its limit it says nothing."""
     names = {f"name_{number:02}": "x" for number in range(40)}
     assert shape_of(names) == OTHER_SHAPE
     assert values_of(OTHER_SHAPE) is None

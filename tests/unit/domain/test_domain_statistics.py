@@ -42,7 +42,6 @@ def entry(at: int, status: Status, *, updated: int | None = None, shards: int = 
 
 
 def test_a_time_range_excludes_its_end() -> None:
-    """A range has its first moment but not its end, and is empty if it ends where it starts."""
     time_range = TimeRange(5, 7)
     assert [moment in time_range for moment in range(4, 9)] == [False, True, True, False, False]
     empty = [TimeRange(5, 6).is_empty, TimeRange(5, 5).is_empty, TimeRange(5, 4).is_empty]
@@ -65,7 +64,6 @@ def test_a_time_range_excludes_its_end() -> None:
 def test_a_bucket_begins_and_ends_on_its_boundary(
     granularity: Granularity, start: str, end: str
 ) -> None:
-    """Every moment of a bucket has its start and its end, to the millisecond."""
     first, after = ms(start), ms(end)
     for moment in (first, first + 1, (first + after) // 2, after - 1):
         assert (granularity.start(moment), granularity.end(moment)) == (first, after)
@@ -93,7 +91,6 @@ def test_a_bucket_begins_and_ends_on_its_boundary(
     ],
 )
 def test_buckets_are_numbered_from_1970(granularity: Granularity, number: int, start: str) -> None:
-    """The number of a bucket follows from its start, and its start from the number."""
     assert granularity.bucket_number(ms(start)) == number
     assert granularity.bucket_start(number) == ms(start)
 
@@ -195,7 +192,6 @@ def test_the_wait_of_a_message_ends_when_it_was_sent() -> None:
 
 
 def test_entries_are_counted_by_status_and_update() -> None:
-    """A rollup counts by status and by the bucket of the update, and each error once."""
     start = ms("2026-03-14T15:00:00")
     later = ms("2026-03-14T17:30:00")
     bounce = IndexEntry(

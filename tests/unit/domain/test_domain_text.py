@@ -83,7 +83,6 @@ def test_a_filled_subject_is_one_line(subject: str, value: str) -> None:
 
 
 def test_references_are_listed_in_order() -> None:
-    """The paths of a subject are listed in order, with repetitions."""
     assert subject_references("{{ b }} {{a.c}} {{ b }}") == ("b", "a.c", "b")
 
 

@@ -67,7 +67,6 @@ def test_a_change_announces_what_it_adds() -> None:
 
 
 def test_a_change_without_an_event_announces_nothing() -> None:
-    """A lease, or the same event with another time, is not announced."""
     old = message(events=(event(EventKind.DELAYED, 1, ANN), event(EventKind.SENT, 1)))
     new = old.with_events([event(EventKind.DELAYED, 60, ANN), event(EventKind.SENT, 0)])
     assert new.events != old.events
@@ -76,7 +75,6 @@ def test_a_change_without_an_event_announces_nothing() -> None:
 
 
 def test_the_order_of_events_does_not_matter() -> None:
-    """In any order of their arrival, the same events with the same ids are announced once."""
     events: list[Event] = [
         event(EventKind.SENT, 1),
         event(EventKind.DELAYED, 2, ANN),
@@ -97,7 +95,6 @@ def test_the_order_of_events_does_not_matter() -> None:
 
 @pytest.mark.parametrize("erased", [(ANN,), (BOB, ANN), (ANN, BOB, CLEO)])
 def test_an_erasure_announces_no_event_again(erased: tuple[str, ...]) -> None:
-    """The events of an erased person, of several, and of the others are those of before."""
     record = message(to=("Ann@example.com", BOB), cc=(CLEO,)).with_events(
         [
             event(EventKind.SENT, 1),
@@ -158,7 +155,6 @@ def test_ids_are_of_version_5_and_differ() -> None:
 
 
 def test_the_id_is_stable() -> None:
-    """Later releases give the same event the same id."""
     stored = message(message_id=UUID("0195a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"))
     (accepted,) = events_of(stored)
     assert str(accepted.event_id("endpoint")) == "d08cdb9d-d3c3-50c7-9bdc-d142994ef131"

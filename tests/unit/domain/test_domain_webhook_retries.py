@@ -28,7 +28,6 @@ def test_waits_grow_from_seconds_to_a_day() -> None:
 
 @pytest.mark.parametrize(("random", "factor"), [(0, 0.8), (1, 1.2)])
 def test_a_wait_is_up_to_a_fifth_longer_or_shorter(random: float, factor: float) -> None:
-    """What failed together is not tried again together."""
     wait = retry_wait(3, random)
     assert wait is not None
     assert wait / timedelta(minutes=30) == pytest.approx(factor)
@@ -62,7 +61,6 @@ def test_the_circuit_opens_after_five_events_and_a_minute() -> None:
 
 
 def test_one_event_alone_does_not_open_the_circuit() -> None:
-    """Repeated failures of the same events do not count."""
     once = _fail(EndpointHealth(), 0)
     assert _fail(once, 100, 200, 300, 400, 500, is_first=False).open_since is None
 
@@ -77,13 +75,11 @@ def test_a_success_ends_the_row() -> None:
 
 
 def test_more_failures_of_an_open_circuit_change_nothing() -> None:
-    """So they write nothing."""
     opened = _fail(EndpointHealth(), 0, 1, 2, 3, 60)
     assert after_failure(opened, at(70), is_first=True) is opened
 
 
 def test_five_days_of_failures_disable_the_endpoint() -> None:
-    """Five days after the first failure without a success the endpoint is disabled for good."""
     failing = EndpointHealth(failing_since=NOW, failures=5, open_since=at(60))
     day = 24 * 3600
     assert _fail(failing, 5 * day - 1).disabled_at is None

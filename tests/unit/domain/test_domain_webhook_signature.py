@@ -21,7 +21,6 @@ SECOND = timedelta(seconds=1)
 
 
 def test_a_signature_is_that_of_the_specification() -> None:
-    """The example of Standard Webhooks has the signature that the specification states."""
     signature = sign(
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         "msg_p5jXN8AQM9LWM0D4loKWxJek",

@@ -76,7 +76,6 @@ def test_a_plain_https_url_is_accepted(text: str, host: str, port: int, target: 
     ],
 )
 def test_any_other_url_is_refused(text: str, reason: str) -> None:
-    """The reason says what the URL must be."""
     with pytest.raises(WebhookUrlError) as error:
         parse_webhook_url(text)
     assert str(error.value) == f"must {reason}"
@@ -113,6 +112,5 @@ def test_the_local_stack_accepts_its_own_machine() -> None:
     ],
 )
 def test_the_local_stack_accepts_no_other_plain_http(text: str) -> None:
-    """Other hosts and forms are refused in the local stack too."""
     with pytest.raises(WebhookUrlError):
         parse_webhook_url(text, allow_local=True)

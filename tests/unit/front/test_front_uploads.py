@@ -201,8 +201,6 @@ def test_a_key_has_a_quarter_of_the_requests() -> None:
 
 
 def test_a_body_over_the_limit_keeps_no_memory() -> None:
-    """The octets of a body over the limit are not kept, so they do not count."""
-
     async def run() -> tuple[int, str]:
         client = Client(Uploads(64 * MIB), "key", "192.0.2.1")
         task = asyncio.create_task(client.outcome())

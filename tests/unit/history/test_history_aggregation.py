@@ -264,7 +264,6 @@ def test_a_bad_item_of_one_account_stops_no_other(error: type[Exception]) -> Non
 
 
 def test_a_change_that_cannot_be_marked_is_retried() -> None:
-    """If the mark cannot be written either, the batch is retried, however old the change is."""
     world = World()
     world.written_at = world.now
     sent = world.send()

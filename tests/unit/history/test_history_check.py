@@ -179,7 +179,6 @@ def test_a_large_account_is_checked_in_parts() -> None:
 
 
 def marked_hour() -> tuple[World, RebuildMark]:
-    """Return an account whose busy hour is marked, and the mark."""
     world = busy_hour()
     first = next(iter(world.messages.values()))
     hour = Granularity.HOUR.start(milliseconds(first.created_at))

@@ -30,7 +30,6 @@ SENT, DELIVERED, BOUNCED = Status.SENT, Status.DELIVERED, Status.BOUNCED
 
 
 def stored(item: Item) -> dict[str, object]:
-    """Return an item as reading it returns it."""
     return from_item(item)
 
 

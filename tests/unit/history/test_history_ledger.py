@@ -30,7 +30,6 @@ def world() -> LedgerWorld:
 
 
 def items_read(world: LedgerWorld, read: Callable[[], object]) -> int:
-    """Return how many items a read takes."""
     engine = world.watch()
     read()
     return len(engine.read)
@@ -131,7 +130,6 @@ def test_lists_by_update_have_both_ranges(
 
 
 def test_a_list_by_update_reads_only_the_items_of_its_time(world: LedgerWorld) -> None:
-    """A list of one second reads one item of its hour, however many others there are."""
     world.put(
         *(
             entry(n, created=HOUR + 30_000 * n, updated=HOUR + 30_000 * n, status=Status.SENT)

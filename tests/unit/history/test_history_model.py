@@ -163,7 +163,6 @@ def test_lists_and_analytics_equal_a_recount(
 def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(
     shards: int, seed: int
 ) -> None:
-    """Accepted messages are in lists and totals at once: after a batch, before it, without any."""
     rng, world = random.Random(seed), World(shards=shards)
     for _ in range(60):
         match rng.randrange(4):

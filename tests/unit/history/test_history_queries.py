@@ -50,7 +50,6 @@ def world() -> World:
 
 
 def read_for(world: World, request: PageRequest) -> RecordedLog:
-    """Return what was read for a page that is right."""
     log = RecordedLog(world)
     index = DynamoSearchIndex(world.table)
     queries = HistoryQueries(log=log, ledger=world.ledger, index=index, clock=lambda: world.now)

@@ -85,7 +85,6 @@ def test_the_entry_by_creation_is_corrected_last(
 
 
 def test_only_entries_of_the_time_are_compared(world: Audited) -> None:
-    """Entries that were created before the range, or from its end on, are not wrong."""
     end = HOUR + HOUR_LENGTH
     world.put(
         entry(1, created=HOUR - 1, updated=HOUR + 5, status=SENT),
@@ -183,7 +182,6 @@ def wrong_rollup(world: Audited, revision: int) -> Item:
 
 @pytest.mark.parametrize("revision", [None, 1, 8])
 def test_a_repaired_rollup_has_the_next_revision(world: Audited, revision: int | None) -> None:
-    """A repair counts as a change of the rollup: its revision is one higher than the stored one."""
     entries = history()
     world.audit.repair(ACCOUNT, entries)
     key = keys.rollup(ACCOUNT, Granularity.HOUR, HOUR)

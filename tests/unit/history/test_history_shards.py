@@ -27,7 +27,6 @@ NEWEST = PageRequest(limit=100)
 
 
 def ledger(world: World) -> dict[str, Item]:
-    """Return the items of the ledger by sort key."""
     partition = world.engine.partition(keys.entries(world.account_id, 0)["pk"]["S"])
     return {sk: item for sk in partition.order if (item := partition.get(sk)) is not None}
 

@@ -249,7 +249,6 @@ def error_of(message: Message) -> str | None:
 
 
 def subsets_of(message: Message) -> set[Subset]:
-    """Return the subsets that a message belongs to."""
     origin = message.origin
     template = origin.template_id or origin.starter_template
     subsets = set[Subset]()
@@ -313,7 +312,6 @@ _NO_MESSAGES = MessageCounts(0, Counter(), Counter())
 
 
 def audit_of(world: World) -> Audit:
-    """Return the audit of a world's ledger."""
     return Audit(
         log=world.log,
         ledger=DynamoLedgerAudit(world.table),

@@ -77,7 +77,6 @@ def test_a_request_without_a_type_has_none() -> None:
 
 @pytest.mark.parametrize("secret", ["", "other", "secret2"])
 def test_a_stranger_is_refused_first(secret: str) -> None:
-    """Without the secret the handler does not run, and the refusal has the envelope."""
     echo = Echo()
     response = answer(url_event(x_pillarbox_edge=secret), echo)
     assert echo.event == {}

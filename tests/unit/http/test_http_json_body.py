@@ -155,7 +155,6 @@ def peak_of_refusal(raw: bytes) -> int:
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.slow
 def test_too_many_values_are_refused(unit: bytes) -> None:
-    """More values than allowed, of any kind, are refused before one is built."""
     raw = list_of(unit, MAX_VALUES // 100)
     # What earlier tests left, threads and garbage, may allocate memory too, but hardly three times.
     assert min(peak_of_refusal(raw) for _ in range(3)) < 32 * 1024 * 1024 // 100

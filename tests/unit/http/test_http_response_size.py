@@ -158,7 +158,6 @@ def test_a_name_is_cut_between_characters() -> None:
 
 @given(st.text(max_size=40), st.integers(0, 60))
 def test_a_cut_text_is_a_start_of_it(whole: str, most: int) -> None:
-    """A text is cut to at most so many bytes, and at most three fewer."""
     shown = cut(whole, most)
     assert whole.startswith(shown)
     size = len(shown.encode())

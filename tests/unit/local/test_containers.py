@@ -23,7 +23,6 @@ BASE: Final = f"http://{HOST_NAME}:{PORT}"
 
 
 async def engine(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with what arrived."""
     request = Request(scope, receive)
     content = (await request.body()).decode()
     text = f"engine {request.url} {request.headers['host']} {content}"

@@ -43,7 +43,6 @@ def ask(dist: Path, path: str, widget_origins: str = "", inbox: str = "") -> htt
 
 
 def policy_of(headers: httpx.Headers) -> dict[str, str]:
-    """Return the sources of each directive."""
     parts = headers["content-security-policy"].split(";")
     return dict(part.strip().split(" ", 1) for part in parts)
 

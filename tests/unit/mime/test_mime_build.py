@@ -147,7 +147,6 @@ JVBERi0xLjc=
     ],
 )
 def test_structure(attachments: tuple[Attachment, ...], structure: list[object]) -> None:
-    """A message has only the levels that its parts need."""
     parsed = read(build(replace(MAIL, attachments=attachments)))
 
     assert tree(parsed) == structure

@@ -51,7 +51,6 @@ def check_lines(field: bytes) -> None:
 
 @given(VALUES)
 def test_subject_round_trips(subject: str) -> None:
-    """Both parsers return any subject unchanged."""
     field = headers.field("Subject", headers.unstructured(subject))
 
     assert read(field)["Subject"] == subject

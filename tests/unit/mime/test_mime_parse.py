@@ -130,7 +130,6 @@ def test_empty_parts_and_a_missing_end() -> None:
     ],
 )
 def test_ambiguous_structures_are_refused(octets: bytes) -> None:
-    """A structure that two mail programs could read differently is refused."""
     assert faults(parse, octets)[0][1] == "bad_mime"
 
 
@@ -168,7 +167,6 @@ def test_a_fault_names_its_line_or_part(octets: bytes, field: str, text: str) ->
     ],
 )
 def test_encodings_as_programs_write_them(written: str, encoding: bytes) -> None:
-    """An encoding may have a comment, a semicolon or a hyphen, but not on a multipart."""
     field = f"Content-Transfer-Encoding: {written}\n"
     (part,) = parse(crlf(f"{field}\n")).parts
     assert part.encoding == encoding
@@ -293,7 +291,6 @@ def test_parts_agree_with_the_standard_library(tree: tuple[str, object]) -> None
     ],
 )
 def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
-    """One address with or without a name is read as a mailbox."""
     for mailbox in (read_mailbox(value), read_commented_mailbox(value)):
         assert mailbox is not None
         assert (mailbox.name, mailbox.address) == (name, address)
@@ -340,7 +337,6 @@ def test_other_values_are_not_a_mailbox(value: bytes) -> None:
 
 
 def test_addresses() -> None:
-    """The addresses of a list are read in lower case."""
     assert addresses_in(b'"Ann, B" <Ann@B.example>, c@d.example (x)') == {
         "ann@b.example",
         "c@d.example",

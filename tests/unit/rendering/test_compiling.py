@@ -80,7 +80,6 @@ def test_html_is_not_changed_in_other_ways(body: str, line: int, reason: str) ->
 
 
 def test_css_with_conditions_is_not_inlined() -> None:
-    """A condition in CSS would be copied into attributes, so such CSS stays where it is."""
     source = "<style>{% if a %}p { color: red }{% endif %}</style><p>x</p>"
     html, (problem,) = compile_source(SourceKind.HTML, source)
     assert html == source

@@ -131,7 +131,6 @@ def test_a_bomb_of_filters_runs_out_of_fuel() -> None:
 
 
 def test_a_template_of_an_older_release_runs_out_of_fuel() -> None:
-    """A template that could not be saved any more renders as long as its fuel suffices."""
     html = "{% for i in x %}" + "{{ i.a.a.a.a | default('') }}" * 400 + "{% endfor %}"
     assert refusal(lambda: check_template("s", html))[1] == "too_complex"
     assert render_saved(html, {"x": [1, 2]}) == ""

@@ -207,7 +207,6 @@ def test_links_of_contacts() -> None:
 
 
 def receipt(**given: Json) -> list[tuple[str, str]]:
-    """Return the amount of a receipt, and its rows."""
     body = shown(
         sample(
             "payment_receipt",
@@ -265,7 +264,6 @@ def test_a_welcome_has_steps_of_its_own_or_of_the_account() -> None:
 
 
 def test_an_ending_trial_says_what_ends() -> None:
-    """A reminder lists what ends with the trial, if the request says so."""
     rows = shown(sample("trial_ending", lines=LINES)).css(".rows tr")
     assert [row.text() for row in rows] == ["Plan1 EUR", "Seats"]
     bare = shown(sample("trial_ending"))

@@ -102,7 +102,6 @@ def test_not_allowed(html: str) -> None:
 
 @for_each("html", BROKEN)
 def test_syntax(html: str) -> None:
-    """A template with a syntax error is refused as such."""
     assert refusal(html) == ("html", "template_syntax")
 
 
@@ -117,7 +116,6 @@ def test_too_large(html: str) -> None:
     ["{{ x", "{{ x | upper }}", "{% if x %}a{% endif %}", "{{ x.__y }} {{ 1 }}", "{# a #}"],
 )
 def test_subjects(subject: str) -> None:
-    """A subject with anything but plain references is refused."""
     assert refusal("<p>x</p>", subject) == ("subject", "not_allowed")
 
 
@@ -225,7 +223,6 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.dictionaries(st.sampled_from("abc"), JSON))
 def test_any_template(html: str, values: dict[str, Json]) -> None:
-    """Any template with any values is rendered or raises ValidationFailed."""
     try:
         variables = check_template("s", html)
         missing = missing_values(variables.required, values)

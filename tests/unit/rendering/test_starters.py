@@ -34,7 +34,6 @@ def test_table_of_the_contract() -> None:
 
 
 def test_required_variables() -> None:
-    """Exactly the variables without which the email is useless are required."""
     required = {v.name for s in all_starters() for v in s.variables if v.required}
     assert required == {
         *("otp_code", "login_url", "verify_url", "reset_url", "accept_url", "upgrade_url"),
@@ -84,7 +83,6 @@ def test_hostile_slugs(slug: str) -> None:
 
 @given(st.text())
 def test_any_slug(slug: str) -> None:
-    """Only the ten slugs find a starter."""
     assert (find_starter(slug) is not None) is (slug in SLUGS)
 
 

@@ -206,7 +206,6 @@ def test_no_tag_is_in_the_text(html: str) -> None:
 
 @given(st.text(st.characters() | st.sampled_from("<>/!-='\"&; apre"), max_size=60))
 def test_any_input(html: str) -> None:
-    """Any string is converted without an exception."""
     text_from_html(html)
 
 

@@ -69,7 +69,6 @@ def test_all_errors_at_once() -> None:
 
 
 def test_fallbacks() -> None:
-    """A fallback replaces each optional variable that is missing."""
     assert values("otp", {"otp_code": 123456}) == {
         "otp_code": 123456,
         "expiry_minutes": 10,
@@ -126,7 +125,6 @@ def test_lines() -> None:
 
 
 def test_a_missing_value_is_told_with_what_the_starter_takes() -> None:
-    """The message names what the starter needs, and what it may have."""
     with pytest.raises(ValidationFailed) as failed:
         values("trial_ending", {"days_left": 3})
     assert failed.value.errors[0].message == (
@@ -161,7 +159,6 @@ def test_kinds_of_text(value: Json) -> None:
 
 @pytest.mark.parametrize("value", ["K7-QX", 482913, 9.5, 0])
 def test_text_and_numbers(value: Json) -> None:
-    """A text or a number is used unchanged."""
     assert values("otp", {"otp_code": value})["otp_code"] == value
 
 
@@ -183,7 +180,6 @@ def test_refused_urls(url: str) -> None:
     "url", ["https://x.example", "HTTP://x.example:8080/a?b=c&d=%20#e", "https://bücher.example/ü"]
 )
 def test_accepted_urls(url: str) -> None:
-    """A web URL is used unchanged."""
     assert values("email_verify", {"verify_url": url}) == {"verify_url": url}
 
 
@@ -200,7 +196,6 @@ def test_url_that_is_not_a_string() -> None:
     ],
 )
 def test_contacts(contact: str, link: str) -> None:
-    """A contact is an address or a URL, and has a link that opens it."""
     assert values("password_changed", {"support_email": contact})["support_email"] == contact
     assert contact_url(contact) == link
 
@@ -225,7 +220,6 @@ def test_preview_fills_from_samples(slug: str) -> None:
 
 
 def test_preview_checks_kinds() -> None:
-    """A preview checks the kinds of values as a send does."""
     with pytest.raises(ValidationFailed, match="verify_url"):
         values_or_samples(get_starter("email_verify"), {"verify_url": "javascript:alert(1)"})
 
@@ -257,7 +251,6 @@ def test_any_url(url: str) -> None:
     ],
 )
 def test_durations(minutes: Json, text: str) -> None:
-    """Minutes are worded as people say them."""
     assert duration(minutes) == text
 
 
@@ -266,12 +259,10 @@ def test_durations(minutes: Json, text: str) -> None:
     [(0, "today"), ("1", "tomorrow"), (3, "in 3 days"), ("a few", "in a few days")],
 )
 def test_days_ahead(days: Json, text: str) -> None:
-    """A number of days is worded as people say it."""
     assert days_ahead(days) == text
 
 
 def test_times_are_utc() -> None:
-    """A time of any time zone is written in UTC."""
     assert (
         format_time(NOW.astimezone(timezone(timedelta(hours=9)))) == "20 November 2026, 14:05 UTC"
     )

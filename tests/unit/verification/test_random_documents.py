@@ -20,7 +20,6 @@ def test_a_text_has_what_a_tree_shows() -> None:
 
 
 def test_the_judge_finds_differences() -> None:
-    """The judge itself notices each kind of difference."""
     seen = seen_in_tree("<ol start=3><li>w1q <a href='https://x.example/1/end'>w2q</a></ol>")
     wrong = "1. w1q w3q <b c4q> https://x.example/2/end"
     assert {kind for kind, values in differences(wrong, seen).items() if values} == {

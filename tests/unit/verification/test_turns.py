@@ -23,7 +23,6 @@ def test_a_process_runs_to_its_end_with_its_threads() -> None:
 
 
 def test_a_process_that_a_thread_pauses_goes_on_there() -> None:
-    """The other threads wait with it, and all end in the second step."""
     steps: list[str] = []
 
     def pause() -> None:
