@@ -479,7 +479,7 @@ def few_results() -> Iterator[Result]:
     yield behind_one_to_many(1.0, 1)
     yield behind_one_to_many(14.0, 1)
     yield three_at_once(20)
-    yield mixtures(range(262, 271))
+    yield mixtures(range(266, 270))
     yield lone_worker(14.0)
     yield throttled_for(20.0)
     yield four_accounts()

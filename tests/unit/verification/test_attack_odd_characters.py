@@ -9,11 +9,11 @@ pytestmark = pytest.mark.slow
 
 
 def test_what_has_an_odd_character_is_sent_or_refused() -> None:
-    """Of what reads as ASCII in another case, and each 61st try, none is accepted and fails."""
-    for tally in (attack(LETTERS), attack(CHARACTERS, step=61)):
+    """Of each 61st try, and each third of what reads as ASCII in another case, none fails."""
+    for tally in (attack(LETTERS, step=3), attack(CHARACTERS, step=61)):
         print(tally)  # noqa: T201  for pytest -s
         assert not tally.failed, tally.findings
-        assert tally["tried"] > 1_500
+        assert tally["tried"] > 1_400
         assert tally["accepted"] > 600
 
 
