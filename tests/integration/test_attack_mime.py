@@ -7,11 +7,11 @@ from verification.attacks.sendable import faults_in
 
 
 def test_hostile_messages_are_refused() -> None:
-    """Each seventh hostile message is refused; none is accepted that SES would refuse."""
-    tally = attack(mutations=300, step=7)
+    """Each fourteenth hostile message is refused; none is accepted that SES would refuse."""
+    tally = attack(mutations=300, step=14)
     assert not tally.failed, tally.findings
-    assert tally["bad inputs tried"] > 3_000
-    assert tally["changed and accepted"] > 30
+    assert tally["bad inputs tried"] > 1_500
+    assert tally["changed and accepted"] > 15
 
 
 @for_each(

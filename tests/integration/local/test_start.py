@@ -1,7 +1,6 @@
 """A start that fails or is interrupted early prints one line."""
 
 import fcntl
-import json
 import os
 import signal
 import subprocess
@@ -34,26 +33,25 @@ def test_an_invalid_port(tmp_path: Path) -> None:
 
 def test_a_second_start(tmp_path: Path) -> None:
     """It names the running stack, and what makes a link: the printed one works only once."""
-    first = {"base_url": "http://127.0.0.1:1"}
-    link = "To sign in: .venv/bin/pillarbox --local dashboard link owner@shop.example\n"
+    (tmp_path / "stack.json").write_text('{"base_url": "http://127.0.0.1:1"}')
     with (tmp_path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for found, said in (
-            (None, "A local stack is already running in this state directory.\n"),
-            (first, f"A local stack is already running: http://127.0.0.1:1\n{link}"),
-        ):
-            if found:
-                (tmp_path / "stack.json").write_text(json.dumps(found))
-            done = subprocess.run(
-                [sys.executable, "-m", "local"],
-                cwd=ROOT,
-                env=os.environ | {"PILLARBOX_STATE_DIR": str(tmp_path)},
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert (done.returncode, done.stderr) == (1, said)
+        done = subprocess.run(
+            [sys.executable, "-m", "local"],
+            cwd=ROOT,
+            env=os.environ | {"PILLARBOX_STATE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        (
+            "A local stack is already running: http://127.0.0.1:1\n"
+            "To sign in: .venv/bin/pillarbox --local dashboard link owner@shop.example\n"
+        ),
+    )
 
 
 def test_an_interrupt_while_modules_are_imported(tmp_path: Path) -> None:
