@@ -278,12 +278,17 @@ def nested(number: int) -> str:
         pytest.param(f"To: {'a\r\n ' * 10}{'a' * 120_000} <a@x.example>\r\n\r\n", id="name"),
         pytest.param(f"To: {'a@x.example,\r\n ' * 8_000}b@x.example\r\n\r\n", id="addresses"),
         pytest.param(f"Subject: {'=?a?q?' * 20_000}\r\n\r\n", id="words"),
+        pytest.param(
+            f'Content-Type: application/pdf; name="{("." * 900 + "\r\n ") * 66}x"\r\n\r\n%PDF-',
+            id="file name",
+        ),
     ],
 )
 def test_hostile_mail_is_parsed_quickly(world: World, message: str) -> None:
     """Mail whose structure provokes quadratic searches costs little time."""
     started = time.thread_time()
-    submit(world, FROM + message)
+    with contextlib.suppress(ValidationFailed):
+        submit(world, FROM + message)
     # It takes tenths of a second; a quadratic search takes half a minute.
     assert time.thread_time() - started < 5
 

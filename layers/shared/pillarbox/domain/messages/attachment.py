@@ -52,8 +52,9 @@ UNSAFE_NAME: Final = (
     " blank at the end, and no name of a device"
 )
 
-#: What programs may cut off at the end of a name.
-_TAIL: Final = r"[\s.'\"]+\Z"
+#: What programs may cut off at the end of a name. It is looked for at the start of each run only,
+#: since a name in a message may have 60,000 dots.
+_TAIL: Final = r"(?<![\s.'\"])[\s.'\"]++\Z"
 
 
 def is_safe_filename(name: str) -> bool:
