@@ -49,7 +49,8 @@ BUDGETS: Final[Mapping[str, Budget]] = {
     "domain-link": Budget("10 of the account's links in a minute", ("open_domain_link",)),
     "keys": Budget("50 management keys of the account in a day", ("create_key",)),
     "invitations": Budget(
-        "50 of the account in a day, and three to one address", ("invite_member",)
+        "15 of the account in a day, 5 without a verified sender, and three to one address",
+        ("invite_member",),
     ),
     "tokens": Budget("60 of the user in a minute", ("create_access_token",)),
     "codes": Budget(
