@@ -32,7 +32,7 @@ from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services, utc_now
-from tests.contract.client import Api
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
@@ -407,6 +407,30 @@ def test_a_killed_creation_keeps_its_name_for_a_minute(service: Service) -> None
             pass
     with beside(60.002):
         pass
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/operator/accounts", {"name": "{}", "plan": "free"}),
+        ("/templates", {"name": "{}", "category": "billing"}),
+        ("/webhooks", {"url": "https://{}.example/", "types": ["*"]}),
+        ("/keys", {"name": "{}", "preset": "custom", "scopes": ["keys:read"]}),
+    ],
+)
+def test_a_name_is_free_beside_objects_of_other_names(
+    run: Run, path: str, body: dict[str, Any]
+) -> None:
+    def create(name: str) -> ApiResponse:
+        sent = json.dumps(body).replace("{}", name)
+        return Api(run.key).raw("POST", path, sent, {"If-None-Match": "*"})
+
+    first, other = names(2)
+    made = [create(name) for name in (first, other)]
+    assert [one.status for one in made] == [201, 201]
+    again = create(first)
+    assert (again.status, again.code) == (409, "already_exists")
+    assert again.json["error"]["details"]["ids"] == [made[0].json["id"]]
 
 
 def test_doubled_endpoints_are_named_and_removed(run: Run) -> None:

@@ -391,6 +391,17 @@ def test_a_test_is_posted_although_events_wait() -> None:
     assert world.queue.tasks == []
 
 
+def test_a_repeated_task_leaves_an_event_whose_retry_is_planned() -> None:
+    """Also while events wait: the retry may post it at this moment, and record that it did."""
+    world, endpoint, (first,) = waiting_world(EndpointHealth(slow_since=NOW))
+    world.waiting.remove(first)
+    fail(world, first, 1)
+    planned = replace(*world.deliveries_of(endpoint), next_at=LATER)
+    world.deliveries.put(planned)
+    assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["repeated"]
+    assert (world.all_waiting(), world.deliveries_of(endpoint)) == ([], [planned])
+
+
 def test_an_event_that_begins_to_wait_has_no_planned_time() -> None:
     """A drain posts it, so its record forgets the time of the retry that was planned."""
     opened = EndpointHealth(open_since=NOW, probe_at=LATER)

@@ -40,7 +40,6 @@ from tests.fakes.webhooks import FakeWebhookPoster, FakeWebhookQueue
 from tests.fakes.world import Killed
 from tests.refusals import refusal
 
-MAX_REPLAYED = 10_000
 MAX_ENDPOINTS = 10
 
 URL = "https://shop.example/hooks"
@@ -239,18 +238,20 @@ def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebho
     assert of.endpoints.of_account(ACCOUNT) == []
 
 
-def test_tests_and_replays_of_an_account_have_a_limit(
-    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The third of a minute is 429 on any endpoint and queues nothing; another account's is not."""
-    monkeypatch.setattr("pillarbox.application.webhooks.replays.REQUESTS_A_MINUTE", 2)
+def test_tests_and_replays_of_an_account_have_a_limit(of: UseCasesOfWebhooks) -> None:
+    """The 61st of a minute is 429 on any endpoint and queues nothing; another account's is not.
+
+    A request for an endpoint that the account does not have is not counted.
+    """
     first, second = of.create(), of.create()
     of.now = at(15)
     delivery = WebhookDelivery(
         event=webhook_test(ACCOUNT, NOW).for_endpoint(str(first)), state=DeliveryState.DELIVERED
     )
     of.deliveries.put(delivery)
-    of.replays.test(ACCOUNT, first)
+    assert refusal(of.replays.test, ACCOUNT, new_id(NOW)).code == "webhook_not_found"
+    for _ in range(59):
+        of.replays.test(ACCOUNT, first)
     of.replays.replay(ACCOUNT, first, delivery.event.delivery_id)
     calls: list[Callable[[], object]] = [
         lambda: of.replays.test(ACCOUNT, second),
@@ -260,16 +261,16 @@ def test_tests_and_replays_of_an_account_have_a_limit(
         refused = refusal(refused_call)
         assert refused.code == "rate_limit_exceeded"
         assert refused.headers == {
-            "RateLimit-Limit": "2",
+            "RateLimit-Limit": "60",
             "RateLimit-Remaining": "0",
             "RateLimit-Reset": "19",
         }
-    assert len(of.queued) == 2
+    assert len(of.queued) == 60
     neighbour = of.create(account_id=OTHER_ACCOUNT)
     of.replays.test(OTHER_ACCOUNT, neighbour)
     of.now = at(60)
     of.replays.test(ACCOUNT, second)
-    assert len(of.queued) == 4
+    assert len(of.queued) == 62
 
 
 def test_a_large_range_is_replayed_in_parts(
@@ -290,17 +291,13 @@ def test_a_large_range_is_replayed_in_parts(
     assert sorted(map(str, ids)) == sorted(str(each.message_id) for each in of.log.messages)
 
 
-def test_a_replay_reads_no_more_than_it_may(
-    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replay_reads_no_more_than_it_may(of: UseCasesOfWebhooks) -> None:
     """Emails without a requested event count too, so a rare type does not read all emails."""
-    monkeypatch.setattr("pillarbox.application.webhooks.replays.MAX_REPLAYED", 3)
-    of.log.messages = [sent_at(seconds) for seconds in range(100)]
-    request = ReplayRequest(since=NOW, until=at(999), types=frozenset({"email.bounced"}))
+    of.log.messages = [sent_at(seconds) for seconds in range(10_010)]
+    request = ReplayRequest(since=NOW, until=at(99_999), types=frozenset({"email.bounced"}))
     result = of.replays.replay_all(ACCOUNT, of.create(), request)
-    assert (result.queued, of.log.read) == (0, 4)
-    assert result.rest == at(96) + timedelta(milliseconds=1)
-    assert MAX_REPLAYED == 10_000
+    assert (result.queued, of.log.read) == (0, 10_001)
+    assert result.rest == at(9) + timedelta(milliseconds=1)
 
 
 def test_only_a_new_url_needs_a_look_up() -> None:
