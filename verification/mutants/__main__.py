@@ -145,7 +145,12 @@ def _users(module: str, change: Change) -> set[str]:
     functions, constants, seen = set[str](), {change.constant} - {""}, set[str]()
     while constants:
         seen |= constants
-        found = [place for name in constants for place in _named().get(name, ())]
+        found = [
+            place
+            for name in constants
+            for place in _named().get(name, ())
+            if place[0] == module or not name.startswith("_")
+        ]
         functions |= {f"{path}::{function}" for path, function, _ in found if function}
         constants = {constant for _, function, constant in found if not function} - seen - {""}
     if functions:
