@@ -3,7 +3,7 @@
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from threading import Barrier, get_ident
 from typing import Any, Final
@@ -375,8 +375,10 @@ def test_who_has_not_agreed_is_invited_again_within_the_limits(
     service: Service, owner: Owner
 ) -> None:
     """Once at once, then a week later, each time with a new link, role and time; else it is 429."""
-    start, address = wiring.utc_now(), f"again-{owner.account}@shop.example"
+    # On a Thursday, with which the weeks of a count begin.
+    start, address = datetime(2026, 12, 3, tzinfo=UTC), f"again-{owner.account}@shop.example"
     with service.at(start):
+        owner.api = Api(session=service.session(owner.account))
         assert owner.post("/members", {"email": address, "role": "owner"}).status == 201
         first = owner.post("/members", {"email": address, "role": "viewer"}).json
         early = owner.post("/members", {"email": address.upper(), "role": "owner"})
@@ -384,7 +386,10 @@ def test_who_has_not_agreed_is_invited_again_within_the_limits(
         assert owner.items("/members")[1] == first
     service.deliver()
     already = len(service.ses.mails)
-    with service.at(start + timedelta(days=8)):
+    with service.at(start + timedelta(days=6.999)):
+        owner.api = Api(session=service.session(owner.account))
+        assert owner.post("/members", {"email": address, "role": "owner"}).status == 429
+    with service.at(start + timedelta(days=7)):
         owner.api = Api(session=service.session(owner.account))
         again = owner.post("/members", {"email": address, "role": "author"})
         assert service.deliver() == []
