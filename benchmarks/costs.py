@@ -278,13 +278,11 @@ def _second_firewall() -> float:
 
 
 def _profiles() -> list[Bill]:
-    """Return a month without mail of each profile, and of what is close to it."""
+    """Return a month without mail of each profile, and of one with a relay."""
     production = idle(production=True)
     fixed, _ = firewall("basic")
     bills = [
-        (idle(with_webhooks=False), 0.0, 0.0),
         (idle(), 0.0, 0.0),
-        (idle(limits=True), 0.0, 0.0),
         (production, fixed, 0.0),
         (production, fixed + _second_firewall(), sum(relay().values())),
     ]
@@ -342,7 +340,7 @@ def tables() -> dict[str, str]:
                 *emails,
                 ("**without SES**", *(f"**{sum(part.values()):.2f}**" for part in each_column())),
                 ("the same without an `Idempotency-Key`", *_sums(each_column(key=False))),
-                *(_waiting(accounts) for accounts in (1, 4)),
+                _waiting(4),
             ],
         ),
         "plans": _table(
@@ -356,9 +354,7 @@ def tables() -> dict[str, str]:
         "idle": _table(
             (
                 "a month without mail",
-                "`Webhooks=off`",
                 "`--profile small`",
-                "`EmailsPerSecond=40`",
                 "`--profile production`",
                 "the same with `--relay`",
             ),
@@ -407,7 +403,7 @@ def _sums(bills: list[Bill]) -> list[str]:
 
 def _waiting(accounts: int) -> tuple[str, ...]:
     """Return what a million costs while email of some accounts waits for SES's rate."""
-    name = f"the same while email of {accounts} account{'s' * (accounts > 1)} waits for SES's rate"
+    name = f"the same while email of {accounts} accounts waits for SES's rate"
     bills = [million(rate=14, waiting=accounts, url=url) for url in (False, True)]
     return name, *_sums(bills), "", ""
 

@@ -161,7 +161,8 @@ def _description(stack: Any) -> StackDescription:  # noqa: ANN401  an answer of 
         reason=stack.get("StackStatusReason", ""),
         updated=str(stack.get("LastUpdatedTime", "")),
         parameters={
-            item["ParameterKey"]: item["ParameterValue"] for item in stack.get("Parameters", [])
+            item["ParameterKey"]: item.get("ParameterValue", "")
+            for item in stack.get("Parameters", [])
         },
         outputs={item["OutputKey"]: item["OutputValue"] for item in stack.get("Outputs", [])},
         termination_protection=stack.get("EnableTerminationProtection", False),

@@ -151,6 +151,12 @@ def test_the_shares_of_all_stacks_are_read() -> None:
     assert CloudFormationShares().read() == {"pillarbox": 75, "pillarbox-2": 100}
 
 
+def test_another_stack_may_have_a_parameter_without_a_value(stubs: Stubs) -> None:
+    """The model of DescribeStacks does not promise one, and LocalStack leaves it out."""
+    stubs.stack("shop", Parameters=[{"ParameterKey": "Size"}])
+    assert CloudFormationShares().read() == {}
+
+
 def test_a_missing_right_to_see_stacks_is_an_error(stubs: Stubs) -> None:
     """The doctor shows AWS's reason and goes on with the next check."""
     stubs.refuse("cloudformation", "describe_stacks", "AccessDenied", "no")
