@@ -138,17 +138,17 @@ def _local_settings() -> Settings:
     """Read what the local stack wrote down, and point the SDK at that stack."""
     stack = read_local_stack()
     variables: dict[str, str] = stack["environment"]
-    point_sdk(variables)
     # The doctor needs the rest. It skips the checks of the first two.
     variables |= {Settings.stack.variable: "local", Settings.emails_per_second.variable: "40"}
     if smtp := stack.get("smtp"):
         variables[Settings.relay.variable] = f"{smtp['host']}:{smtp['port']}"
-        variables[Settings.relay_certificate.variable] = smtp["certificate"]  # self-signed
+        variables["SSL_CERT_FILE"] = smtp["certificate"]  # self-signed
+    point_sdk(variables)
     return Settings(variables)
 
 
 def point_sdk(variables: Mapping[str, str]) -> None:
-    """Set those of these variables that botocore itself reads, and no others of AWS.
+    """Set those of these variables that libraries read themselves, and no others of AWS.
 
     The user's own lead to AWS or to another stack. docs/decisions/tools.md says why these go
     through the environment.

@@ -11,7 +11,7 @@ def prepare(connection: StackConnection) -> None:
 
     SES refuses to make it before there is a configuration set, which the stack creates.
     """
-    if not connection.wiring.settings.shared_tenant:
+    if not connection.wiring.settings.strangers:
         return
     try:
         connection.wiring.account_isolation.prepare_shared()

@@ -86,7 +86,7 @@ def teardown(
 
 def _remove_tenants(connection: StackConnection, stack: StackDescription) -> None:
     """Take the accounts out of their tenants: SES keeps a configuration set that a tenant has."""
-    if "SharedTenant" not in stack.outputs:  # it was never complete, or is gone
+    if "Strangers" not in stack.outputs:  # it was never complete, or is gone
         return
     connection.connect()
     isolation = connection.wiring.account_isolation

@@ -173,7 +173,7 @@ class OperatorWiring(Wiring):
             api_probe=HttpApiProbe(settings.api_url),
             api_url=settings.api_url,
             stored_address=self.service_address.stored,
-            certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,
+            certificate_probe=SmtpProbe(*relay) if relay else None,
             clock=utc_now,
             isolation=self.account_isolation,
             configuration_set=settings.configuration_set,

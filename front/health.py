@@ -12,7 +12,7 @@ _TIMEOUT: Final = 3.0
 
 def main() -> int:
     """Return 0 if the front answers 200, else 1. The check runs inside the container."""
-    port = Settings(os.environ).front_port
+    port = Settings(os.environ).port
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
     try:
         connection.request("GET", "/health")

@@ -25,10 +25,10 @@ def read(settings: Settings) -> FrontSettings:
     """Read the front's own settings, and check those that its handlers read later."""
     settings.check("front")
     return FrontSettings(
-        host=settings.front_host,
-        port=settings.front_port,
-        workers=settings.front_workers,
-        drain_seconds=settings.front_drain_seconds,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.processes,
+        drain_seconds=settings.drain_seconds,
         memory=MEMORY_MIB * 1024 * 1024,
         edge_secret=settings.edge_secret,
     )

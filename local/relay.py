@@ -44,7 +44,7 @@ async def serving(
     tls_context = make_context(certificate)
     server = Server(server_context, lambda: tls_context)
     with (state / "relay.log").open("w") as log_file:
-        log.set_up("INFO", log_file)
+        log.set_up(log_file)
         await server.start(listener)
         try:
             yield certificate_file

@@ -81,7 +81,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
         if role == "live":
             _add_template(wiring, account_id, now)
             wiring.webhooks.create(account_id, receiver, [ALL_TYPES], by=COMMAND)
-    if wiring.settings.shared_tenant:
+    if wiring.settings.strangers:
         wiring.account_isolation.prepare_shared()
 
 

@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ from local.ses.app import ses_app
 from local.ses.deployed import create_declared_set
 from local.ses.published import published
 from local.ses.store import MailStore
-from pillarbox.settings import ANY_HOST, Settings, read_stack
+from pillarbox.settings import Settings, read_stack
 
 #: Long enough to see that a new domain has no records yet.
 _PUBLISHING_TAKES: Final = dt.timedelta(seconds=12)
@@ -66,7 +67,6 @@ class StackSettings:
     names: tuple[str, ...]
     ses_rate: int
     gateway: str
-    front: bool
     containers: bool
     live_key: str = field(repr=False)
 
@@ -77,12 +77,11 @@ class StackSettings:
             state=(template.ROOT / settings.state_dir).resolve(),
             port=settings.port,
             inbox_port=settings.inbox_port,
-            smtp_port=settings.local_smtp_port,
-            host=settings.local_host,
+            smtp_port=settings.smtp_port,
+            host=settings.host,
             names=settings.local_names,
             ses_rate=settings.local_ses_rate,
             gateway=settings.local_gateway,
-            front=settings.local_front == "on",
             containers=settings.containers,
             live_key=settings.live_key,
         )
@@ -182,7 +181,7 @@ async def _start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
-    front_origin = serving_front if settings.front else None
+    front_origin = serving_front if settings.gateway == "api" else None
     rules = template.inlined(template.load())
     api = ApiReference(_edge(engine, outputs, rules, front_origin, client), keys.texts["live"])
     edge = Dashboard(api, rules, widget_origins=PARAMETERS["WidgetOrigins"], inbox=urls["inbox"])
@@ -340,7 +339,7 @@ def _bind(port: int, host: str) -> socket.socket:
     except OSError as error:
         raise StackInUse(
             f"Port {port} is in use. Set {Settings.port.variable},"
-            f" {Settings.inbox_port.variable} or {Settings.local_smtp_port.variable}"
+            f" {Settings.inbox_port.variable} or {Settings.smtp_port.variable}"
             " to another port (0: any free port)."
         ) from error
     return listener
@@ -348,7 +347,7 @@ def _bind(port: int, host: str) -> socket.socket:
 
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()
-    return f"http://{HOST if host == ANY_HOST else host}:{port}"
+    return f"http://{HOST if IPv4Address(host).is_unspecified else host}:{port}"
 
 
 def _port(url: str) -> int:

@@ -24,7 +24,7 @@ def main() -> int:
     The check runs inside the container, so no load balancer precedes it with a PROXY header.
     """
     settings = Settings(os.environ)
-    address, processes = ("127.0.0.1", settings.smtp_port), settings.smtp_processes
+    address, processes = ("127.0.0.1", settings.smtp_port), settings.processes
     try:
         for _ in range(1 if processes == 1 else _ATTEMPTS * processes):
             with socket.create_connection(address, _TIMEOUT) as client:

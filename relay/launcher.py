@@ -8,21 +8,17 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Mapping
 from typing import Final
 
+#: The argument that tells a server that it is one of several.
+ONE_OF_MANY: Final = "--one-of-many"
 _LOG: Final = logging.getLogger("relay")
 #: Seconds before a process that ended is replaced, in case it cannot even start.
 _RESTART_DELAY: Final = 1.0
 
 
-async def launch(processes: int, environment: Mapping[str, str]) -> None:
-    """Keep several servers running until SIGTERM or SIGINT, then wait until they have finished.
-
-    Args:
-        processes: the number of servers.
-        environment: the servers' environment; it tells each that it is one of many.
-    """
+async def launch(processes: int) -> None:
+    """Keep several servers running until SIGTERM or SIGINT, then wait until they have finished."""
     stop = asyncio.Event()
     running: set[asyncio.subprocess.Process] = set()
 
@@ -39,7 +35,7 @@ async def launch(processes: int, environment: Mapping[str, str]) -> None:
     async def keep_one_running() -> None:
         while not stop.is_set():
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "relay"), env=environment, start_new_session=True
+                *(sys.executable, "-m", "relay", ONE_OF_MANY), start_new_session=True
             )
             running.add(process)
             if stop.is_set():  # the signal came while the process was starting

@@ -49,7 +49,7 @@ class ServerLimits:
     #: Successful commands that led to no message, since the last accepted one.
     idle_commands: int = 100
     #: How long a shutdown waits for messages in progress.
-    drain: float = _DEFAULTS.smtp_drain_seconds
+    drain: float = _DEFAULTS.drain_seconds
 
     @property
     def largest_message(self) -> int:

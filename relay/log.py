@@ -39,11 +39,11 @@ class _JsonLines(logging.Formatter):
         return _ENCODE(line | {name: fields[name] for name in _FIELDS if name in fields})
 
 
-def set_up(level: str, stream: TextIO | None = None) -> None:
+def set_up(stream: TextIO | None = None) -> None:
     """Write the relay's log to a stream; the default is standard output."""
     handler = logging.StreamHandler(stream or sys.stdout)
     handler.setFormatter(_JsonLines())
     logger = logging.getLogger("relay")
     logger.handlers = [handler]
-    logger.setLevel(level)
+    logger.setLevel(logging.INFO)
     logger.propagate = False

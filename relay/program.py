@@ -13,7 +13,7 @@ from pillarbox.settings import SettingError, Settings
 from pillarbox.wiring import read_secret, services
 from relay import certificates, log, settings
 from relay.certificates import CertificateStore, CertificateUnusable
-from relay.launcher import launch
+from relay.launcher import ONE_OF_MANY, launch
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -28,10 +28,9 @@ def main() -> int:
     except (SettingError, CertificateUnusable) as error:
         print(error, file=sys.stderr)  # noqa: T201  the log is not set up yet
         return 2
-    log.set_up(relay_settings.log_level)
-    if relay_settings.processes > 1 and not relay_settings.one_of_many:
-        environment = os.environ | {Settings.smtp_one_of_many.variable: "true"}
-        asyncio.run(launch(relay_settings.processes, environment))
+    log.set_up()
+    if relay_settings.processes > 1 and ONE_OF_MANY not in sys.argv:
+        asyncio.run(launch(relay_settings.processes))
     else:
         uvloop.run(serve(relay_settings, certificate_store))
     return 0

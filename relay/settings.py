@@ -17,8 +17,8 @@ class RelaySettings:
     """How one process of the relay runs.
 
     `name` is the name by which it introduces itself. `certificate` and `key` are PEM files.
-    Without them, `secret` is the name of a secret that has both. `one_of_many` says
-    that this process is one of `processes`; these limits apply to each of them.
+    Without them, `secret` is the name of a secret that has both. The limits apply to each of the
+    processes.
     """
 
     name: str
@@ -28,16 +28,14 @@ class RelaySettings:
     key: str
     secret: str
     processes: int
-    one_of_many: bool
     proxies: Networks
     limits: ServerLimits
-    log_level: str
 
 
 def read(settings: Settings) -> RelaySettings:
     """Read the relay's own settings, and check those of the service behind it."""
     settings.check("relay")
-    secret, processes = settings.smtp_secret, settings.smtp_processes
+    secret, processes = settings.smtp_secret, settings.processes
     memory = settings.smtp_memory_mib
     if memory // processes < _LEAST_MEMORY:
         raise SettingError(
@@ -47,18 +45,16 @@ def read(settings: Settings) -> RelaySettings:
     container_memory.check(memory, processes, container_memory.limit_in_mib())
     return RelaySettings(
         name=settings.smtp_name,
-        host=settings.smtp_host,
+        host=settings.host,
         port=settings.smtp_port,
         certificate="" if secret else settings.smtp_certificate,
         key="" if secret else settings.smtp_key,
         secret=secret,
         processes=processes,
-        one_of_many=settings.smtp_one_of_many,
         proxies=settings.smtp_proxies,
         limits=ServerLimits(
             memory=memory * MIB // processes,
             connections=-(-CONNECTIONS // processes),
-            drain=settings.smtp_drain_seconds,
+            drain=settings.drain_seconds,
         ),
-        log_level=settings.log_level,
     )

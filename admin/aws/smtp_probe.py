@@ -14,17 +14,16 @@ _TIMEOUT: Final = 10.0
 class SmtpProbe:
     """Implements `operations.ports.CertificateProbe` by connecting as an SMTP client does."""
 
-    def __init__(self, host: str, port: int, trusted: str = "") -> None:
-        """Store the relay's address and the PEM file to trust; if empty, the system's are used."""
+    def __init__(self, host: str, port: int) -> None:
+        """Store the relay's address. Its certificate must be one that the system trusts."""
         self._host = host
         self._port = port
-        self._trusted = trusted or None
 
     def certificate_expiry(self) -> datetime:
         """Return the end of the certificate that the relay presents after STARTTLS."""
         try:
             with smtplib.SMTP(self._host, self._port, timeout=_TIMEOUT) as client:
-                client.starttls(context=ssl.create_default_context(cafile=self._trusted))
+                client.starttls(context=ssl.create_default_context())
                 certificate: Any = cast("ssl.SSLSocket", client.sock).getpeercert()
         except (OSError, smtplib.SMTPException) as error:
             message = f"A client cannot use the relay at {self._host}:{self._port}: {error}"

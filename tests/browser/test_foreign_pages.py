@@ -156,7 +156,7 @@ def servers(stack: dict[str, Any]) -> dict[str, int]:
     httpx.post(f"{stack['base_url']}/api/v1/emails", content=iter([b"{}"]), timeout=PATIENCE)
     named["front"] = int(
         psutil.Process(json.loads((state / "front.json").read_text())["pid"]).environ()[
-            "PILLARBOX_FRONT_PORT"
+            "PILLARBOX_PORT"
         ]
     )
     leader = psutil.Process(json.loads((state / "engine.json").read_text())["pid"]).parent()

@@ -38,10 +38,9 @@ def test_its_settings_are_valid() -> None:
     text = instructions("ENV")[-1]
     entries = re.findall(r'(\w+)=(?:"([^"]*)"|(\S+))', text)
     settings = Settings({name: quoted or plain for name, quoted, plain in entries})
-    assert settings.local_host == "0.0.0.0"  # noqa: S104  inside its container
+    assert settings.host == "0.0.0.0"  # noqa: S104  inside its container
     assert "pillarbox" in settings.local_names
-    assert settings.front_workers == 1
-    ports = {str(settings.port), str(settings.inbox_port), str(settings.local_smtp_port)}
+    ports = {str(settings.port), str(settings.inbox_port), str(settings.smtp_port)}
     assert set(instructions("EXPOSE")[0].split()) == ports
 
 

@@ -173,9 +173,9 @@ class Service:
             yield
 
     @contextmanager
-    def breaking(self, mode: str = "act") -> Iterator[None]:
-        """Run the service with another mode of the breaker."""
-        variables = dict(os.environ) | {"PILLARBOX_BREAKER_MODE": mode}
+    def breaking(self, strangers: str = "on") -> Iterator[None]:
+        """Run the service with a breaker that acts, or with one that warns."""
+        variables = dict(os.environ) | {"PILLARBOX_STRANGERS": strangers}
         aggregation = wiring.Wiring(Settings(variables)).aggregation
         with mock.patch.dict(vars(wiring.services()), aggregation=aggregation):
             yield
@@ -488,7 +488,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         mail_code_function="MailCode",
         widget_origins="https://shop.example",
         aws_webhooks_account="999999999999",
-        shared_tenant="on",
+        strangers="on",
         dns_servers=dns_server,
     ) | {
         "AWS_ACCESS_KEY_ID": "testing",

@@ -1,7 +1,7 @@
 """Canaries over SMTP, in commands, logins, envelopes and messages."""
 
+import logging
 import os
-import sys
 from base64 import b64encode
 
 from pillarbox.wiring import services
@@ -17,7 +17,8 @@ _MAX_SIZE = 60_000
 
 def relay_everything(service: Service) -> None:
     """Run a relay for the service, so that it replies and logs."""
-    log.set_up(os.environ["POWERTOOLS_LOG_LEVEL"], sys.stdout)
+    log.set_up()
+    logging.getLogger("relay").setLevel(os.environ["POWERTOOLS_LOG_LEVEL"])
     account = service.account(senders={SENDER: True}, default=SENDER)
     service.suppress(account, f"suppressed.{ADDRESS}")
     key = service.key(account)

@@ -25,7 +25,7 @@ _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {
 _VALUES: Final = {
     Settings.relay.variable: "relay.example:587",
     Settings.widget_origins.variable: "https://shop.example",
-    Settings.shared_tenant.variable: "on",
+    Settings.strangers.variable: "on",
 }
 _DEFAULTS: Final = {row.variable: row.default for row in all_settings() if row.default}
 #: Every function has it, so that each of those that serve requests can ask for it when a key has

@@ -25,7 +25,6 @@ from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.breaker import Breaker
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
-from pillarbox.domain.accounts.reputation import BreakerMode
 from pillarbox.domain.ids import shard_count
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin
 from pillarbox.domain.timing import milliseconds
@@ -101,7 +100,7 @@ class Sent:
 class Reputation:
     """An account whose messages change, and whose stream is applied to the real ledger."""
 
-    def __init__(self, mode: BreakerMode = BreakerMode.ACT, **account: Any) -> None:
+    def __init__(self, *, may_pause: bool = True, **account: Any) -> None:
         self.now = START
         self.sent: dict[UUID, Sent] = {}
         self.raise_alert = mock.Mock()
@@ -112,7 +111,7 @@ class Reputation:
         self.breaker = Breaker(
             ledger=self.ledger,
             pauses=Pauses(self.accounts),
-            mode=mode,
+            may_pause=may_pause,
             raise_alert=self.raise_alert,
             clock=lambda: self.now,
         )

@@ -30,15 +30,14 @@ def write_certificate(folder: Path, certificate: Certificate) -> None:
 def program(
     folder: Path, *, command: tuple[str, ...] = COMMAND, **settings: str
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run `python -m relay` on a free port; the names of settings omit PILLARBOX_SMTP_."""
+    """Run `python -m relay` on a free port; the names of settings omit PILLARBOX_."""
     write_certificate(folder, certificate())
     port = free_port()
     defaults = {
-        "NAME": "relay.example",
-        "HOST": "127.0.0.1",
-        "PORT": str(port),
-        "CERTIFICATE": str(folder / "chain.pem"),
-        "KEY": str(folder / "key.pem"),
+        "SMTP_NAME": "relay.example",
+        "SMTP_PORT": str(port),
+        "SMTP_CERTIFICATE": str(folder / "chain.pem"),
+        "SMTP_KEY": str(folder / "key.pem"),
     }
     environment = builders.environment("relay") | {
         "PATH": os.environ["PATH"],
@@ -50,7 +49,7 @@ def program(
     }
     process = subprocess.Popen(
         command,
-        env=environment | {f"PILLARBOX_SMTP_{k}": v for k, v in (defaults | settings).items()},
+        env=environment | {f"PILLARBOX_{k}": v for k, v in (defaults | settings).items()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

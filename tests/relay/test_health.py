@@ -63,7 +63,7 @@ def check(
     port = Port(answers)
     monkeypatch.setattr(socket, "create_connection", port.connect)
     monkeypatch.setenv("PILLARBOX_SMTP_PORT", "2525")
-    monkeypatch.setenv("PILLARBOX_SMTP_PROCESSES", str(processes))
+    monkeypatch.setenv("PILLARBOX_PROCESSES", str(processes))
     return health.main(), port.opened
 
 

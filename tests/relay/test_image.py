@@ -148,7 +148,7 @@ def test_relay_in_its_image(site: Path, tmp_path: Path) -> None:
         "PILLARBOX_SMTP_PORT": str(port),
         "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/chain.pem",
         "PILLARBOX_SMTP_KEY": "/mnt/tls/key.pem",
-        "PILLARBOX_SMTP_PROCESSES": "2",
+        "PILLARBOX_PROCESSES": "2",
     }
     with started(site, tmp_path, *json.loads(command)[1:], **settings) as process:
         with connect(port) as client:
@@ -170,8 +170,8 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
     write_certificate(tmp_path, certificate())
     port = free_port()
     settings = builders.environment("front") | {
-        "PILLARBOX_FRONT_PORT": str(port),
-        "PILLARBOX_FRONT_WORKERS": "2",
+        "PILLARBOX_PORT": str(port),
+        "PILLARBOX_PROCESSES": "2",
         "PILLARBOX_EDGE_SECRET": "secret",
     }
 
@@ -195,8 +195,8 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
 def test_image_runs_as_nobody() -> None:
     assert instructions(RUNTIME_STAGE, "USER") == ["65534:65534"]
     (port,) = instructions(RELAY_STAGE, "EXPOSE")
-    assert int(port) > 1_023
-    assert f"PILLARBOX_SMTP_PORT={port}" in RUNTIME_STAGE
+    assert port == "5870"
+    assert "PILLARBOX_HOST=0.0.0.0" in RUNTIME_STAGE
     assert instructions(RUNTIME_STAGE, "STOPSIGNAL") == ["SIGTERM"]
 
 

@@ -36,7 +36,7 @@ def stream() -> Iterator[io.StringIO]:
     logger = logging.getLogger("relay")
     before = (logger.handlers, logger.level, logger.propagate)
     text = io.StringIO()
-    log.set_up("INFO", text)
+    log.set_up(text)
     yield text
     logger.handlers, logger.level, logger.propagate = before
     logger.setLevel(before[1])

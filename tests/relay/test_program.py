@@ -32,7 +32,7 @@ def test_program_serves_until_sigterm(tmp_path: Path) -> None:
 
 
 def test_each_process_has_room_for_the_largest_message(tmp_path: Path) -> None:
-    with program(tmp_path, MEMORY_MIB="67", PROCESSES="2") as (process, _):
+    with program(tmp_path, SMTP_MEMORY_MIB="67", PROCESSES="2") as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert "PILLARBOX_SMTP_MEMORY_MIB must be 34 or more for each process" in errors
@@ -41,7 +41,7 @@ def test_each_process_has_room_for_the_largest_message(tmp_path: Path) -> None:
 def test_descriptors_run_out(tmp_path: Path) -> None:
     """If connections use up the descriptors, the program survives and greets again later."""
     command = ("sh", "-c", 'ulimit -n 64; exec "$0" "$@"', *COMMAND)
-    with program(tmp_path, command=command, CONNECTIONS_OF_ADDRESS="1000") as (process, port):
+    with program(tmp_path, command=command) as (process, port):
         with contextlib.ExitStack() as flood:
             for _ in range(100):
                 flood.enter_context(connect(port))
@@ -57,22 +57,22 @@ def test_descriptors_run_out(tmp_path: Path) -> None:
 def test_invalid_settings(tmp_path: Path) -> None:
     """A missing or invalid setting ends the program with status 2, and the message names it."""
     with (
-        program(tmp_path, NAME="") as (no_name, _),
-        program(tmp_path, PORT="smtp") as (bad_port, _),
-        program(tmp_path, PROXIES="10.0.0.300") as (bad_proxies, _),
-        program(tmp_path, MEMORY_MIB="33") as (too_little_memory, _),
+        program(tmp_path, SMTP_NAME="") as (no_name, _),
+        program(tmp_path, SMTP_PORT="smtp") as (bad_port, _),
+        program(tmp_path, SMTP_PROXIES="10.0.0.300") as (bad_proxies, _),
+        program(tmp_path, SMTP_MEMORY_MIB="33") as (too_little_memory, _),
         program(tmp_path, PROCESSES="0") as (no_process, _),
     ):
         for process, name in (
-            (no_name, "NAME"),
-            (bad_port, "PORT"),
-            (bad_proxies, "PROXIES"),
-            (too_little_memory, "MEMORY_MIB"),
+            (no_name, "SMTP_NAME"),
+            (bad_port, "SMTP_PORT"),
+            (bad_proxies, "SMTP_PROXIES"),
+            (too_little_memory, "SMTP_MEMORY_MIB"),
             (no_process, "PROCESSES"),
         ):
             _, errors = process.communicate(timeout=PATIENCE)
             assert process.returncode == 2
-            assert f"PILLARBOX_SMTP_{name}" in errors
+            assert f"PILLARBOX_{name}" in errors
 
 
 def test_a_missing_table(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_an_unusable_certificate(tmp_path: Path) -> None:
     """A certificate that is missing, nonsense or unreadable gives one line and status 2."""
     (tmp_path / "nonsense").write_text("nonsense")
     with (
-        program(tmp_path, CERTIFICATE="/absent.pem") as (missing, _),
-        program(tmp_path, CERTIFICATE=str(tmp_path / "nonsense")) as (nonsense, _),
-        program(tmp_path, KEY=str(tmp_path), PROCESSES="2") as (folder, _),
-        program(tmp_path, SECRET="smtp") as (unreachable, _),
+        program(tmp_path, SMTP_CERTIFICATE="/absent.pem") as (missing, _),
+        program(tmp_path, SMTP_CERTIFICATE=str(tmp_path / "nonsense")) as (nonsense, _),
+        program(tmp_path, SMTP_KEY=str(tmp_path), PROCESSES="2") as (folder, _),
+        program(tmp_path, SMTP_SECRET="smtp") as (unreachable, _),
     ):
         for process, reason in (
             (missing, "No such file or directory (/absent.pem)"),

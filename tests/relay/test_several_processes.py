@@ -92,7 +92,7 @@ def test_health_of_several_processes(
     """The check fails while one process hangs, although the other greets."""
     with program(tmp_path, PROCESSES="2") as (process, port):
         monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(port))
-        monkeypatch.setenv("PILLARBOX_SMTP_PROCESSES", "2")
+        monkeypatch.setenv("PILLARBOX_PROCESSES", "2")
         hanging, _ = connect_to_each(process, port, open_connections)
         assert health.main() == 0
         os.kill(hanging, signal.SIGSTOP)

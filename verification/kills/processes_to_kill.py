@@ -122,8 +122,7 @@ def entrance(stack: dict[str, Any]) -> Iterator[Entrance]:
     port, front_port, secret = free_port(), free_port(), secrets.token_hex(16)
     settings = {
         "PILLARBOX_EDGE_SECRET": secret,
-        "PILLARBOX_FRONT_HOST": "127.0.0.1",
-        "PILLARBOX_FRONT_PORT": str(front_port),
+        "PILLARBOX_PORT": str(front_port),
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
     }
     arguments = {

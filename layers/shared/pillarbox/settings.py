@@ -13,13 +13,9 @@ from typing import Final, Literal, Self, overload
 PREFIX: Final = "PILLARBOX_"
 
 #: Who sets a variable: the template for its functions, the container `relay` or the container
-#: `front`; Lambda itself; the local stack; the operator's command, for itself; the relay, for its
-#: processes; or the user who starts a program.
-type Place = Literal[
-    "functions", "relay", "front", "runtime", "local", "command", "launcher", "user"
-]
-#: A container listens on every address; a load balancer is in front of it.
-ANY_HOST: Final = "0.0.0.0"  # noqa: S104
+#: `front`; Lambda itself; the local stack; the operator's command, for itself; or the user who
+#: starts a program.
+type Place = Literal["functions", "relay", "front", "runtime", "local", "command", "user"]
 #: Who sets what acceptance reads.
 _SENDING: Final[tuple[Place, ...]] = ("functions", "relay", "front", "local")
 #: Who sets what the workers read, and the command that looks after their queues.
@@ -258,12 +254,6 @@ class Settings:
     upgrade_url = Setting(
         str, "the page about paid plans, for `upgrade_required`", _SENDING, output="UpgradeUrl"
     )
-    breaker_mode = Setting(
-        one_of("warn", "act"),
-        "what too many bounces or complaints cause",
-        ("functions",),
-        default="warn",
-    )
     sign_up = Setting(
         one_of("closed", "invited", "approved", "open"),
         "who may create an account in the dashboard",
@@ -299,15 +289,12 @@ class Settings:
         default="direct",
     )
     provisioning_key = Setting(str, "the secret with the management key for stacks", ("functions",))
-    provisioned_secrets = Setting(
-        str, "what the names of secrets of stacks' keys and webhooks begin with", ("functions",)
-    )
-    shared_tenant = Setting(
+    strangers = Setting(
         switch,
-        "whether new accounts of strangers begin in the tenant of SES that they share",
+        "whether strangers may have accounts: the breaker acts, and they begin in a shared tenant",
         _SERVICE,
         default="off",
-        output="SharedTenant",
+        output="Strangers",
     )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
@@ -317,6 +304,21 @@ class Settings:
         "whether webhooks may go to http://127.0.0.1:PORT, where Lambda's runtime listens in AWS",
         ("local",),
         default="false",
+    )
+
+    # The servers: relay, front and the local stack. Port 0 is any free one.
+
+    host = Setting(str, "the address that servers listen on", _USER, default="127.0.0.1")
+    port = Setting(port_number, "the port of the front, or of the local API", _USER, default="8080")
+    smtp_port = Setting(port_number, "the relay's port", _USER, default="5870")
+    processes = Setting(
+        number(least=1), "processes of the relay, or of handlers of the front", _USER, default="1"
+    )
+    drain_seconds = Setting(
+        number(),
+        "how long a shutdown waits for messages or requests in transit",
+        ("relay", "front", "local"),
+        default="90",
     )
 
     # The SMTP relay.
@@ -330,30 +332,14 @@ class Settings:
     )
     smtp_certificate = Setting(str, "without a secret: the PEM file of the chain", _USER)
     smtp_key = Setting(str, "without a secret: the PEM file of the private key", _USER)
-    smtp_host = Setting(str, "the address on which the relay listens", _USER, default=ANY_HOST)
-    smtp_port = Setting(number(), "the relay's port", ("relay",), default="587")
     smtp_proxies = Setting(
         networks, "networks whose connections begin with PROXY protocol v2", ("relay",), default=""
     )
     smtp_paid_plans_only = Setting(
         flag, "whether the relay refuses free plans", ("relay",), default="false"
     )
-    smtp_processes = Setting(number(least=1), "processes on the port", _USER, default="1")
-    smtp_one_of_many = Setting(
-        flag, "whether this process is one of several", ("launcher",), default="false"
-    )
     smtp_memory_mib = Setting(
         number(), "MiB for the messages in transit; each counts twice", ("relay",), default="256"
-    )
-    smtp_drain_seconds = Setting(
-        number(), "how long a shutdown waits for messages in transit", ("relay",), default="90"
-    )
-    log_level = Setting(
-        str,
-        "the relay's log level; elsewhere Powertools reads it",
-        _USER,
-        default="INFO",
-        variable="POWERTOOLS_LOG_LEVEL",
     )
 
     # The front, for large HTTP requests.
@@ -369,19 +355,6 @@ class Settings:
         ("functions",),
         default="",
     )
-    front_host = Setting(
-        str, "the address on which the front listens", ("local",), default=ANY_HOST
-    )
-    front_port = Setting(number(), "the front's port", ("front", "local"), default="8080")
-    front_workers = Setting(
-        number(least=1),
-        "processes; each runs one request at a time",
-        ("front", "local"),
-        default="2",
-    )
-    front_drain_seconds = Setting(
-        number(), "how long a shutdown waits for requests", ("front", "local"), default="60"
-    )
 
     # The operator's command.
 
@@ -393,21 +366,11 @@ class Settings:
         output="ApiUrl",
     )
     relay = Setting(server, "the relay as host:port, if there is one", _QUEUES, default="")
-    relay_certificate = Setting(
-        str,
-        "the PEM file to trust at the relay; if empty, the system's authorities",
-        ("command",),
-        default="",
-    )
 
-    # The local stack. Port 0 is any free one.
+    # The local stack.
 
     state_dir = Setting(str, "its folder, absolute or below the project's", _USER, default=".local")
-    port = Setting(port_number, "the API's port", _USER, default="8080")
     inbox_port = Setting(port_number, "the inbox's port", _USER, default="8025")
-    local_smtp_port = Setting(
-        port_number, "the relay's port", _USER, default="5870", variable="PILLARBOX_SMTP_PORT"
-    )
     local_ses_rate = Setting(
         number(least=1),
         "the recipients a second that the SES stand-in allows",
@@ -417,24 +380,10 @@ class Settings:
     )
     local_gateway = Setting(
         one_of("api", "url"),
-        "what takes single sends: API Gateway, or a URL as with EdgeService=url",
+        "what takes sends: API Gateway beside a front, or a URL as with EdgeService=url",
         _USER,
         default="api",
         variable="PILLARBOX_GATEWAY",
-    )
-    local_front = Setting(
-        one_of("on", "off"),
-        "whether the local stack has a front, as a stack with WithFront",
-        _USER,
-        default="on",
-        variable="PILLARBOX_LOCAL_FRONT",
-    )
-    local_host = Setting(
-        str,
-        "the address that API, inbox and SMTP listen on",
-        _USER,
-        default="127.0.0.1",
-        variable="PILLARBOX_HOST",
     )
     local_names = Setting(
         names,

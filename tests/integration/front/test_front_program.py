@@ -30,9 +30,7 @@ PATIENCE = 60
 SECRET = "edge-secret"
 #: A well-formed key, so that the handler looks it up in the table.
 KEY = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
-SETTINGS = builders.environment(
-    "front", edge_secret=SECRET, front_host="127.0.0.1", front_workers="1"
-) | {
+SETTINGS = builders.environment("front", edge_secret=SECRET) | {
     "PATH": os.environ["PATH"],
     "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
     "AWS_DEFAULT_REGION": "eu-west-1",
@@ -49,7 +47,7 @@ def program(aws: int, **settings: str) -> Iterator[tuple[subprocess.Popen[str], 
     process = subprocess.Popen(
         [sys.executable, "-m", "front"],
         env=SETTINGS
-        | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{aws}", "PILLARBOX_FRONT_PORT": str(port)}
+        | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{aws}", "PILLARBOX_PORT": str(port)}
         | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -122,8 +120,8 @@ def worker_of(process: subprocess.Popen[str]) -> psutil.Process:
     [
         ("PILLARBOX_EDGE_SECRET", ""),
         ("PILLARBOX_TABLE", ""),
-        ("PILLARBOX_FRONT_WORKERS", "0"),
-        ("PILLARBOX_FRONT_DRAIN_SECONDS", "soon"),
+        ("PILLARBOX_PROCESSES", "0"),
+        ("PILLARBOX_DRAIN_SECONDS", "soon"),
     ],
 )
 def test_an_invalid_setting_stops_the_start(name: str, value: str) -> None:
@@ -145,7 +143,7 @@ def test_the_program_enforces_its_limits(
 ) -> None:
     """On real connections: 403 without the secret, 413 for a chunked body, 401 without a key."""
     with program(port_of(aws)) as (process, port):
-        monkeypatch.setenv("PILLARBOX_FRONT_PORT", str(port))
+        monkeypatch.setenv("PILLARBOX_PORT", str(port))
         assert health.main() == 0
 
         code, error = finish(begin(port, **{"X-Pillarbox-Edge": "another"}))
@@ -198,7 +196,7 @@ def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
 
 def test_the_drain_is_limited(aws: socket.socket) -> None:
     """A request that is not finished within the drain time is dropped and its worker ended."""
-    with program(port_of(aws), PILLARBOX_FRONT_DRAIN_SECONDS="0") as (process, port):
+    with program(port_of(aws), PILLARBOX_DRAIN_SECONDS="0") as (process, port):
         pending = begin(port)
         aws_request, _ = aws.accept()
         with aws_request:

@@ -35,7 +35,6 @@ def running(state: Path) -> Iterator[dict[str, Any]]:
             | {
                 "PILLARBOX_STATE_DIR": str(state),
                 "PILLARBOX_GATEWAY": "url",
-                "PILLARBOX_LOCAL_FRONT": "off",
             },
             stdout=subprocess.DEVNULL,
         ) as process,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pillarbox.application.accounts.resuming import Resuming
 from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope
-from pillarbox.domain.accounts.reputation import BreakerMode, verdict_on
+from pillarbox.domain.accounts.reputation import verdict_on
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
 from pillarbox.domain.messages.statistics import RecipientCounts, index_entry
 from pillarbox.domain.wilson import lower_bound
@@ -213,7 +213,7 @@ def test_others_are_untouched() -> None:
 
 def test_a_mode_that_warns_stops_nothing() -> None:
     """With `warn` the owners are told once a day, and nothing is refused."""
-    world = Reputation(BreakerMode.WARN)
+    world = Reputation(may_pause=False)
     world.bounce(60)
     assert set(found(world).values()) == {"warn"}
     told = world.raise_alert.call_count

@@ -71,12 +71,11 @@ class HistoryWiring(Stores):
         """Return what looks at new entries of the ledger."""
         from pillarbox.application.history.breaker import Breaker, VolumeWatch
         from pillarbox.application.pauses import Pauses
-        from pillarbox.domain.accounts.reputation import BreakerMode
 
         breaker = Breaker(
             ledger=self.ledger,
             pauses=Pauses(self.account_store),
-            mode=BreakerMode(self.settings.breaker_mode),
+            may_pause=self.settings.strangers,
             raise_alert=self.alerts.raise_alert,
             clock=utc_now,
         )
@@ -162,7 +161,7 @@ class OperationWiring(HistoryWiring):
             shared=self.shared_tenant,
             stack=self.settings.stack,
             preview_sender=self.settings.preview_sender,
-            begins_shared=self.settings.shared_tenant,
+            begins_shared=self.settings.strangers,
         )
 
     @cached_property
@@ -177,7 +176,7 @@ class OperationWiring(HistoryWiring):
     def provisioned_secrets(self) -> "SecretValues":
         from pillarbox.adapters.provisioning import ProvisionedSecrets
 
-        return ProvisionedSecrets(f"{self.settings.provisioned_secrets}/provisioned/")
+        return ProvisionedSecrets(f"{self.settings.stack}/provisioned/")
 
     @property
     def answer_cloudformation(self) -> "Callable[[str, bytes], None]":

@@ -264,7 +264,7 @@ class Stores:
     @property
     def newcomers_tenant(self) -> "Callable[[], str | None]":
         """Return what reads the tenant of SES in which a stranger's account begins."""
-        return self.shared_tenant.stored if self.settings.shared_tenant else lambda: None
+        return self.shared_tenant.stored if self.settings.strangers else lambda: None
 
     @cached_property
     def mail_domains(self) -> "DnsMailDomains":

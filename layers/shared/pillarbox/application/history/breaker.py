@@ -33,7 +33,6 @@ from pillarbox.domain.accounts.alert import Alert, AlertKind
 from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope, with_pause
 from pillarbox.domain.accounts.reputation import (
     LEAST_RECIPIENTS,
-    BreakerMode,
     may_warn,
     verdict_on,
 )
@@ -252,7 +251,8 @@ class Breaker:
 
     ledger: Ledger
     pauses: Pauses
-    mode: BreakerMode
+    #: Without it too many bounces or complaints warn the owners, and nothing is refused.
+    may_pause: bool
     raise_alert: Callable[[str, Alert], None]
     clock: Clock
 
@@ -316,7 +316,7 @@ class Breaker:
         pause = Pause(
             scope=kind,
             id=about,
-            level=level if self.mode is BreakerMode.ACT else PauseLevel.WARN,
+            level=level if self.may_pause else PauseLevel.WARN,
             cause=cause,
             since=now,
             until=now + PAUSE_TIME,

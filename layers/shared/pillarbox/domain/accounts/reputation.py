@@ -6,7 +6,6 @@ seen: the lower end of the 90 % interval of Wilson (1927).
 """
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.accounts.pause import PauseCause, PauseLevel
@@ -22,14 +21,6 @@ LEAST_COMPLAINTS: Final = 3
 #: The rates from which on each level holds: warn, brake and stop.
 _BOUNCES: Final = (0.03, 0.05, 0.08)
 _COMPLAINTS: Final = (0.0005, 0.001, 0.003)
-
-
-class BreakerMode(StrEnum):
-    """What too many bounces or complaints cause."""
-
-    #: The owners are told, and nothing is refused.
-    WARN = "warn"
-    ACT = "act"
 
 
 def verdict_on(counts: RecipientCounts) -> tuple[PauseLevel, PauseCause] | None:
