@@ -168,8 +168,9 @@ sdks: setup ## send with the SDKs of Resend and Postmark and with frameworks: ne
 
 # Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby
 # ruby-actionmailer golang-go.
-guides: setup ## run the code of docs/guides in PHP, Ruby, Go and Django
-	$(UV) run --with django==6.1.3 pytest -m foreign tests/integration/guides tests/e2e/test_guides.py
+guides: setup ## run the code of docs/guides in PHP, Ruby, Go and Django, and the recipe of Jest
+	$(UV) run --with django==6.1.3 pytest -m foreign tests/integration/guides \
+	  tests/e2e/test_guides.py tests/e2e/test_recipes.py
 
 audit: setup ## look up pinned packages in a database of vulnerabilities, and name old prices
 	$(RUN)python -m benchmarks.prices

@@ -258,18 +258,6 @@ def test_images_are_loaded_on_request(user: User, begin: Callable[..., str]) -> 
     user.foreign.clear()  # the author wanted it
 
 
-def test_a_conflict_with_oneself(user: User, begin: Callable[..., str]) -> None:
-    """Two tabs of one author: the window says that it was the same person."""
-    template_id = begin("<p>Mine</p>")
-    first = _open(user, template_id)
-    second = user.open(f"/app/templates/{template_id}")
-    _write(second, "2")
-    _saved(second)
-    _write(first, "1")
-    title = first.get_by_role("heading", name="You have changed this template elsewhere")
-    expect(title).to_be_visible()
-
-
 def test_two_authors_lose_nothing(
     user: User, browser: Browser, dashboard: dict[str, Any], begin: Callable[..., str]
 ) -> None:

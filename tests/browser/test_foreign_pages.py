@@ -50,9 +50,7 @@ WEBHOOK_REQUESTS: Final = (
     ("PUT", f"/hooks/{RECEIVER}/answer", {"mode": "gone"}),
     ("DELETE", "/webhooks", None),
     ("GET", "/webhooks", None),
-    ("GET", f"/hooks/{RECEIVER}/hint", None),
     ("GET", f"/hooks/{RECEIVER}", None),
-    ("GET", "/static/hooks.js", None),
 )
 CANARY: Final = """
 import os
@@ -221,7 +219,7 @@ def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
     add("PUT", behaviour, {"mode": "reject"})
     add("POST", behaviour, {"mode": "reject"})
     add("DELETE", "/messages")
-    for path in ("/messages", "/hint", "/behaviour", "/static/icon.svg", "/static/inbox.js"):
+    for path in ("/messages", "/static/inbox.js"):
         add("GET", path)
     # A receiver of webhooks.
     for method, path, body in WEBHOOK_REQUESTS:
@@ -233,8 +231,7 @@ def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
     add("POST", "/api/v1/emails", send)
     add("POST", "/api/v1/emails", send, Content_Type="application/json", **key)
     add("GET", "/api/v1/emails", **key)
-    for path in ("/docs/key.json", "/openapi.json", "/docs/scalar/js/scalar.standalone.js"):
-        add("GET", path)
+    add("GET", "/docs/key.json")
     # The front, as the edge asks it, and the two that do not speak HTTP.
     add = adding(listed, "front", "smtp", "dns")
     add("POST", "/api/v1/emails", send, X_Pillarbox_Edge="", **key)
@@ -271,9 +268,8 @@ def add_requests_to_engine(add: Callable[..., None], stack: dict[str, Any], engi
     add("GET", f"/?Action=ListRoles&Version=2010-05-08&{query}")
     add("PUT", "/attack", **signed)
     add("GET", "/pillarbox-deployment/template.json")
-    for path in ("/_ministack/reset", "/moto-api/reset", "/_localstack/state/reset"):
-        add("POST", path, "")
-    for path in ("/_ministack/health", "/_ministack/sqs/messages", "/moto-api/data.json", "/"):
+    add("POST", "/_ministack/reset", "")
+    for path in ("/_ministack/sqs/messages", "/"):
         add("GET", path)
 
 

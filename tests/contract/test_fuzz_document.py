@@ -28,6 +28,7 @@ _LEAVING: Final = ("end_session", "end_sessions", "change_member", "remove_membe
 _OF_OWNERS: Final = [one for one in OF_SESSIONS if one not in {*_OF_OPERATORS, *_LEAVING}]
 #: Each boundary and each kind of wrong value. `make fuzz` also combines them at random.
 _PHASES: Final = "examples,coverage,fuzzing" if SECONDS else "coverage"
+_WITH_LINKS: Final = f"{_PHASES},stateful" if SECONDS else _PHASES
 _HTML: Final = "<p>Hello {{ name }}</p>"
 
 
@@ -50,11 +51,13 @@ def enterprise(service: Service) -> str:
 def test_a_key_gets_what_is_documented(
     service: Service, url: str, enterprise: str, tmp_path: Path
 ) -> None:
-    """9: a key with every scope finds no 5xx and no difference, also along links."""
+    """9: a key with every scope finds no 5xx and no difference; `make fuzz` follows links too."""
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
     ids = {"templateId": service.template(enterprise, "<p>Hello</p>"), "from": SENDER}
     callers = [Caller(f"X-API-Key: {key}", of, ids) for of in (OF_KEYS, OF_AGENTS)]
-    assert_as_documented(url, callers, tmp_path, phases=f"{_PHASES},stateful")
+    assert_as_documented(
+        url, callers, tmp_path, phases=f"{_PHASES},stateful" if SECONDS else _PHASES
+    )
 
 
 def test_sessions_get_what_is_documented(

@@ -126,6 +126,7 @@ def test_without_a_stack(tmp_path: Path, python: Path) -> None:
     assert "plugin.py" not in output
 
 
+@pytest.mark.foreign
 def test_the_recipe_of_jest(stack: dict[str, Any]) -> None:
     """The recipe of Jest passes after `source .local/env`. Its packages stay for the next run."""
     folder = ROOT / ".local" / "jest"

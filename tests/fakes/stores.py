@@ -404,20 +404,12 @@ class FakeDomains:
 
 
 class FakeSendingRate:
-    """Implements `delivery.ports.SendingRate`. Urgent mail may take one token more than there is.
+    """Implements `delivery.ports.SendingRate`. Each email waits for `wait`, if there is one."""
 
-    Args:
-        tokens: how many there are; by default enough for every email.
-
-    Attributes:
-        wait: what each email has to wait for, if there are no tokens at all.
-    """
-
-    def __init__(self, tokens: int = 10**6) -> None:
+    def __init__(self) -> None:
         self.wait: timedelta | None = None
         self.taken: list[tuple[int, bool]] = []
         self.slowed_down = self.given_back = 0
-        self._tokens = tokens
 
     def acquire(
         self,
@@ -431,14 +423,10 @@ class FakeSendingRate:
         del account_id, comes_back, since
         if self.wait is not None:
             return self.wait
-        if self._tokens <= (-1 if urgent else 0):
-            return timedelta(seconds=1)
-        self._tokens -= recipients
         self.taken.append((recipients, urgent))
         return None
 
     def give_back(self, recipients: int) -> None:
-        self._tokens += recipients
         self.given_back += recipients
 
     def slow_down(self) -> None:

@@ -85,22 +85,6 @@ def test_a_live_claim_refuses_others(
         assert (error.status, error.code, error.headers) == (409, code, headers)
 
 
-def test_a_released_key_is_fresh(ports: Ports) -> None:
-    """After a failure the next request starts anew, also with another body."""
-    first = acquire(ports)
-    ports.claims.release(first)
-    assert acquire(ports, 1, OTHER_HASH).generation != first.generation
-
-
-@pytest.mark.parametrize("body_hash", [HASH, OTHER_HASH, LOWER_HASH])
-def test_a_dead_owner_is_taken_over(ports: Ports, body_hash: str) -> None:
-    """After the lease any request takes over, with a generation of its own."""
-    first = acquire(ports)
-    second = acquire(ports, 65, body_hash)
-    assert second.generation != first.generation
-    assert error_of(ports, 66, body_hash).code == "idempotency_in_flight"
-
-
 def test_an_owner_that_may_run_is_not_taken_over(ports: Ports) -> None:
     """An owner runs for 30 s at most, and the clock of the next request may be ahead of its own."""
     acquire(ports)
@@ -286,17 +270,6 @@ def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:
     assert isinstance(final, LeaseRefusal)
     assert final.message is not None
     assert final.message.status == "delivered"
-
-
-def test_a_message_with_a_provider_id_is_not_leased(ports: Ports) -> None:
-    """A reported delay shows that the provider took the mail, so it is not handed over again."""
-    message = builders.message()
-    ports.messages.commit(message)
-    assert ports.messages.save(message.with_events([event(EventKind.DELAYED, 1, ANN)], "ses-1"))
-    refusal = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
-    assert isinstance(refusal, LeaseRefusal)
-    assert refusal.message is not None
-    assert refusal.message.provider_message_id == "ses-1"
 
 
 def test_a_change_needs_the_revision_that_was_read(ports: Ports) -> None:

@@ -86,11 +86,3 @@ def test_a_stale_owner_finishes_nothing(ports: Ports) -> None:
     ports.claims.finish(owner, RESPONSES[0])
     ports.claims.finish(stale, RESPONSES[1])
     assert response(ports, at(67)) == replace(RESPONSES[0], replayed=True)
-
-
-def test_a_released_claim_stays_released(ports: Ports) -> None:
-    """A finish after the release changes nothing: the key stays free."""
-    claim = acquire(ports)
-    ports.claims.release(claim)
-    ports.claims.finish(claim, RESPONSES[0])
-    assert acquire(ports, at(1)).generation != claim.generation

@@ -53,13 +53,6 @@ def test_each_window_has_its_limit(ports: Ports) -> None:
     assert reserve(ports, seconds=31 * day) is None
 
 
-def test_several_sends_are_counted_together_or_not_at_all(ports: Ports) -> None:
-    assert reserve(ports) is None
-    assert reserve(ports, 3) == "rate_limit_exceeded 2"
-    assert reserve(ports, 2) is None
-    assert reserve(ports) == "rate_limit_exceeded 0"
-
-
 def test_recipients_fill_a_window_of_their_own(ports: Ports) -> None:
     """Emails to many recipients use up the day's recipients before its messages."""
     limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=120)
@@ -71,15 +64,6 @@ def test_recipients_fill_a_window_of_their_own(ports: Ports) -> None:
     assert reserve(ports, 2, limits=limits, recipients=10) is None
     assert reserve(ports, limits=limits) == "daily_limit_exceeded 0"
     assert reserve(ports, limits=limits, recipients=50, seconds=24 * 3600) is None
-
-
-def test_a_refund_gives_recipients_back(ports: Ports) -> None:
-    """A refund of an email to 50 recipients makes room for all of them."""
-    limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=60)
-    assert reserve(ports, limits=limits, recipients=50) is None
-    assert reserve(ports, limits=limits, recipients=50) == "daily_limit_exceeded 10"
-    ports.quotas.refund(ACCOUNT, messages(1, 50), at(0))
-    assert reserve(ports, limits=limits, recipients=50) is None
 
 
 def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:

@@ -16,11 +16,10 @@ from pillarbox.domain.accounts.pause import Pause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.reputation import verdict_on
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute, Status
 from pillarbox.domain.messages.statistics import RecipientCounts, index_entry
-from pillarbox.domain.wilson import lower_bound
 from tests.examples import examples
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
-from tests.fakes.reputation import Reputation, check_history, lower_root
+from tests.fakes.reputation import Reputation, check_history
 from tests.fakes.world import World
 from tests.refusals import refusal
 
@@ -101,18 +100,6 @@ def test_no_verdict_on_few_recipients() -> None:
         assert verdict_on(RecipientCounts(sent, 0, LEAST_COMPLAINTS - 1)) is None
     assert verdict_on(RecipientCounts(20, 20, 0)) is not None
     assert verdict_on(RecipientCounts(100, 0, 3)) is not None
-
-
-def test_the_bound_is_the_lower_root() -> None:
-    """The bound solves Wilson's equation, and never falls when one more bounces."""
-    for recipients in (1, 19, 20, 500, 100_000):
-        bounds = [
-            lower_bound(k, recipients) for k in range(0, recipients + 1, recipients // 19 or 1)
-        ]
-        assert bounds == sorted(bounds)
-        roots = [lower_root(k, recipients) for k in range(0, recipients + 1, recipients // 19 or 1)]
-        assert bounds == pytest.approx(roots, rel=1e-4)
-    assert lower_bound(0, 0) == 0
 
 
 @pytest.mark.parametrize("fate", ["away", "listed", "simulated", "delivered", "refused"])

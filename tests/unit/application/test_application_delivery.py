@@ -463,15 +463,6 @@ def test_jitter_covers_the_upper_half(
     assert backoff(1, timedelta(days=1)) == wait * SECOND
 
 
-def test_a_rejected_mail_fails(world: World, job: Job) -> None:
-    fail_sending(world, SendRejected("message_rejected", "Email address is not verified."))
-    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
-    assert (failure(world).code, failure(world).reason) == (
-        "message_rejected",
-        "Email address is not verified.",
-    )
-
-
 @pytest.mark.parametrize("deadline", [600, 599])
 def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> None:
     job = world.accept(builders.message(), deadline=at(deadline))

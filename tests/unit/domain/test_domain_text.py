@@ -1,7 +1,5 @@
 """Text in header fields: which text is refused, and how a subject is filled."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,15 +107,6 @@ def test_the_sender_depends_on_the_plan(
         return
     refused = refusal(account.sender, requested)
     assert (refused.code, refused.details) == ("no_verified_sender", {"from": requested})
-
-
-@pytest.mark.parametrize(
-    "changes", [{"default_sender": None}, {"senders": {}}, {"senders": {SENDER: False}}]
-)
-def test_without_a_verified_default_nothing_is_sent(changes: dict[str, Any]) -> None:
-    """An account without a verified default sender gets 403 no_verified_sender."""
-    refused = refusal(builders.account(**changes).sender, None)
-    assert (refused.status, refused.code) == (403, "no_verified_sender")
 
 
 def test_an_envelope_has_what_the_contract_names() -> None:
