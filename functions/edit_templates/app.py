@@ -268,5 +268,12 @@ def _count_draft(principal: Manager) -> None:
     services().render_budget.take_draft(principal.account.account_id)
 
 
-load(lambda it: (it.session_authentication, it.template_editing, it.render_source))
+load(
+    lambda it: (
+        it.session_authentication,
+        it.template_editing,
+        it.render_source,
+        it.render_budget,
+    )
+)
 lambda_handler = entrypoint(app)

@@ -27,5 +27,5 @@ def list_messages(caller: KnownCaller, query: MessagesQuery) -> Reply:
     )
 
 
-load(lambda it: (it.caller_authentication, it.history_queries))
+load(lambda it: (it.caller_authentication, it.history_queries), connections=3)
 lambda_handler = entrypoint(app)

@@ -158,5 +158,5 @@ def _detail(account: Account) -> dict[str, Any]:
     return operated_account(account, services().account_usage.of(account), log)
 
 
-load(lambda it: (it.operator_authentication, it.account_list))
+load(lambda it: (it.operator_authentication, it.account_list), connections=3)
 lambda_handler = entrypoint(app)

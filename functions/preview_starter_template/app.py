@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pillarbox.application.render import template_of_codes
 from pillarbox.application.templates.previews import render_with_samples
 from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.bodies import read_render_values
@@ -31,5 +32,6 @@ def preview_starter_template(caller: KnownCaller, slug: str) -> dict[str, Any]:
     return RenderedStarterItem.of(render_with_samples(slug, values, caller.account, utc_now()))
 
 
-load(lambda it: it.caller_authentication)
+# The first template also makes what all of them need.
+load(lambda it: (it.caller_authentication, template_of_codes()))
 lambda_handler = entrypoint(app)

@@ -71,5 +71,5 @@ def create_attachment() -> Reply:
     return reply(UploadDetail.of(upload), 201)
 
 
-load(lambda it: it.batch_send)
+load(lambda it: it.batch_send, connections=2)
 lambda_handler = entrypoint(app)

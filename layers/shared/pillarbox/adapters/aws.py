@@ -71,12 +71,13 @@ def use_direct_client(*, on: bool) -> None:
         _DIRECT.update({"dynamodb": {}, "lambda": {}, "sqs": {}})
 
 
-def connect() -> None:
+def connect(connections: int = 1) -> None:
     """Connect to the services that the first request may call without the SDK."""
     for service in _DIRECT.keys() & _OF_ADAPTERS:
         make_client(service)
         for client in _DIRECT[service].values():
-            client.connect()
+            for _ in range(connections):
+                client.connect()
 
 
 def make_client(

@@ -19,7 +19,14 @@ from uuid import UUID
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import CallLimits, client_of, code_of, in_parallel, service_errors
+from pillarbox.adapters.aws import (
+    CallLimits,
+    client_of,
+    code_of,
+    in_parallel,
+    make_client,
+    service_errors,
+)
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
@@ -44,21 +51,22 @@ class S3Spool:
     Those of uploaded files have the id of the upload in the middle, and end with `/upload`.
     """
 
-    _s3: "S3Client" = client_of("s3")
-
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
+        # Each pass of the sweep needs it.
+        self._s3: S3Client = make_client("s3")
 
     def account_ids(self) -> Iterator[str]:
         """List the first parts of the keys; one request returns up to 1,000 of them."""
+        request: Any = {"Bucket": self._bucket, "Delimiter": "/"}
         with service_errors(_SPOOL):
-            pages = self._s3.get_paginator("list_objects_v2").paginate(
-                Bucket=self._bucket, Delimiter="/"
-            )
-            for page in pages:
+            while request:
+                page = self._s3.list_objects_v2(**request)
                 for part in page.get("CommonPrefixes", ()):
                     if part["Prefix"] != KEPT:
                         yield part["Prefix"].removesuffix("/")
+                token = page.get("NextContinuationToken")
+                request = token and request | {"ContinuationToken": token}
 
     def put_before(
         self, account_id: str, moment: datetime, cursor: str | None

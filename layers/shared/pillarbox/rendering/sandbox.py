@@ -94,10 +94,16 @@ class MailEnvironment(ImmutableSandboxedEnvironment):
 
     A path reads members of objects by key, and never attributes of Python objects.
     So `{{ x.items }}` is the member "items" or undefined. There are no globals and no
-    tests, and only the filters that the caller adds.
+    tests, and only the filters of the caller.
     """
 
-    def __init__(self, *, block_start: str = "{%", block_end: str = "%}") -> None:
+    def __init__(
+        self,
+        filters: Mapping[str, Callable[..., object]],
+        *,
+        block_start: str = "{%",
+        block_end: str = "%}",
+    ) -> None:
         super().__init__(
             block_start_string=block_start,
             block_end_string=block_end,
@@ -109,8 +115,10 @@ class MailEnvironment(ImmutableSandboxedEnvironment):
             optimized=False,
         )
         self.globals.clear()
-        self.filters.clear()
+        self.filters = {**filters}
         self.tests.clear()
+        # The first template would compile its patterns, in the first request of a function.
+        _ = self.lexer
 
     @override
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -222,8 +230,8 @@ def compile_saved(html: str) -> SavedProgram:
         size -= _size(loop.body)
         cost = nodes.Const(_row_fuel(loop))
         loop.iter = nodes.Filter(loop.iter, _ROWS, [cost], [], None, None, lineno=loop.lineno)
-    tokens = sum(1 for _ in _environment().lex(html))
-    return SavedProgram(_environment().from_string(tree), size * NODE, tokens)
+    tokens = sum(1 for _ in _SAVED.lex(html))
+    return SavedProgram(_SAVED.from_string(tree), size * NODE, tokens)
 
 
 class _Checker:
@@ -361,7 +369,7 @@ def _parse(html: str) -> nodes.Template:
         message = f"A template can have at most {MAX_LENGTH} characters and {MAX_TAGS} tags."
         raise ValidationFailed(FieldError("html", message, "too_large"))
     try:
-        return _environment().parse(html)
+        return _SAVED.parse(html)
     except TemplateSyntaxError as error:
         message = error.message or "The syntax is wrong."
         raise TemplateFault(error.lineno, message, "template_syntax") from error
@@ -374,7 +382,7 @@ def _parse(html: str) -> nodes.Template:
 
 def _check_tokens(html: str) -> None:
     try:
-        for count, (line, _, _) in enumerate(_environment().lex(html)):
+        for count, (line, _, _) in enumerate(_SAVED.lex(html)):
             if count == MAX_TOKENS:
                 message = f"the tags up to here have more than {MAX_TOKENS} tokens."
                 raise TemplateFault(line, message, "too_large")
@@ -451,22 +459,6 @@ def _refuse(node: nodes.Node, message: str) -> NoReturn:
     # Jinja2 gives some statements no line, but their contents have one.
     inner = (one.lineno for one in node.find_all(nodes.Node) if one.lineno)
     raise TemplateFault(node.lineno or next(inner, 1), message, "not_allowed")
-
-
-@cache
-def _environment() -> MailEnvironment:
-    environment = MailEnvironment()
-    environment.filters.update(
-        {
-            "capitalize": _text_filter(str.capitalize),
-            "default": _value_or_default,
-            "lower": _text_filter(str.lower),
-            "trim": _text_filter(str.strip),
-            "upper": _text_filter(str.upper),
-            _ROWS: _check_rows,
-        }
-    )
-    return environment
 
 
 def _text_filter(change: Callable[[str], str]) -> Callable[[Context, Json | Undefined], str]:
@@ -592,22 +584,32 @@ def render_saved(
 def compile_starter(slug: str) -> Template:
     """Return a starter template as a program; a process compiles each once."""
     source = (STARTERS / slug / "mail.html").read_text(encoding="utf-8")
-    return _starter_environment().from_string(source)
-
-
-@cache
-def _starter_environment() -> MailEnvironment:
-    environment = MailEnvironment(block_start="<!--%", block_end="%-->")
-    environment.filters.update(
-        contact_url=contact_url,
-        currency_code=currency_code,
-        days_ahead=days_ahead,
-        duration=duration,
-        grouped=grouped,
-    )
-    return environment
+    return _STARTER.from_string(source)
 
 
 @lru_cache(_MAX_COMPILED)
 def _compile_saved(html: str) -> SavedProgram:
     return compile_saved(html)
+
+
+_SAVED: Final = MailEnvironment(
+    {
+        "capitalize": _text_filter(str.capitalize),
+        "default": _value_or_default,
+        "lower": _text_filter(str.lower),
+        "trim": _text_filter(str.strip),
+        "upper": _text_filter(str.upper),
+        _ROWS: _check_rows,
+    }
+)
+_STARTER: Final = MailEnvironment(
+    {
+        "contact_url": contact_url,
+        "currency_code": currency_code,
+        "days_ahead": days_ahead,
+        "duration": duration,
+        "grouped": grouped,
+    },
+    block_start="<!--%",
+    block_end="%-->",
+)

@@ -30,15 +30,19 @@ def services() -> "Wiring":
     return wiring
 
 
-def load(make: "Callable[[Wiring], object]") -> None:
+def load(make: "Callable[[Wiring], object]", connections: int = 1) -> None:
     """Make what a function needs while Lambda loads its module, before any request.
 
     Loading has a whole processor, and a request only the share of the function's memory
     (docs/decisions/aws.md). In other programs everything is made on its first use.
+
+    Args:
+        make: makes it.
+        connections: to a service, as many as a request uses at the same time.
     """
     if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
         make(services())
-        connect()
+        connect(connections)
 
 
 class Wiring(

@@ -3,12 +3,12 @@
 BatchWriteItem takes no condition. A transaction costs two write units an item.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import batched, count
 from random import uniform
-from re import findall
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
@@ -114,6 +114,8 @@ def assigning(values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
 
 
 _NAME: Final = "data store"
+#: The names of attributes in an expression.
+_NAMES: Final = re.compile(r"#(\w+)")
 #: DynamoDB may return only a part of a batch; after so many tries the read fails.
 _MAX_TRIES: Final = 5
 #: The longest wait before each repetition of a write that met a transaction, in seconds. Waits are
@@ -433,7 +435,7 @@ class Table:
     def _request(self, request: dict[str, Any], parts: Parts) -> Any:  # noqa: ANN401  any write
         """Return the parts of a write as DynamoDB takes them."""
         condition, values = parts.get("condition"), parts.get("values")
-        used = findall(r"#(\w+)", f"{request.get('UpdateExpression')} {condition}")
+        used = _NAMES.findall(f"{request.get('UpdateExpression')} {condition}")
         request["TableName"] = self.name
         if condition:
             request["ConditionExpression"] = condition

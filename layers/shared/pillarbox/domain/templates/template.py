@@ -130,13 +130,12 @@ def unknown_template() -> ServiceError:
     return ServiceError("template_not_found", "The account has no saved template with this id.")
 
 
-#: Compiled at its first use.
-_REFERENCE: Final = r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\s*\}\}"
+_REFERENCE: Final = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\s*\}\}")
 
 
 def subject_references(subject: str) -> tuple[str, ...]:
     """Return the dotted paths that a subject refers to, in order."""
-    return tuple(re.findall(_REFERENCE, subject))
+    return tuple(_REFERENCE.findall(subject))
 
 
 def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
@@ -148,7 +147,7 @@ def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
     engine.
     """
     texts = {path: _one_line(values, path) for path in set(subject_references(subject))}
-    filled = re.sub(_REFERENCE, lambda match: texts[match.group(1)], subject)
+    filled = _REFERENCE.sub(lambda match: texts[match.group(1)], subject)
     return " ".join(filled.split())
 
 
@@ -164,7 +163,7 @@ def fill_text(text: str, values: Mapping[str, Json], most: int) -> str | None:
     texts = {path: _value(values, path) for path in set(paths)}
     if _octets(text, paths, texts) > most:
         return None
-    return re.sub(_REFERENCE, lambda match: texts[match.group(1)], text)
+    return _REFERENCE.sub(lambda match: texts[match.group(1)], text)
 
 
 def _octets(text: str, paths: Iterable[str], texts: Mapping[str, str]) -> int:
@@ -196,7 +195,7 @@ def fill_given(
             texts[path] = str(value).translate(_ESCAPES) if escape else str(value)
     if _octets(text, paths, texts) > most:
         return None
-    return re.sub(_REFERENCE, lambda match: texts.get(match[1], match[0]), text)
+    return _REFERENCE.sub(lambda match: texts.get(match[1], match[0]), text)
 
 
 def _find(values: Mapping[str, Json], path: str) -> Json:

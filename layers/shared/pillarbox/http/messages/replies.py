@@ -35,6 +35,7 @@ type Reply = Response[str]
 type _Member = tuple[str, Callable[[Any], object], type[View] | None, bool]
 
 _JSON: Final = "application/json"
+_WORDS: Final = re.compile(r"\w+")
 #: In bytes. A message may contain a name from the request.
 _MAX_MESSAGE: Final = 512
 
@@ -84,7 +85,7 @@ class View:
                     one: _below(base.shown_under, member) for one, member in declared.items()
                 }
             for attribute, annotation in vars(base).get("__annotations__", {}).items():
-                words = re.findall(r"\w+", annotation)
+                words = _WORDS.findall(annotation)
                 shapes = [module[word] for word in words if _is_view(module.get(word))]
                 read, shape = vars(base).get(attribute) or taken_from(attribute)
                 declared[attribute] = (
