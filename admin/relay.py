@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="The containers: their image and certificate.")
 
 _DOCKERFILE: Final = ROOT / "relay" / "Dockerfile"
-#: The name that `make image` gives the image on this machine.
+#: The name of the image on this machine.
 _LOCAL_IMAGE: Final = "relay"
+_BUILD: Final = (
+    *("docker", "build", "--platform", "linux/arm64", "--file", "relay/Dockerfile"),
+    *("--tag", _LOCAL_IMAGE),
+)
 
 
 @app.command("image")
@@ -64,7 +68,8 @@ def image(
     digest = images.digest(tag)
     built = digest is None
     if digest is None:
-        programs.execute(programs.run, ["make", "image", f"BASE={base}"])
+        named = ("--build-arg", f"BASE={base}", "--build-arg", f"VERSION={tag}")
+        programs.execute(programs.run, [*_BUILD, *named, "."])
         login = images.login()
         docker.log_in(login.registry, login.password)
         docker.push(_LOCAL_IMAGE, f"{uri}:{tag}")

@@ -19,6 +19,7 @@ _UV: Final = ROOT / ".uv" / "bin" / "uv"
 _SOURCES: Final = (
     *("admin", "front", "functions", "layers", "local", "relay", "stacks", "LICENSE"),
     *("api.yaml", "template.yaml", "samconfig.toml", "stack-policy.json", ".python-version"),
+    *(".dockerignore", ".uv.txt", "pyproject.toml", "uv.lock"),  # for the relay's image
     *("docs/openapi.json", "docs/openapi-keys.json"),
 )
 _BUILT: Final = (".aws-sam/release", "dashboard/dist")

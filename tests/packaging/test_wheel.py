@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from admin.use_cases.image_sources import image_tag
 from tools import wheel
+from tools.pack_release import ROOT
 
 
 @pytest.fixture
@@ -34,8 +36,12 @@ def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_finds_its_files_in_the_wheel(installed: Path) -> None:
+    package = installed / "pillarbox_stack"
     deployed = _run(installed, "deploy")
     assert deployed.stderr.startswith("There are no AWS credentials")
+    dockerfiles = [folder / "relay/Dockerfile" for folder in (package, ROOT)]
+    tags = {image_tag(each.parents[1], each, "base") for each in dockerfiles}
+    assert len(tags) == 1  # what the relay's image is built from
     listed = _run(installed, "--local", "account", "list")
     assert "local stack is not running" in listed.stderr
 

@@ -98,9 +98,11 @@ def test_the_image_is_built_and_pushed(stubs: Stubs, machine: Machine) -> None:
     one_image(stubs)
     result = Operator().plain("relay", "image")
     assert (result.exit_code, readable(result.output)) == (0, documented("relay image"))
+    tag = "3f0c2a9be1d47c55"
+    named = f"--build-arg BASE={BASE} --build-arg VERSION={tag}"
     assert machine.ran == [
-        f"make image BASE={BASE}",
-        f"docker push {URI}:3f0c2a9be1d47c55",
+        f"docker build --platform linux/arm64 --file relay/Dockerfile --tag relay {named} .",
+        f"docker push {URI}:{tag}",
     ]
     assert machine.asked() == [
         "buildx imagetools inspect python:3.13-slim --format {{.Manifest.Digest}}",
@@ -145,7 +147,7 @@ def test_a_build_that_fails_ends_the_command(stubs: Stubs, machine: Machine) -> 
     repository(stubs, exists=True)
     no_image(stubs)
     result = Operator().plain("relay", "image", "--base", BASE)
-    assert failure(result).endswith("make image ended with 2. Its output above says why.\n")
+    assert failure(result).endswith("docker build ended with 2. Its output above says why.\n")
 
 
 @pytest.mark.parametrize(
