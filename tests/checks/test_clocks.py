@@ -98,7 +98,7 @@ OF_A_PACKAGE: Final = {
     "adapters/answer_memory.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
-    "adapters/dynamodb/messages/token_bucket.py": (9, _PACE),
+    "adapters/dynamodb/messages/token_bucket.py": (10, _PACE),
     "adapters/dynamodb/messages/quotas.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (13, _PACE),
     "adapters/dynamodb/messages/shares.py": (4, _PACE),

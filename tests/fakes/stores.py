@@ -429,7 +429,8 @@ class FakeSendingRate:
     def give_back(self, recipients: int) -> None:
         self.given_back += recipients
 
-    def slow_down(self) -> None:
+    def slow_down(self, account_id: str, recipients: int, *, urgent: bool) -> None:
+        del account_id, recipients, urgent
         self.slowed_down += 1
 
 

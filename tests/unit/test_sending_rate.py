@@ -197,8 +197,8 @@ def test_a_returned_wait_took_no_token(case: Case) -> None:
 
 def test_a_throttle_halves_the_rate_of_all_workers(case: Case) -> None:
     case.drain()
-    case.one.slow_down()
-    case.other.slow_down()
+    case.one.slow_down(ACCOUNT, 1, urgent=False)
+    case.other.slow_down(ACCOUNT, 1, urgent=False)
     assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     assert case.send(age=4) == pytest.approx(2 / 14, rel=0.1)
     case.now += timedelta(seconds=6)
@@ -206,12 +206,31 @@ def test_a_throttle_halves_the_rate_of_all_workers(case: Case) -> None:
     assert case.send() == pytest.approx(1 / 14, rel=0.01)
 
 
+def test_recipients_whom_ses_refused_do_not_count_for_their_account(case: Case) -> None:
+    """The tries of a minute of throttling would put an account's codes behind all other mail."""
+    case.rate = 1 / USED
+    case.send(50)
+    assert case.other.acquire(OTHER, 1, urgent=False)
+    case.now += timedelta(seconds=52)
+    assert case.send(2) <= 1
+    numbers = []
+    for _ in range(2):
+        item = case.table.get(keys.sending_rate())
+        assert item
+        numbers.append((item["share_" + ACCOUNT], item["slowed_to"]))
+        case.one.slow_down(ACCOUNT, 2, urgent=False)
+    item = case.table.get(keys.sending_rate())
+    assert item
+    numbers.append((item["share_" + ACCOUNT], item["slowed_to"]))
+    assert numbers == [(1, 100), (-1, 50), (-3, 50)]
+
+
 def test_the_rate_never_falls_below_a_tenth(case: Case) -> None:
     """However often SES throttles, a tenth of the rate stays."""
     case.drain()
     for _ in range(20):
         case.now += timedelta(seconds=1.001)
-        case.one.slow_down()
+        case.one.slow_down(ACCOUNT, 1, urgent=False)
     case.drain()
     assert case.send() <= 10 / 14
 
@@ -260,7 +279,7 @@ def test_an_unreachable_table_stops_no_mail(case: Case) -> None:
     case.drain()
     case.table.fails = True
     assert [case.send(50) for _ in range(10)] == [0] * 10
-    case.one.slow_down()
+    case.one.slow_down(ACCOUNT, 1, urgent=False)
     case.table.fails = False
     assert case.send() > 0
 
@@ -283,7 +302,7 @@ def test_a_throttle_ends_the_use_of_tokens_in_advance(case: Case) -> None:
     writes = case.table.writes
     case.send()
     assert case.table.writes == writes  # it had tokens left
-    case.one.slow_down()
+    case.one.slow_down(ACCOUNT, 1, urgent=False)
     case.send()
     assert case.table.writes == writes + 2
 
@@ -452,6 +471,18 @@ def test_the_item_costs_one_write_unit(case: Case) -> None:
     item = case.table.get(keys.sending_rate())
     assert item
     assert not [name for name in item if name.startswith("share_")]
+
+
+def test_codes_without_a_lane_have_a_line_beside_that_of_such_mail(case: Case) -> None:
+    """When sixteen lanes wait, a further account's code comes back before others' ordinary mail."""
+    case.rate = 1 / USED
+    case.send(50)
+    for number in range(16):
+        case.other.acquire(f"account{number:05}", 1, urgent=False)
+    waits = [case.other.acquire(OTHER, 1, urgent=number == 30) for number in range(31)]
+    assert waits[29]
+    assert waits[30]
+    assert waits[30] < timedelta(seconds=52) < timedelta(seconds=78) < waits[29]
 
 
 def test_an_email_waits_if_the_table_throttles(case: Case) -> None:

@@ -94,6 +94,12 @@ def test_a_line_ends_a_second_after_its_last_turn() -> None:
         assert ("line_" + A in changes) == gone
 
 
+def test_no_lane_waits_for_email_without_a_lane() -> None:
+    """The rounds of such email are not known, so it would go before all others while it waits."""
+    shares = Shares({A: 0, CODES_OF_A: 0}, {A: NOW, CODES_OF_A: NOW, "": NOW, "_u": NOW}, 0, NOW)
+    assert (shares.before(A, 50), shares.before(CODES_OF_A, 50)) == (1, 0)
+
+
 def test_sixteen_lanes_wait_at_most() -> None:
     """A further one does not count; it gets the place of one that waits no more."""
     lanes = {f"account{number:05}": 3 for number in range(16)}

@@ -331,7 +331,7 @@ class Delivery:
             self._settle(job, message, HandOverResult(attempt=message.attempt))
             attempt, first = message.attempt, FIRST_BACKOFF
             if throttled.too_fast:
-                self.rate.slow_down()
+                self.rate.slow_down(job.account_id, len(message.recipients), urgent=job.urgent)
                 attempt, first = 1, FIRST_WAIT  # the rate makes all wait, not this one most
             wait = backoff(attempt, job.deadline - self.clock(), first)
             return DeliveryResult(Outcome.THROTTLED, wait, provider_error=throttled.code)

@@ -174,8 +174,11 @@ class SendingRate(Protocol):
     def give_back(self, recipients: int) -> None:
         """Let this worker's next email have tokens that were taken and not used."""
 
-    def slow_down(self) -> None:
-        """Take fewer tokens for some seconds: SES throttled an email that had its tokens."""
+    def slow_down(self, account_id: str, recipients: int, *, urgent: bool) -> None:
+        """Take fewer tokens for some seconds: SES throttled an email that had its tokens.
+
+        These do not count as the account's share.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,14 +166,16 @@ class DynamoSendingRate:
         with self._lock:
             self._leased += recipients
 
-    def slow_down(self) -> None:
-        """Halve the rate of all workers. It recovers within seconds."""
+    def slow_down(self, account_id: str, recipients: int, *, urgent: bool) -> None:
+        """Halve the rate of all workers, not counting the tokens. It recovers within seconds."""
+        lane = lane_of(account_id, urgent=urgent)
         with self._lock:
             self._leased = 0
             with suppress(ServiceError, Refused, ConditionFailed):
                 if state := self._bucket.known_state(self._now()):
                     now = self._now()
-                    self._bucket.keep(self._bucket.item.slow_down(state, now), now)
+                    state = self._bucket.item.slow_down(state, lane, recipients, now)
+                    self._bucket.keep(state, now)
 
     def _acquire(self, email: _Waiting) -> timedelta | None:
         spread = _URGENT_SPREAD if email.urgent else _SPREAD
@@ -343,7 +345,7 @@ class DynamoSendingRate:
         tokens = Tokens(email.recipients, state.full_rate)
         soonest = max(now + SECOND, min(state.empty_at, now + LONGEST_WAIT))
         joins = _shares(state, now).join(email.lane)
-        lane = email.lane if joins else ""
+        lane = email.lane if joins else lane_of("", urgent=email.urgent)
         turn = self._bucket.item.take_turn(state, lane, tokens.cost, soonest, joins)
         if turn is None:  # too many wait already
             turn = now + round(LONGEST_WAIT * (2 + _fraction()) / 3)

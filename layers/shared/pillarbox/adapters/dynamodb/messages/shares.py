@@ -24,6 +24,8 @@ _RENEWED: Final = 1_000_000
 _MOST_LANES: Final = 16
 #: The lane of an account's codes has the account's id and this as its name.
 _CODES: Final = "_u"
+#: The lines of email for whose lane there is no room, for which no other lane waits.
+_COMMON: Final = frozenset({"", _CODES})
 #: The two attributes of a lane have its name after these.
 ROUND: Final = "share_"
 LINE: Final = "line_"
@@ -71,13 +73,8 @@ class Shares:
         last, codes = self._next(lane) + recipients, lane + _CODES
         return sum(
             other == codes or (self._next(other) + 1 < last and lane != other + _CODES)
-            for other in self._waiting - {lane}
+            for other in self._waiting - {lane, *_COMMON}
         )
-
-    def beside(self, lane: str, recipients: int) -> int:
-        """Return how many lanes have recipients until an email goes, with its own."""
-        last = self._next(lane) + recipients
-        return 1 + sum(self._next(other) <= last for other in self._waiting - {lane})
 
     def has_line(self, lane: str) -> bool:
         """Return whether emails of a lane are to come back."""

@@ -256,17 +256,20 @@ class TokenBucket:
                 return state.lines[lane] - cost
         return None
 
-    def slow_down(self, state: BucketState, now: int) -> BucketState:
-        """Halve the rate, at most once a second for all workers."""
-        return self._update(
-            "SET slowed_at = :now, slowed_to = :to",
-            "slowed_at < :earlier",
-            {
-                "now": now,
-                "to": max(round(state.share(now) * 50), _LOWEST),
-                "earlier": now - SECOND,
-            },
-        )
+    def slow_down(self, state: BucketState, lane: str, recipients: int, now: int) -> BucketState:
+        """Halve the rate, at most once a second for all workers.
+
+        The recipients, whom SES refused, do not count for their lane.
+        """
+        changes: Changes = {}
+        if lane in state.rounds:
+            changes[ROUND + lane] = Change(state.rounds[lane], -recipients)
+        if state.slowed_at < now - SECOND:
+            lowered = max(round(state.share(now) * 50), _LOWEST)
+            changes |= {"slowed_at": Change(now), "slowed_to": Change(lowered)}
+        if not changes:
+            return state
+        return self._update("SET", "slowed_at = :seen", {"seen": state.slowed_at}, changes)
 
     def _update(
         self,
