@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
+from openapi.examples import STARTERS, WEBHOOKS
 from openapi.operation import example
 from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
 
@@ -170,7 +171,19 @@ _ALERTS: Final[dict[str, Any]] = {
     "off": [],
 }
 
+_NAMED: Final = {"id": "019b7998-4c00-7000-8000-000000000002", "name": "Order confirmation"}
 ACCOUNT: Final = (
+    _of_account(
+        id="get_overview",
+        response_example={
+            "account": ACCOUNT_EXAMPLE,
+            "emails": 1,
+            "keys": [{"id": _KEY["id"], "name": "web", "revokedAt": None}],
+            "starterTemplates": STARTERS,
+            "templates": [_NAMED],
+            "webhooks": WEBHOOKS["items"],
+        },
+    ),
     _of_account(id="get_account", response_example=ACCOUNT_EXAMPLE),
     _of_account(
         id="change_account",

@@ -67,7 +67,7 @@ function begin(key: string, ask: (signal: AbortSignal) => Promise<unknown>): Und
 }
 
 /** Ask once for what several parts of a page ask for at the same time; give up when all of them have. */
-export function shared<T>(key: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+function shared<T>(key: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const request = underWay.get(key) ?? begin(key, ask);
   request.users += 1;
   signal.addEventListener("abort", () => {

@@ -251,6 +251,15 @@ def unreachable(*methods: str) -> Callable[[Route], bool]:
     return fail
 
 
+#: What the API says of an account that has nothing.
+OVERVIEW: Final[dict[str, Any]] = {
+    "account": {"limits": [], "pauses": [], "contact": None, "defaultSender": None},
+    "emails": 0,
+    "keys": [],
+    "starterTemplates": [],
+    "templates": [],
+    "webhooks": [],
+}
 #: A domain and one of its DNS records, as the API returns them.
 AT: Final = "2026-01-01T12:00:00.000+00:00"
 DOMAIN: Final = {"domain": "acme.example", "createdAt": AT, "checkedAt": AT}

@@ -2,16 +2,20 @@
 
 import re
 from typing import Any, Final
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+import yaml
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
+from local.template import ROOT
 from tests.browser.dashboard import (
     ADDRESSES,
     AT,
     DOMAIN,
     HOSTILE,
+    OVERVIEW,
     RECORD,
     RUN,
     SHIFTS,
@@ -24,6 +28,9 @@ from tests.browser.dashboard import (
 from tests.stack import operate
 
 pytestmark = pytest.mark.stack
+
+#: The paths of the gateway, with the function of each method.
+ROUTES: Final[dict[str, Any]] = yaml.safe_load((ROOT / "api.yaml").read_text(encoding="utf-8"))
 
 #: Members whose values tenants, recipients or servers choose.
 FREE: Final = {
@@ -96,6 +103,25 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     assert not [name for name in loaded if name.startswith("codemirror")]
     user.go("/app/nothing")
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+
+
+def test_the_first_page_wakes_four_functions(user: User) -> None:
+    """After a pause each of them is a cold start."""
+    woken: set[str] = set()
+
+    def note(request: Request) -> None:
+        path = urlsplit(request.url).path
+        if path.startswith("/api/"):
+            method = ROUTES[path.removeprefix("/api")][request.method.lower()]
+            uri = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+            woken.add(uri.rpartition("{")[2].partition("}")[0])
+
+    user.page.on("request", note)
+    page = user.go("/app/")
+    expect(page.locator(".figures")).to_be_visible()
+    expect(page.get_by_label("Template").get_by_role("option").nth(1)).to_be_attached()
+    assert "GetAnalyticsAliaslive" in woken
+    assert len(woken) <= 4, woken
 
 
 def test_an_email_leads_to_the_inbox_and_back(
@@ -387,9 +413,9 @@ def test_late_answers_do_not_move_what_is_read(user: User) -> None:
             return True
 
         def answer_warning(route: Route) -> bool:
-            if "/v1/webhooks" not in route.request.url:
+            if "/v1/overview" not in route.request.url:
                 return False
-            route.fulfill(json={"items": [broken]})  # the overview warns of it
+            route.fulfill(json=OVERVIEW | {"webhooks": [broken]})  # the overview warns of it
             return True
 
         user.interfere = hold

@@ -9,8 +9,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
+from openapi.examples import ANALYTICS
 from tests.browser.accessibility import violations
-from tests.browser.dashboard import AT, DOMAIN, RECORD, RUN, User, answering
+from tests.browser.dashboard import AT, DOMAIN, OVERVIEW, RECORD, RUN, User, answering
 from tests.stack import PATIENCE
 
 pytestmark = pytest.mark.stack
@@ -144,8 +145,8 @@ def _remove(user: User, domain: str) -> None:
 
 def test_the_overview_leads_a_new_account(user: User, emails: dict[str, str]) -> None:
     assert emails
-    nothing: dict[str, Any] = {"domains": [], "senders": [], "keys": [], "webhooks": []}
-    user.interfere = answering(**nothing, emails={"items": [], "total": 0})
+    figures = ANALYTICS | {"totalMessages": 0}
+    user.interfere = answering(domains=[], overview=OVERVIEW, **{"emails/analytics": figures})
     page = user.go("/app/")
     steps = page.locator(".checklist li")
     expect(steps).to_have_count(5)
@@ -164,7 +165,7 @@ def test_the_overview_says_what_needs_attention(user: User) -> None:
     limit = {"name": "month", "limit": 100, "used": 81, "remaining": 19, "resetsAt": AT}
     user.interfere = answering(
         domains=[DOMAIN | {"status": "failed", "records": [RECORD]}],
-        account={"id": "a", "name": "Acme", "plan": "free", "limits": [limit], "pauses": []},
+        overview=OVERVIEW | {"account": OVERVIEW["account"] | {"limits": [limit]}},
     )
     page = user.go("/app/")
     items = page.locator(".attention li")

@@ -39,10 +39,11 @@ def test_an_owner_ends_a_pause(user: User) -> None:
 
     def interfere(route: Route) -> bool:
         path = route.request.url.partition("/v1/")[2]
-        if path == "account" and route.request.method == "GET":
-            answer = route.fetch(timeout=PATIENCE)
-            account.update(answer.json())
-            route.fulfill(json=account | {"pauses": [STOPPED, WARNED]})
+        if path == "overview":
+            overview = route.fetch(timeout=PATIENCE).json()
+            account.update(overview["account"])
+            paused = account | {"pauses": [STOPPED, WARNED]}
+            route.fulfill(json=overview | {"account": paused})
         elif path == "account/resume":
             asked.append(route.request.post_data_json)
             route.fulfill(json=account | {"pauses": [WARNED]})

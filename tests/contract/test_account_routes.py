@@ -17,6 +17,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.application.sign_in.authentication import CallerRequest
+from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.alert import AlertPost
@@ -61,6 +62,32 @@ class Owner:
 @pytest.fixture
 def owner(service: Service) -> Owner:
     return Owner(service)
+
+
+def test_the_overview_shows_the_parts_of_an_account(service: Service) -> None:
+    """It has no internal copies of templates, and for a viewer no keys."""
+    owner, source = Owner(service), TemplateSource(name="A", subject="B", category="c", html="d")
+    key = service.key(owner.account)
+    Api(key).send(otp())
+    older = service.template(owner.account, "<p>x</p>")
+    _, newer = (
+        services().template_authoring.create(owner.account, source, internal=internal).template_id
+        for internal in (True, False)
+    )
+    service.webhook(owner.account)
+    shown = owner.api.raw("GET", "/overview").json
+    assert shown["account"]["id"] == owner.account
+    assert {one["name"] for one in shown["account"]["limits"]} == {
+        one["name"] for one in owner.api.raw("GET", "/account").json["limits"]
+    }
+    assert (shown["emails"], len(shown["starterTemplates"])) == (1, 10)
+    assert [(one["id"], one["revokedAt"]) for one in shown["keys"]] == [
+        (one["id"], None) for one in owner.items("/keys")
+    ]
+    assert [one["id"] for one in shown["templates"]] == [str(newer), older]
+    assert shown["webhooks"] == owner.items("/webhooks") != []
+    viewer = Api(session=service.session(owner.account, Role.VIEWER, _BOB))
+    assert viewer.raw("GET", "/overview").json["keys"] == []
 
 
 def test_a_key_is_shown_once_and_sends(owner: Owner) -> None:

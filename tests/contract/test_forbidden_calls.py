@@ -78,6 +78,7 @@ _METHODS: Final = {
 }
 #: The roles of the programs that take requests with a key, and the one that replaces keys.
 _CALLED: Final = {f"{one.logical_id}Role" for one in OPERATIONS if KEY in one.security} | {
+    "GetOverviewRole",
     "ManageKeysRole",
     "RelayRole",
     "ResendRole",

@@ -139,7 +139,7 @@ def test_the_routes_of_sessions_are_those_of_the_design() -> None:
     }
     in_person = {one.id for one in _SESSION_ONLY if one.permission not in {None, OPERATE}}
     assert in_person == {
-        *("get_held_content", "resume_sending", "test_template", "test_alerts"),
+        *("get_held_content", "get_overview", "resume_sending", "test_template", "test_alerts"),
     }
 
 

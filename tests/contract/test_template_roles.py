@@ -473,7 +473,8 @@ def _manage(service: Service) -> None:
     api_keys = wiring.services().api_keys
     text = api_keys.issue_live(own, "ci", Preset.CUSTOM, scopes, limits=limits).text
     api, account = Api(text), service.account()
-    service.session(account)
+    service.webhook(account)
+    assert Api(session=service.session(account)).raw("GET", "/overview").status == 200
     sent = Api(service.key(account)).send(otp()).json["messageId"]
     tenant = Tenant(service, account, sent)
     for operation in MANAGED:

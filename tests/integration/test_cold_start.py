@@ -59,7 +59,7 @@ for path in sys.argv[1:]:
         ),
         (("get_template",), {"dns", "pydantic_core._pydantic_core"} | SDK | RESOLVERS),
         (
-            ("get_analytics", "list_messages", "list_templates", "operate"),
+            ("get_analytics", "get_overview", "list_messages", "list_templates", "operate"),
             ENGINES | SDK | RESOLVERS,
         ),
         (("preview_starter_template",), {"dns"} | SDK | RESOLVERS),

@@ -26,7 +26,7 @@ export default function Overview() {
   const figures = useResource("GET /v1/emails/analytics", { query: { ...period, template, keyId: key } }, true);
   const before = useResource("GET /v1/emails/analytics", { query: { ...windowBefore(range), template, keyId: key } });
   const attention = useAttention();
-  const checklist = useChecklist();
+  const checklist = useChecklist(figures.data?.totalMessages ?? 0);
   // What comes late would push down what is read already.
   const known = isSettled(figures) && isSettled(before) && attention !== undefined && checklist !== undefined;
   return (
@@ -83,7 +83,7 @@ function summary(figures: Analytics): string {
 }
 
 function FirstEmail() {
-  const account = useResource("GET /v1/account").data;
+  const account = useResource("GET /v1/overview").data?.account;
   const to = firstRecipient(account, session.value?.user.email ?? "");
   return (
     <Empty icon="activity" title="No emails in this time">
@@ -124,12 +124,12 @@ const WINDOWS = {
 };
 
 function Quota() {
-  const account = useResource("GET /v1/account");
-  const limits = account.data?.limits ?? [];
+  const overview = useResource("GET /v1/overview");
+  const limits = overview.data?.account.limits ?? [];
   return (
     <section class="card" id="quota">
       <h2>Quota</h2>
-      <Trouble of={account} />
+      <Trouble of={overview} />
       {Object.entries(WINDOWS).map(([name, title]) =>
         limits.filter((limit) => limit.name === name).map((limit) => <Meter title={title} of={limit} key={name} />),
       )}
@@ -156,14 +156,14 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
 
 /** Return what the user should look at: pauses, failed domains, failing webhooks and quotas that are nearly used up. */
 function useAttention() {
-  const webhooks = useResource("GET /v1/webhooks");
   const domains = useResource("GET /v1/domains");
-  const account = useResource("GET /v1/account");
-  if (![webhooks, domains, account].every(isSettled)) return undefined;
-  const broken = webhooks.data?.items.filter(isBroken) ?? [];
+  const overview = useResource("GET /v1/overview");
+  if (!isSettled(domains) || !isSettled(overview)) return undefined;
+  const { account, webhooks = [] } = overview.data ?? {};
+  const broken = webhooks.filter(isBroken);
   const failed = domains.data?.items.filter(({ status }) => status === "failed") ?? [];
-  const full = account.data?.limits.filter((limit) => limit.name in WINDOWS && isNearlyUsed(limit)) ?? [];
-  const paused = <Pauses of={account.data} onResumed={account.show} />;
+  const full = account?.limits.filter((limit) => limit.name in WINDOWS && isNearlyUsed(limit)) ?? [];
+  const paused = <Pauses of={account} onResumed={(account) => overview.data && overview.show({ ...overview.data, account })} />;
   if (broken.length + failed.length + full.length === 0) return paused;
   return (
     <>

@@ -1,28 +1,16 @@
 // The steps to the first email: each one ticks itself, and the list leaves when all are done.
 
 import { isSettled, useResource } from "../resource";
-import { may } from "../rights";
 import { Icon } from "./icon";
 import { stepsOf } from "./steps";
 
-/** Return the list, null if all is done, and undefined until that is known. */
-export function useChecklist() {
+/** Return the list, null if all is done, and undefined until that is known; `emails` are those that the page knows of. */
+export function useChecklist(emails: number) {
   const domains = useResource("GET /v1/domains");
-  const senders = useResource("GET /v1/senders");
-  const keys = useResource(may("keys") ? "GET /v1/keys" : null);
-  const emails = useResource("GET /v1/emails", { query: { limit: 1 } }, true);
-  const webhooks = useResource("GET /v1/webhooks");
-  const account = useResource("GET /v1/account");
-  if (![domains, senders, emails, webhooks, account, ...(may("keys") ? [keys] : [])].every(isSettled)) return undefined;
-  if (!domains.data || !senders.data || !emails.data || !webhooks.data) return null;
-  const steps = stepsOf({
-    domains: domains.data.items,
-    senders: senders.data.items,
-    keys: keys.data?.items ?? [],
-    webhooks: webhooks.data.items,
-    emails: emails.data.total,
-    contact: account.data?.contact ?? null,
-  });
+  const overview = useResource("GET /v1/overview");
+  if (!isSettled(domains) || !isSettled(overview)) return undefined;
+  if (!domains.data || !overview.data) return null;
+  const steps = stepsOf({ ...overview.data, domains: domains.data.items, emails: Math.max(emails, overview.data.emails) });
   const next = steps.find(({ done }) => !done);
   if (!next) return null;
   return (

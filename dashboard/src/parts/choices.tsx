@@ -1,10 +1,8 @@
 // Menus of the account's templates and API keys.
 
-import { keepAnswers } from "../answers";
-import { allPublished, type Names, namesOf } from "../pages/origins";
-import { shared, useAnswers, useResource } from "../resource";
+import { type Names, namesOf } from "../pages/origins";
+import { useResource } from "../resource";
 import { may } from "../rights";
-import type { SavedTemplate } from "../schema";
 
 interface Props {
   /** The id that is chosen; it may be that of a template or key which the lists lack. */
@@ -19,19 +17,17 @@ interface Group {
   items: { id: string; name: string }[];
 }
 
-const published = keepAnswers<SavedTemplate[]>();
+const useOverview = () => useResource("GET /v1/overview").data;
 
 function useLists() {
-  const starters = useResource("GET /v1/starter-templates");
-  const saved = useAnswers(published, "published", (signal) => shared("published", signal, allPublished));
-  return { saved: saved.data ?? [], starters: (starters.data ?? []).map(({ slug, name }) => ({ id: slug, name })) };
+  const { templates: saved = [], starterTemplates = [] } = useOverview() ?? {};
+  return { saved, starters: starterTemplates.map(({ slug, name }) => ({ id: slug, name })) };
 }
 
 /** Return the names of templates and of keys that the user may list. */
 export function useNames(): Names {
   const { saved, starters } = useLists();
-  const keys = useResource(may("keys") ? "GET /v1/keys" : null);
-  return namesOf(starters, saved, keys.data?.items);
+  return namesOf(starters, saved, useOverview()?.keys);
 }
 
 export function TemplateChoice(props: Props) {
@@ -45,8 +41,7 @@ export function TemplateChoice(props: Props) {
 
 /** Only owners and developers may read the names of keys; others choose a key from an email. */
 export function KeyChoice(props: Props) {
-  const list = useResource(may("keys") ? "GET /v1/keys" : null);
-  const keys = list.data?.items ?? [];
+  const keys = useOverview()?.keys ?? [];
   if (!may("keys") && !props.value) return null;
   const groups = [
     { name: "Keys", items: keys.filter((key) => !key.revokedAt) },

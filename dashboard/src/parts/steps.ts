@@ -1,6 +1,6 @@
 // The steps to the first email of an account.
 
-import type { Domain, Key, Sender, Webhook } from "../schema";
+import type { Account, Domain, Overview } from "../schema";
 
 export interface Step {
   done: boolean;
@@ -10,32 +10,24 @@ export interface Step {
   action: string;
 }
 
-interface Found {
+type Found = Pick<Overview, "emails" | "keys" | "webhooks"> & {
+  account: Pick<Account, "contact" | "defaultSender">;
   domains: Pick<Domain, "status">[];
-  senders: Pick<Sender, "default">[];
-  /** Empty also for those who may not see them. */
-  keys: Pick<Key, "revokedAt">[];
-  webhooks: Pick<Webhook, "id">[];
-  /** The number of emails. */
-  emails: number;
-  /** The address that the account may write to before it has a sender. */
-  contact: string | null;
-}
+};
 
 /** Return the steps in their order, and which of them are done. */
-export function stepsOf({ domains, senders, keys, webhooks, emails, contact }: Found): Step[] {
-  const sender = senders.some((one) => one.default);
+export function stepsOf({ account: { contact, defaultSender: sender }, domains, emails, keys, webhooks }: Found): Step[] {
   const own = [
     {
       // An operator may have set the sender up without a domain of the account.
-      done: sender || domains.some(({ status }) => status === "verified"),
+      done: !!sender || domains.some(({ status }) => status === "verified"),
       title: "Verify a domain",
       text: "DNS records show that it is yours.",
       href: "/app/domains",
       action: "Add a domain",
     },
     {
-      done: sender,
+      done: !!sender,
       title: "Choose a default sender",
       text: "The address that your emails come from.",
       href: "/app/domains",

@@ -19,6 +19,7 @@ OF_SESSIONS = {
     "CreateAccount",
     "DeleteAccount",
     "EditTemplates",
+    "GetOverview",
     "ManageAccount",
     "ManageDomains",
     "ManageKeys",

@@ -44,6 +44,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/operator/rates": ("GET",),
     "/v1/operator/sign-ups": ("GET",),
     "/v1/operator/sign-ups/{address}": ("POST", "DELETE"),
+    "/v1/overview": ("GET",),
     "/v1/passkeys": ("GET", "POST"),
     "/v1/passkeys/challenges": ("POST",),
     "/v1/passkeys/{passkey_id}": ("DELETE",),

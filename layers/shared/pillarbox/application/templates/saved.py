@@ -3,7 +3,7 @@
 The API lists, reads and deletes them. It never shows internal copies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from pillarbox.application.templates.authoring import TemplateAuthoring, TemplatePage
@@ -20,6 +20,11 @@ class TemplateLibrary:
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
         """Read a page, newest first."""
         return self._templates.page(account_id, skip=skip, limit=limit)
+
+    def each(self, account_id: str) -> Iterable[SavedTemplate]:
+        """Read all templates, newest first, one by one: together they may be large."""
+        templates = self._templates.records.newest_first(account_id)
+        return (template for template in templates if not template.internal)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
         """Read one template."""
