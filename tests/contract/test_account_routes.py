@@ -410,7 +410,7 @@ def test_who_has_not_agreed_is_invited_again_within_the_limits(
         first = owner.post("/members", {"email": address, "role": "viewer"}).json
         early = owner.post("/members", {"email": address.upper(), "role": "owner"})
         assert (early.status, early.code) == (429, "rate_limit_exceeded")
-        assert owner.items("/members")[1] == first
+        assert first in owner.items("/members")
     service.deliver()
     already = len(service.ses.mails)
     with service.at(start + timedelta(days=6.999)):
