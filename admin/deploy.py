@@ -143,7 +143,7 @@ def deploy(  # noqa: PLR0913  one parameter for each option
             param_hint="--local",
         )
     if express and environment is Environment.PROD:
-        raise typer.BadParameter("only a stack for development may", param_hint="--express")
+        raise typer.BadParameter("only for --environment dev", param_hint="--express")
     findings = roll_out(
         _run,
         environment,

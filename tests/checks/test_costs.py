@@ -40,6 +40,7 @@ def test_an_idle_month_costs_at_most_2_60_dollars() -> None:
     """The goal holds if the AWS account needs no maximum of workers."""
     idle, off = standing.idle(), standing.idle(with_webhooks=False)
     assert sum(idle.values()) <= 2.6
+    assert f"and {sum(idle.values()):.2f} dollars a month even without any mail" in _PAGE
     small_account = standing.idle(limits=True)
     assert round(100 * (sum(small_account.values()) - sum(idle.values()))) == 47
     assert round(100 * (sum(idle.values()) - sum(off.values()))) == 10

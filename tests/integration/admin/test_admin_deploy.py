@@ -295,7 +295,7 @@ def test_a_stack_for_development_need_not_wait(
     rolled_out()
     assert asked == [{"Mode": "EXPRESS", "DisableRollback": False}, None]
     refused = Operator().plain("deploy", "--environment", "prod", "--express")
-    assert (refused.exit_code, "for development" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "--environment dev" in refused.stderr) == (2, True)
 
 
 def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) -> None:
