@@ -173,6 +173,9 @@ def nested(depth: int) -> bytes:
         (START + START + b"\r\n", (550, b"5.7.1")),
         (f"From: {SENDER}, b@shop.example\r\n\r\n".encode(), (550, b"5.7.1")),
         (START + b"Sender: x@y.example\r\n\r\n", (550, b"5.7.1")),
+        (f"From: {SENDER} <x@shop.example>\r\n\r\n".encode(), (550, b"5.7.1")),
+        (f"From: x@shop.example ({SENDER})\r\n\r\n".encode(), (550, b"5.7.1")),
+        (START + f"Sender: {SENDER}\r\n".encode() * 2 + b"\r\n", (550, b"5.7.1")),
         (START + b"From : x@y.example\r\n\r\n", (554, b"5.6.0")),
         (START + b"Cc: x@y.example\r\nCC: z@y.example\r\n\r\n", (554, b"5.6.0")),
         (START + b"To: root\r\n\r\n", (554, b"5.6.0")),
@@ -192,6 +195,11 @@ def nested(depth: int) -> bytes:
             (552, b"5.3.4"),
         ),
         (START + b"Idempotency-Key: " + b"k" * 257 + b"\r\n\r\n", (554, b"5.6.0")),
+        (START + b"Idempotency-Key: a b\r\n\r\n", (554, b"5.6.0")),
+        (START + b"Idempotency-Key: a\r\n" * 2 + b"\r\n", (554, b"5.6.0")),
+        (START + b"Content-Type: multipart/mixed\r\n\r\n", (554, b"5.6.0")),
+        (nested(1) + b"Content-Type: text/html; name=a.html\r\n\r\n<p>\r\n", (554, b"5.7.1")),
+        (nested(1) + b"Content-Type: application/pdf\r\n\r\n\x7fELF\r\n", (554, b"5.7.1")),
     ],
 )
 def test_refused_messages(
