@@ -25,10 +25,6 @@ def _openapi(_: str) -> str:
     return _text_of(document())
 
 
-def _openapi_of_keys(_: str) -> str:
-    return _text_of(of_keys(document()))
-
-
 def _client(part: Callable[[Mapping[str, Any]], str]) -> Callable[[str], str]:
     """Return what makes a generated module of a client package."""
     return lambda _: part(of_keys(document()))
@@ -227,7 +223,6 @@ GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/provisioning.schema.json": _provisioning,
     "api.yaml": _api,
     "docs/openapi.json": _openapi,
-    "docs/openapi-keys.json": _openapi_of_keys,
     "docs/errors.md": _errors,
     "docs/security.md": _budgets,
     "layers/shared/pillarbox/domain/errors.py": _codes,

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pillarbox.http.callers import KEY
-
+#: The security scheme of API keys.
+_KEY: Final = "ApiKey"
 _REFERENCE: Final = r'"#/components/(\w+)/([^"]+)"'
 _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.
@@ -22,7 +22,7 @@ def of_keys(whole: Mapping[str, Any]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for path, methods in whole["paths"].items():
         for method, operation in methods.items():
-            if {KEY: []} in operation.get("security", whole["security"]):
+            if {_KEY: []} in operation.get("security", whole["security"]):
                 own = {name: part for name, part in operation.items() if name != "security"}
                 paths.setdefault(path, {})[method] = own
     used = {tag for methods in paths.values() for one in methods.values() for tag in one["tags"]}
@@ -37,7 +37,9 @@ def of_keys(whole: Mapping[str, Any]) -> dict[str, Any]:
 
 def _needed(document: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
     """Return the components that paths and webhooks refer to, directly or through others."""
-    kept: dict[str, dict[str, Any]] = {"securitySchemes": {KEY: components["securitySchemes"][KEY]}}
+    kept: dict[str, dict[str, Any]] = {
+        "securitySchemes": {_KEY: components["securitySchemes"][_KEY]}
+    }
     pending = [json.dumps([document["paths"], document["webhooks"]])]
     while pending:
         for kind, name in re.findall(_REFERENCE, pending.pop()):

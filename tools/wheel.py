@@ -20,7 +20,7 @@ _SOURCES: Final = (
     *("admin", "front", "functions", "layers", "local", "relay", "stacks", "LICENSE"),
     *("api.yaml", "template.yaml", "samconfig.toml", "stack-policy.json", ".python-version"),
     *(".dockerignore", ".uv.txt", "pyproject.toml", "uv.lock"),  # for the relay's image
-    *("docs/openapi.json", "docs/openapi-keys.json"),
+    *("docs/openapi.json", "openapi/__init__.py", "openapi/of_keys.py"),
 )
 _BUILT: Final = (".aws-sam/release", "dashboard/dist")
 _EXPORT: Final = (

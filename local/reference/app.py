@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local.guard import SameOrigin
 from local.template import ROOT
+from openapi.of_keys import of_keys
 
 _OPERATOR: Final = "Operator"
 _STATIC: Final = Path(__file__).parent / "static"
@@ -102,8 +103,8 @@ def _document(request: Request) -> Response:
 
 
 def _document_of_keys(request: Request) -> Response:
-    """Return docs/openapi-keys.json in the same way, without what is for operators."""
-    document = _placed("docs/openapi-keys.json", request)
+    """Return the part that a key may call, without what is for operators."""
+    document = of_keys(_placed("docs/openapi.json", request))
     document["tags"] = [tag for tag in document["tags"] if tag["name"] != _OPERATOR]
     for item in document["paths"].values():
         for method in [name for name, one in item.items() if _OPERATOR in one["tags"]]:

@@ -27,7 +27,7 @@ _type: Final = Language(
     mapping="Record<string, {}>",
     anything="unknown",
 ).type_of
-_NOTE: Final = "// Written by `make openapi` from docs/openapi-keys.json."
+_NOTE: Final = "// Written by `make openapi` from docs/openapi.json."
 
 
 def operations(document: Mapping[str, Any]) -> str:

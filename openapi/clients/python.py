@@ -30,7 +30,7 @@ _type: Final = Language(
     mapping="dict[str, {}]",
     anything="Any",
 ).type_of
-_NOTE: Final = "# Written by `make openapi` from docs/openapi-keys.json."
+_NOTE: Final = "# Written by `make openapi` from docs/openapi.json."
 _WIDTH: Final = 96
 
 

@@ -108,6 +108,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.application.accounts.ports",
         "admin",
         "front.protocol",
+        "openapi.of_keys",
         "pillarbox.domain",
         "pillarbox.rendering.checks",
         "pillarbox.rendering.markup",

@@ -1,4 +1,4 @@
-// Written by `make openapi` from docs/openapi-keys.json.
+// Written by `make openapi` from docs/openapi.json.
 export const operations = {
   listMessages: { method: "GET", path: "/api/v1/emails", query: true },
   sendEmail: { method: "POST", path: "/api/v1/emails", body: true, idempotent: true },

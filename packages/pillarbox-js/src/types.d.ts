@@ -1,4 +1,4 @@
-// Written by `make openapi` from docs/openapi-keys.json.
+// Written by `make openapi` from docs/openapi.json.
 
 /** The account of the session. A setting is null if it was never set. */
 export interface Account {

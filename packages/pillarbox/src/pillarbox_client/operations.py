@@ -1,6 +1,6 @@
 """A method for each operation of the API."""
 
-# Written by `make openapi` from docs/openapi-keys.json.
+# Written by `make openapi` from docs/openapi.json.
 # ruff: noqa: A002, ANN401, PLR0913  a method has the parameters of its operation
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The shapes of requests, responses and webhook events, with the names of the API."""
 
-# Written by `make openapi` from docs/openapi-keys.json.
+# Written by `make openapi` from docs/openapi.json.
 # ruff: noqa: D205  descriptions of the document
 
 from __future__ import annotations
