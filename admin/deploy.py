@@ -3,7 +3,7 @@
 import datetime as dt
 import json as json_text
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -20,7 +20,6 @@ from admin import (
     first_email,
     programs,
     ses_plan,
-    shared_tenant,
     stack_protection,
 )
 from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts, release, stacks
@@ -35,6 +34,7 @@ from admin.use_cases import parameters, preflight
 from admin.use_cases.preflight import AwsAccount
 from admin.use_cases.scale import check_table
 from admin.use_cases.ses_plans import SesPlan
+from pillarbox.adapters.aws import refusal
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.wiring import utc_now
@@ -209,15 +209,12 @@ def roll_out(  # noqa: PLR0913  the same as the command
     connection.wiring.service_address.store(api_url)
     result = connection.wiring.first_steps.run(account_name, sender)
     with first_email.show_key_on_failure(result):
-        shared_tenant.prepare(connection)
-        _upload_dashboard(stack_name)
-        _tidy(stack_name)
-        _repair_queue_policies(stack_name)
+        failed = list(_finish(connection, stack_name))
         summary = first_email.view(stack_name, region, api_url, result)
         if not json:
             connection.show(summary, hint=first_email.hint(stack_name, result))
         connection.connect()  # the stack's parameters have changed
-        findings = doctor.run_checks(connection)
+        findings = [*failed, *doctor.run_checks(connection)]
         doctor.show_findings(connection, findings, summary)
     return findings
 
@@ -372,42 +369,55 @@ def _complete(chosen: parameters.Parameters) -> parameters.Parameters:
     return {**chosen, "RelayNetwork": network}
 
 
+def _finish(connection: StackConnection, stack_name: str) -> Iterator[Finding]:
+    """Take the steps without which the service runs; yield a finding for each that fails.
+
+    SES refuses to make the tenant of strangers before there is a configuration set, which the
+    stack creates.
+    """
+    steps = {
+        "tenant": lambda _: _prepare_tenant(connection),
+        "dashboard": _upload_dashboard,
+        "error page": _write_error_page,
+        "sweep": deployment.start_sweep,
+        "versions": _remove_old_versions,
+        "policies": _repair_queue_policies,
+    }
+    for name, step in steps.items():
+        try:
+            step(stack_name)
+        except (ClientError, OSError, ServiceError) as error:
+            why = refusal(error) if isinstance(error, ClientError) else str(error)
+            yield Finding(name, Verdict.FAIL, why, "Deploy again; the API works without it.")
+
+
+def _prepare_tenant(connection: StackConnection) -> None:
+    """Make the tenant of SES in which the accounts of strangers begin."""
+    if connection.wiring.settings.strangers:
+        connection.wiring.account_isolation.prepare_shared()
+
+
 def _upload_dashboard(stack_name: str) -> None:
-    """Upload the dashboard. The API works without it."""
-    try:
-        new = dashboard_files.upload(stack_name, _DASHBOARD, dt.datetime.now(dt.UTC))
-    except (ClientError, OSError) as error:
-        typer.echo(f"Could not upload the dashboard. Deploy again: {error}", err=True)
-        return
+    new = dashboard_files.upload(stack_name, _DASHBOARD, dt.datetime.now(dt.UTC))
     if new is not None:
         typer.echo(f"Uploaded the dashboard: {new} new files.", err=True)
 
 
-def _tidy(stack_name: str) -> None:
-    """Write the error page, start the sweep and delete old versions.
-
-    The service runs without them. Without the page CloudFront answers 403 if no origin answers it.
-    """
+def _write_error_page(stack_name: str) -> None:
+    """Write the page without which CloudFront answers 403 if no origin answers it."""
     message = "The service cannot be reached. Try again with the same Idempotency-Key."
     page = {"error": ServiceError("service_unavailable", message).envelope()}
-    try:
-        deployment.write_error_page(stack_name, json_text.dumps(page))
-        deployment.start_sweep(stack_name)
-        if removed := deployment.remove_old_versions(stack_name):
-            typer.echo(f"Deleted {removed} old versions of functions.", err=True)
-    except ClientError as error:
-        message = f"Could not write the error page, start the sweep or delete old versions: {error}"
-        typer.echo(message, err=True)
+    deployment.write_error_page(stack_name, json_text.dumps(page))
+
+
+def _remove_old_versions(stack_name: str) -> None:
+    if removed := deployment.remove_old_versions(stack_name):
+        typer.echo(f"Deleted {removed} old versions of functions.", err=True)
 
 
 def _repair_queue_policies(stack_name: str) -> None:
     """Write the policies of the queues for events again if they are not as they must be."""
-    try:
-        repaired = SqsQueuePolicies(stack_name).repair()
-    except ServiceError as error:
-        typer.echo(f"Could not check the queues' policies: {error.message}", err=True)
-        return
-    if repaired:
+    if repaired := SqsQueuePolicies(stack_name).repair():
         typer.echo(f"Wrote the policy of {' and '.join(repaired)} again.", err=True)
 
 

@@ -37,6 +37,7 @@ from admin import (
 )
 from admin.connection import StackConnection
 from admin.entry import version as shown_version
+from pillarbox.adapters.aws import refusal
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.settings import SettingError
 
@@ -53,11 +54,7 @@ class _Commands(TyperGroup):
             message = f"{error}: the stack is older than this command. Deploy this version first."
             self._fail(ctx, ServiceError("service_unavailable", message))
         except ClientError as error:
-            reason = error.response["Error"]
-            message = (
-                f"AWS refused {error.operation_name}: {reason.get('Code')}: {reason.get('Message')}"
-            )
-            self._fail(ctx, ServiceError("service_unavailable", message))
+            self._fail(ctx, ServiceError("service_unavailable", refusal(error)))
         except BotoCoreError as error:
             self._fail(ctx, ServiceError("service_unavailable", f"Cannot call AWS: {error}"))
         except typer.TyperException as error:

@@ -11,6 +11,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from admin.aws import stacks
+from pillarbox.adapters.s3 import delete_objects
 
 _ASSETS: Final = "assets/"
 _PAGES: Final = ("app/preview.html", "widget.html", "widget.js", "app/index.html")
@@ -38,9 +39,8 @@ def upload(stack_name: str, dist: Path, now: dt.datetime) -> int | None:
         _put(s3, bucket, page, (dist / page).read_bytes())
     before = _read_replaced(s3, bucket)
     replaced = {key: before.get(key, now) for key in stored - built.keys()}
-    expired: list[Any] = [{"Key": key} for key, at in replaced.items() if now - at > _KEPT]
-    if expired:
-        s3.delete_objects(Bucket=bucket, Delete={"Objects": expired, "Quiet": True})
+    if expired := [key for key, at in replaced.items() if now - at > _KEPT]:
+        delete_objects(s3, bucket, expired)
     kept = {key: at.isoformat() for key, at in replaced.items() if now - at <= _KEPT}
     _put(s3, bucket, _REPLACED, json.dumps(kept).encode())
     return len(built.keys() - stored)

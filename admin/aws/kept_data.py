@@ -10,6 +10,7 @@ from admin.aws import stacks
 from admin.aws.stacks import StackDescription
 from admin.use_cases.teardown import KeptData, KeptTable
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.s3 import delete_objects
 
 #: The logical ids in the template.
 _TABLE: Final = "Table"
@@ -29,7 +30,7 @@ _OWN_NOTES: Final = frozenset(
     )
 )
 #: S3's and DynamoDB's words for what does not exist.
-_MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})
+_MISSING: Final = frozenset({"NoSuchBucket", "ResourceNotFoundException"})
 
 
 def last_deleted(stack_name: str) -> StackDescription | None:
@@ -118,10 +119,9 @@ def delete_bucket(name: str) -> Iterator[int]:
     s3 = boto3.client("s3")
     try:
         for page in s3.get_paginator("list_objects_v2").paginate(Bucket=name):
-            objects: list[Any] = [{"Key": item["Key"]} for item in page.get("Contents", [])]
-            if objects:
-                s3.delete_objects(Bucket=name, Delete={"Objects": objects, "Quiet": True})
-                yield len(objects)
+            if found := [item["Key"] for item in page.get("Contents", [])]:
+                delete_objects(s3, name, found)
+                yield len(found)
         s3.delete_bucket(Bucket=name)
     except ClientError as error:
         _ignore_missing(error)
@@ -129,7 +129,7 @@ def delete_bucket(name: str) -> Iterator[int]:
 
 def _is_bucket(name: str) -> bool:
     try:
-        boto3.client("s3").head_bucket(Bucket=name)
+        boto3.client("s3").list_objects_v2(Bucket=name, MaxKeys=1)
     except ClientError as error:
         _ignore_missing(error)
         return False

@@ -57,37 +57,37 @@ def upload(folder: Path, key: str) -> str:
     """
     s3 = boto3.client("s3")
     account = boto3.client("sts").get_caller_identity()["Account"]
-    owned = {"Bucket": _bucket(s3, account), "ExpectedBucketOwner": account}
+    bucket = f"pillarbox-releases-{account}-{s3.meta.region_name}"
+    owned = {"Bucket": bucket, "ExpectedBucketOwner": account}
     template = stamp((folder / _TEMPLATE).read_text(), key)
-    pages = s3.get_paginator("list_objects_v2").paginate(**owned)
-    present = {item["Key"] for page in pages for item in page.get("Contents", ())}
-    address = f"{s3.meta.endpoint_url}/{owned['Bucket']}"
+    present = _present(s3, owned)
+    address = f"{s3.meta.endpoint_url}/{bucket}"
     for path in sorted(folder.iterdir()):
         if path.name == _TEMPLATE:
             continue
         if path.name not in present:
             s3.put_object(**owned, Key=path.name, Body=path.read_bytes())
         # CloudFormation reads nested templates by HTTPS.
-        place = address if path.suffix == ".json" else f"s3://{owned['Bucket']}"
+        place = address if path.suffix == ".json" else f"s3://{bucket}"
         template = template.replace(f'"{path.name}"', f'"{place}/{path.name}"')
     name = f"template-{hashlib.sha256(template.encode()).hexdigest()[:16]}.json"
     s3.put_object(**owned, Key=name, Body=template.encode())
     return f"{address}/{name}"
 
 
-def _bucket(s3: Any, account: str) -> str:  # noqa: ANN401  no type stubs
-    """Return the bucket of all releases in this account and region; make it if there is none."""
-    region = s3.meta.region_name
-    name = f"pillarbox-releases-{account}-{region}"
+def _present(s3: Any, owned: Mapping[str, str]) -> set[str]:  # noqa: ANN401  no type stubs
+    """Return what is in the bucket of all releases; make it if there is none."""
+    pages = s3.get_paginator("list_objects_v2").paginate(**owned)
     try:
-        s3.head_bucket(Bucket=name, ExpectedBucketOwner=account)
+        return {item["Key"] for page in pages for item in page.get("Contents", ())}
     except ClientError as error:
-        if error.response["Error"]["Code"] != "404":
+        if error.response["Error"]["Code"] != "NoSuchBucket":
             raise
-        place = {"CreateBucketConfiguration": {"LocationConstraint": region}}
-        # S3 refuses the name of its first region.
-        s3.create_bucket(Bucket=name, **({} if region == "us-east-1" else place))
-    return name
+    region = s3.meta.region_name
+    place = {"CreateBucketConfiguration": {"LocationConstraint": region}}
+    # S3 refuses the name of its first region.
+    s3.create_bucket(Bucket=owned["Bucket"], **({} if region == "us-east-1" else place))
+    return set()
 
 
 def prepare(  # noqa: PLR0913  what a change set is made of

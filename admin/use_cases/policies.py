@@ -20,13 +20,11 @@ type _Actions = Mapping[str, str]
 
 #: A service -> the actions with which the commands look.
 _READ: Final[_Actions] = {
-    "cloudformation": "DescribeStackEvents DescribeStackResource DescribeStacks ListStackResources",
+    "cloudformation": "DescribeStackResource DescribeStacks ListStackResources",
     "cloudwatch": "DescribeAlarms GetMetricStatistics",
     "dynamodb": "BatchGetItem DescribeContinuousBackups DescribeTable DescribeTimeToLive GetItem"
-    " Query Scan",
+    " Query",
     "lambda": "GetAccountSettings",
-    "route53": "ListHostedZones ListResourceRecordSets",
-    "s3": "GetObject ListBucket",
     "ses": "GetAccount GetConfigurationSet GetConfigurationSetEventDestinations GetEmailIdentity"
     " ListSuppressedDestinations ListTenants",
     "sns": "ListSubscriptionsByTopic",
@@ -34,12 +32,12 @@ _READ: Final[_Actions] = {
 }
 #: What the other commands need besides. SES's lists of tenants are read and changed as a role.
 _OPERATE: Final[_Actions] = {
-    "dynamodb": "DeleteItem PutItem UpdateItem",
-    "route53": "ChangeResourceRecordSets",
-    "s3": "DeleteObject PutObject",
-    "secretsmanager": "CreateSecret DescribeSecret GetSecretValue PutSecretValue RestoreSecret",
+    "dynamodb": "BatchWriteItem DeleteItem PartiQLInsert PutItem UpdateItem",
+    "route53": "ChangeResourceRecordSets ListHostedZones ListResourceRecordSets",
+    "s3": "DeleteObject ListBucket",
+    "secretsmanager": "CreateSecret GetSecretValue PutSecretValue",
     "servicequotas": "ListServiceQuotas RequestServiceQuotaIncrease",
-    "ses": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
+    "ses": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation"
     " DeleteSuppressedDestination DeleteTenant GetTenant ListTenantResources PutAccountDetails"
     " PutConfigurationSetSendingOptions PutEmailIdentityFeedbackAttributes"
     " PutEmailIdentityMailFromAttributes PutTenantSuppressionAttributes"
@@ -56,6 +54,7 @@ _DEPLOY: Final[_Actions] = {
     "ecr": "BatchGetImage CreateRepository DescribeImages DescribeRepositories"
     " GetAuthorizationToken GetDownloadUrlForLayer PutLifecyclePolicy",
     "lambda": "InvokeFunction",
+    "secretsmanager": "RestoreSecret",
     "ses": "PutAccountPricingAttributes",
 }
 #: A service -> how the actions begin with which CloudFormation makes, changes and deletes the
@@ -97,7 +96,11 @@ _ON_NO_RESOURCE: Final[_Actions] = {
 #: A service -> how the ARNs of what a stack has there end; `*` for the services that are left out.
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "dynamodb": ("dynamodb:*:*:table/{stack}*",),
-    "iam": ("iam::*:role/{stack}-*", "iam::*:role/aws-service-role/*"),
+    # A role that does not exist yet has no path.
+    "iam": (
+        *("iam::*:role/{stack}-*", "iam::*:role/aws-service-role/*"),
+        "iam::*:role/AWSServiceRole*",
+    ),
     "s3": ("s3:::{stack}-*", "s3:::pillarbox-releases-*"),
     "secretsmanager": ("secretsmanager:*:*:secret:{stack}*",),
     "sns": ("sns:*:*:{stack}-*",),
@@ -105,6 +108,8 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "ssm": ("ssm:*:*:parameter/{stack}*",),
     "sts": ("iam::*:role/aws-service-role/*",),
 }
+#: CloudFormation names a secret after its logical id only.
+_EDGE_SECRET: Final = "secretsmanager:*:*:secret:EdgeSecret-*"  # noqa: S105  a name
 
 
 def policy(duty: Duty, stack_name: str) -> dict[str, Any]:
@@ -115,7 +120,11 @@ def policy(duty: Duty, stack_name: str) -> dict[str, Any]:
     for service, actions in sorted(_actions(duty).items()):
         named = sorted(f"{service}:{action}" for action in actions)
         if service in _OWN:
-            places = [f"arn:aws:{end.format(stack=stack_name)}" for end in _OWN[service]]
+            ends = _OWN[service]
+            if service == "secretsmanager" and duty is Duty.DEPLOY:
+                ends += (_EDGE_SECRET,)
+            name = stack_name.lower() if service == "s3" else stack_name
+            places = [f"arn:aws:{end.format(stack=name)}" for end in ends]
             own.append({"Effect": "Allow", "Action": named, "Resource": places})
         else:
             others += named

@@ -132,11 +132,11 @@ def check_cluster_role(role: ClusterRole) -> Finding:
             message = "Created the role AWSServiceRoleForECS, which every cluster needs."
             return Finding("relay", Verdict.PASS, message)
         case ClusterRole.UNKNOWN:
-            message = "These credentials may not see whether the role AWSServiceRoleForECS exists."
+            message = "iam:GetRole is not allowed, so the role AWSServiceRoleForECS may be missing."
             verdict = Verdict.WARN
         case ClusterRole.MISSING:
-            message = "The account lacks the role AWSServiceRoleForECS, and these credentials may"
-            message += " not create it."
+            message = "The account lacks the role AWSServiceRoleForECS, and"
+            message += " iam:CreateServiceLinkedRole is not allowed."
             verdict = Verdict.FAIL
     remedy = (
         "Unless the account uses ECS already, let somebody run: aws iam create-service-linked-role"
@@ -164,11 +164,8 @@ def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Fi
         message = "CloudFront is not used: callers connect to API Gateway's own address."
         yield Finding("cloudfront", Verdict.PASS, message)
     elif account.distributions is None:
-        message = f"{account.identity} may not use CloudFront."
-        remedy = (
-            "Use credentials that may create everything in template.yaml and stacks/, or deploy"
-            " with EdgeService=none."
-        )
+        message = f"cloudfront:ListDistributions is not allowed to {account.identity}."
+        remedy = "Use credentials with `pillarbox policy deploy`, or set EdgeService=none."
         yield Finding("cloudfront", Verdict.FAIL, message, remedy)
     elif account.distributions == 0:
         yield Finding(
@@ -258,7 +255,10 @@ def check_relay(
         message = f"ECR has no image {image}"
         yield Finding("relay", Verdict.FAIL, message, "Push it first: pillarbox relay image.")
     if needs.certificate is None:
-        message = f"Secrets Manager has no secret {secret} that these credentials may read."
+        message = (
+            f"Secrets Manager has no secret {secret}, or secretsmanager:GetSecretValue is not"
+            " allowed."
+        )
         remedy = "Create it first: pillarbox relay certificate."
         yield Finding("relay", Verdict.FAIL, message, remedy)
         return

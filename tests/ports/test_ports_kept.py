@@ -6,6 +6,8 @@ from datetime import date, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
 
 from pillarbox.adapters.s3 import S3KeptContents, S3Spool
 from pillarbox.domain.messages.kept import KeptContent
@@ -29,6 +31,16 @@ def test_each_account_has_its_own(contents: S3KeptContents) -> None:
     assert contents.get(CONTENT) == b"octets"
     contents.remove(CONTENT)
     assert contents.get(CONTENT) is None
+
+
+def test_content_that_s3_did_not_delete_is_an_error() -> None:
+    """DeleteObjects answers with 200 and has an error for each object (S3's API reference)."""
+    contents = S3KeptContents("bucket")
+    with Stubber(contents._s3) as s3:
+        s3.add_response("list_objects_v2", {"Contents": [{"Key": "a"}, {"Key": "b"}]})
+        s3.add_response("delete_objects", {"Errors": [{"Key": "b", "Code": "AccessDenied"}]})
+        with pytest.raises(ClientError, match="AccessDenied"):
+            list(contents.remove_all(ACCOUNT))
 
 
 def test_a_connection_that_was_closed_unheard_loses_no_content(

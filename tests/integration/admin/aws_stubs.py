@@ -71,6 +71,10 @@ class Stubs:
             {"StackName": stack} if stack else None,
         )
 
+    def forget(self) -> None:
+        """Begin again, with new clients."""
+        self._stubbers.clear()
+
     def assert_asked(self) -> None:
         """Check that every prepared answer was used."""
         for stubber in self._stubbers.values():

@@ -25,10 +25,10 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.settings import Settings
 from pillarbox.wiring import utc_now
 from tests.aws import create_table, emulated_aws
-from tests.integration.admin import rights
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.rights import Judge
 from tests.stack import PATIENCE
 
 TABLE = "pillarbox-table"
@@ -150,17 +150,18 @@ def name_server() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def _needs_no_other_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     """Refuse a call of a command that its policy does not allow (`pillarbox policy`)."""
+    judge = Judge()
     client: Any = BaseClient
-    call = client._make_api_call
+    emit = client._emit_api_params
 
-    def checked(self: Any, operation: str, parameters: Any) -> Any:
-        lacking = rights.missing(self.meta.service_model.service_name, operation, parameters)
-        assert not lacking, f"the policy lacks {lacking}"
-        return call(self, operation, parameters)
+    def judged(self: Any, api_params: Any, operation_model: Any, context: Any) -> Any:
+        judge.check(operation_model, api_params)
+        return emit(self, api_params, operation_model, context)
 
-    monkeypatch.setattr(client, "_make_api_call", checked)
+    monkeypatch.setattr(client, "_emit_api_params", judged)
+    return judge
 
 
 @pytest.fixture

@@ -65,6 +65,7 @@ def template(address: str) -> dict[str, Any]:
         "ConfigurationSetName": "set",
         "PreviewSender": "preview@shop.example",
         "ApiUrl": address,
+        "SpoolBucketName": {"Ref": "SpoolBucket"},
     }
     return {
         "Metadata": {"release": "unbuilt", "version": "unbuilt"},
@@ -82,6 +83,7 @@ def template(address: str) -> dict[str, Any]:
             "Table": table,
             "Credentials": table,
             "AlarmTopic": {"Type": "AWS::SNS::Topic"},
+            "SpoolBucket": {"Type": "AWS::S3::Bucket"},
             "SweepMessagesRole": {
                 "Type": "AWS::IAM::Role",
                 "Properties": {"AssumeRolePolicyDocument": {}},

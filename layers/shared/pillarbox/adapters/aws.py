@@ -1,5 +1,6 @@
 """AWS clients with time-outs, and the translation of their errors."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -36,6 +37,10 @@ _TRANSIENT: Final = frozenset(
     }
 )
 _SERVER_ERROR: Final = 500
+#: How AWS says which action a policy does not allow on which resource; SES has quotes.
+_DENIED: Final = (
+    r"not authorized to perform:? [`\"']?([\w-]+:\w+)['\"]?(?: on resource:? [`\"']?([^\s`\"']+))?"
+)
 #: The pools of the clients keep ten connections.
 MAX_PARALLEL: Final = 10
 
@@ -157,13 +162,18 @@ def service_errors(service_name: str) -> Iterator[None]:
 
 @contextmanager
 def operator_errors(service_name: str) -> Iterator[None]:
-    """Raise `service_unavailable` for every error of an AWS service."""
+    """Raise `service_unavailable`, with a `refusal`, for every error of an AWS service."""
     try:
         with service_errors(service_name):
             yield
     except ClientError as error:
-        reason = error.response.get("Error", {}).get("Message", "")
-        raise ServiceError(
-            "service_unavailable",
-            f"AWS refused {error.operation_name}: {code_of(error)}: {reason}",
-        ) from error
+        raise ServiceError("service_unavailable", refusal(error)) from error
+
+
+def refusal(error: ClientError) -> str:
+    """Say to an operator what AWS refused: the action that a policy lacks, or AWS's message."""
+    message = error.response.get("Error", {}).get("Message", "")
+    if denied := re.search(_DENIED, message):
+        place = f" on {denied[2]}" if denied[2] else ""
+        return f"{denied[1]} is not allowed{place}. `pillarbox policy` prints what is needed."
+    return f"AWS refused {error.operation_name}: {code_of(error)}: {message}"

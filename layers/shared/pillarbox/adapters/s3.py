@@ -9,7 +9,7 @@ account, because the account is that of the caller.
 """
 
 import base64
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -43,6 +43,18 @@ _SPOOL: Final = "spool"
 _UPLOAD: Final = "/upload"
 #: The start of the keys of kept content (adapters/s3.py), which no sweep needs to delete.
 KEPT: Final = "kept/"
+
+
+def delete_objects(s3: "S3Client", bucket: str, keys: Sequence[str]) -> None:
+    """Delete up to a thousand objects; S3 answers with 200 also if it may delete none.
+
+    Raises:
+        ClientError: the first refusal of an object.
+    """
+    objects: Any = [{"Key": key} for key in keys]
+    refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
+    for error in refused.get("Errors", ()):
+        raise ClientError({"Error": error}, "DeleteObjects")
 
 
 class S3Spool:
@@ -267,9 +279,8 @@ class S3KeptContents:
                     Bucket=self._bucket, Prefix=f"{KEPT}{days}/{account_id}/"
                 )
                 for page in pages:
-                    listed: list[Any] = [{"Key": one["Key"]} for one in page.get("Contents", [])]
-                    if listed:
-                        self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": listed})
+                    if listed := [one["Key"] for one in page.get("Contents", [])]:
+                        delete_objects(self._s3, self._bucket, listed)
                         yield len(listed)
 
 
