@@ -124,6 +124,7 @@ _ROWS: Final[Mapping[str, tuple[Callable[[Strangers], _Try], int, int]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", _ROWS)
 def test_one_party_takes_a_tenth_at_most(limit: str) -> None:
     """A party that does all it can leaves others at least nine tenths, as the page says."""
