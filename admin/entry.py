@@ -1,7 +1,8 @@
 """Start the command `pillarbox`; its version needs none of its imports, such as boto3's."""
 
 import sys
-from importlib import metadata
+
+from admin import version
 
 
 def main() -> None:
@@ -12,8 +13,3 @@ def main() -> None:
     from admin.main import app  # noqa: PLC0415  takes a second
 
     app(prog_name="pillarbox")
-
-
-def version() -> str:
-    """Return what `--version` shows."""
-    return f"pillarbox {metadata.version('pillarbox')}"

@@ -33,10 +33,10 @@ from admin import (
     teardown,
     templates,
     up,
+    version,
     webhooks,
 )
 from admin.connection import StackConnection
-from admin.entry import version as shown_version
 from pillarbox.adapters.aws import refusal
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.settings import SettingError
@@ -113,7 +113,7 @@ app.command("policy")(policy.show)
 
 def _show_version(requested: bool) -> None:  # noqa: FBT001  typer's form of a callback
     if requested:
-        typer.echo(shown_version())
+        typer.echo(version())
         raise typer.Exit
 
 

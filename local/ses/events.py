@@ -15,7 +15,6 @@ from local.ses.headers import decoded, first
 from local.ses.mail import CapturedMail, timestamp
 from local.ses.odd_events import Event, odd
 from local.ses.store import MailStore
-from local.ses.suppression import SuppressionRule
 from pillarbox.domain.errors import Json
 
 _HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; with more, headersTruncated is true
@@ -52,7 +51,7 @@ def records(
     if configuration_set is None:
         return
     mail_object = _mail_object(mail, mailbox)
-    owner = SuppressionRule.of(mailbox, mail.tenant, mail.configuration_set).owner
+    owner = mailbox.suppression_rule(mail.tenant, mail.configuration_set).owner
     events = [*_events(mail, f"On{owner}SuppressionList")]
     for mode in dict.fromkeys(modes):
         events = odd(mode, events)

@@ -49,7 +49,7 @@ def outcomes_of(
 def take(mailbox: MailStore, mail: CapturedMail) -> None:
     """Keep an accepted email. List bad addresses, and send feedback to its sender, as SES does."""
     mailbox.add(mail)
-    suppression = SuppressionRule.of(mailbox, mail.tenant, mail.configuration_set)
+    suppression = mailbox.suppression_rule(mail.tenant, mail.configuration_set)
     suppression.learn(mail, feedback_id(mail))
     published = mailbox.configuration_sets.get(mail.configuration_set or "")
     is_told = published is not None and published.publishes("BOUNCE")

@@ -21,7 +21,7 @@ from local.ses.headers import decoded, first, header_fields
 from local.ses.mail import CapturedMail, Destination, Outcome
 from local.ses.outcomes import outcomes_of
 from local.ses.store import MailStore
-from local.ses.suppression import SuppressionRule, is_simulated
+from local.ses.suppression import is_simulated
 from local.ses.wire import as_delivered
 
 type Fields = tuple[tuple[str, str], ...]
@@ -117,7 +117,8 @@ def check(mailbox: MailStore, request: SesSendEmailRequest) -> Destination:
         authors |= {each for each in destination.addresses if not is_simulated(each)}
     _check_verified(mailbox, authors)
     if request.tenant_name is not None:
-        mailbox.tenants.check_send(mailbox, request.tenant_name, source, name)
+        identity = mailbox.identity_of(source) or source
+        mailbox.tenants.check_send(request.tenant_name, identity, name)
     _check_tags(request.email_tags)
     after = mailbox.sent_last_24_hours() + len(destination.addresses)
     if after > mailbox.account.daily_quota:
@@ -137,7 +138,7 @@ def accept(
     """
     destination = check(mailbox, request)
     raw = request.content.raw.data
-    suppression = SuppressionRule.of(mailbox, request.tenant_name, request.configuration_set_name)
+    suppression = mailbox.suppression_rule(request.tenant_name, request.configuration_set_name)
     outcomes = outcomes_of(destination.addresses, raw, suppression, modes or {})
     mail = _captured(request, outcomes)
     return replace(mail, raw=as_delivered(raw, mail.id, mailbox.region, mail.received_at))

@@ -16,7 +16,7 @@ from local.ses.account import StoredAccount
 from local.ses.behaviour import WHOLE, Behaviour
 from local.ses.feedback import DAEMON
 from local.ses.mail import CapturedMail
-from local.ses.suppression import SuppressedDestinations, SuppressionOptions
+from local.ses.suppression import SuppressedDestinations, SuppressionOptions, SuppressionRule
 from local.ses.tenants import TenantStore
 from pillarbox.domain.errors import Json
 
@@ -241,6 +241,25 @@ class MailStore:
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
         return next(filter(self.identity_verified, names), None)
+
+    def suppression_rule(
+        self, tenant: str | None, configuration_set: str | None
+    ) -> SuppressionRule:
+        """Return what applies to an email of a tenant, or of none, with a configuration set."""
+        sender = self.tenants.find(tenant)
+        found = self.configuration_sets.get(configuration_set or "")
+        options = found.suppression if found else SuppressionOptions()
+        scope = options.scope or (sender.suppression.scope if sender else None)
+        own = sender if scope == "TENANT" else None
+        reasons = own.suppression.reasons if own else None
+        if reasons is None:
+            reasons = self.account.suppressed_reasons
+        return SuppressionRule(
+            "Tenant" if own else "Account",
+            own.suppressed if own else self.suppressions,
+            reasons if options.reasons is None else options.reasons,
+            self.global_suppressions,
+        )
 
     def set_feedback_forwarding(self, identity: str, *, enabled: bool) -> None:
         """Switch on or off whether SES mails bounces and complaints to the sender."""

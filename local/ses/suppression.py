@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from local.ses.mail import CapturedMail, Outcome
-    from local.ses.store import MailStore
 
 type Reason = Literal["BOUNCE", "COMPLAINT"]
 type Scope = Literal["ACCOUNT", "TENANT"]
@@ -65,26 +64,6 @@ class SuppressionRule:
     entries: SuppressedDestinations
     reasons: tuple[Reason, ...]
     global_list: "set[str]" = field(repr=False)
-
-    @classmethod
-    def of(
-        cls, mailbox: "MailStore", tenant: str | None, configuration_set: str | None
-    ) -> "SuppressionRule":
-        """Return what applies to an email of a tenant, or of none, with a configuration set."""
-        sender = mailbox.tenants.find(tenant)
-        found = mailbox.configuration_sets.get(configuration_set or "")
-        options = found.suppression if found else SuppressionOptions()
-        scope = options.scope or (sender.suppression.scope if sender else None)
-        own = sender if scope == "TENANT" else None
-        reasons = own.suppression.reasons if own else None
-        if reasons is None:
-            reasons = mailbox.account.suppressed_reasons
-        return cls(
-            "Tenant" if own else "Account",
-            own.suppressed if own else mailbox.suppressions,
-            reasons if options.reasons is None else options.reasons,
-            mailbox.global_suppressions,
-        )
 
     def outcome(self, recipient: str) -> "Outcome | None":
         """Return how a list stops mail to a recipient; None if none does.

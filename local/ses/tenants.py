@@ -4,15 +4,12 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from uuid import uuid4
 
 from local.ses.errors import SesError, not_found
 from local.ses.suppression import SuppressedDestinations, SuppressionOptions
 from pillarbox.domain.errors import Json
-
-if TYPE_CHECKING:
-    from local.ses.store import MailStore
 
 type TenantStatus = Literal["ENABLED", "REINSTATED", "DISABLED"]
 #: Who set a status: the owner, or SES. SES's own policies set the owner's.
@@ -128,15 +125,13 @@ class TenantStore:
     def __iter__(self) -> Iterator[Tenant]:
         return iter([*self._tenants.values()])
 
-    def check_send(
-        self, mailbox: "MailStore", name: str, source: str, configuration_set: str | None
-    ) -> None:
+    def check_send(self, name: str, identity: str, configuration_set: str | None) -> None:
         """Check that a tenant may send an email, with its own identity and configuration set."""
         tenant = self.get(name)
         if tenant.status == "DISABLED":
             message = f"Sending disabled for {tenant.arn}."
             raise SesError("MessageRejected", message, passing=True)
-        used = {f"{self.start}:identity/{mailbox.identity_of(source) or source}"}
+        used = {f"{self.start}:identity/{identity}"}
         if configuration_set:
             used.add(f"{self.start}:configuration-set/{configuration_set}")
         if missing := sorted(used - tenant.resources.keys()):

@@ -16,7 +16,8 @@ from botocore.retries.standard import ThrottledRetryableChecker, TransientRetrya
 
 from pillarbox.adapters import direct
 from pillarbox.adapters import direct as sigv4
-from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES, CallLimits
+from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES
+from pillarbox.adapters.call_limits import CallLimits
 from pillarbox.adapters.direct import AccessKey, Signer
 from tests.examples import DEEP
 from tests.loops import for_each

@@ -20,11 +20,11 @@ from pillarbox.adapters import aws, direct
 from pillarbox.adapters.aws import (
     WITH_RETRIES,
     WITHOUT_RETRIES,
-    CallLimits,
     connect,
     make_client,
     use_direct_client,
 )
+from pillarbox.adapters.call_limits import CallLimits
 from pillarbox.adapters.direct import DirectClient, Endpoint
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sdk import sdk_session

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from pillarbox.adapters.call_limits import MAX_PARALLEL, CallLimits
 from pillarbox.domain.errors import ServiceError, Unavailable
 
 if TYPE_CHECKING:
@@ -41,19 +42,6 @@ _SERVER_ERROR: Final = 500
 _DENIED: Final = (
     r"not authorized to perform:? [`\"']?([\w-]+:\w+)['\"]?(?: on resource:? [`\"']?([^\s`\"']+))?"
 )
-#: The pools of the clients keep ten connections.
-MAX_PARALLEL: Final = 10
-
-
-class CallLimits(NamedTuple):
-    """How long a call waits, in seconds, and how often it is tried, in a mode of the SDK."""
-
-    connect_timeout: float = 1
-    read_timeout: float = 3
-    attempts: int = 3
-    mode: Literal["standard", "adaptive"] = "standard"
-
-
 #: A call that hangs must end and be retried well within a handler's time.
 WITH_RETRIES: Final = CallLimits()
 #: For calls that must not take effect twice: a try whose response was lost may have

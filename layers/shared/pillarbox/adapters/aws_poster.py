@@ -13,7 +13,8 @@ from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from pillarbox.adapters.aws import CallLimits, client_of, code_of, make_client
+from pillarbox.adapters.aws import client_of, code_of, make_client
+from pillarbox.adapters.call_limits import CallLimits
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.webhooks.aws_target import (
     AwsTarget,

@@ -29,7 +29,7 @@ import botocore
 from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
-from pillarbox.adapters.aws import MAX_PARALLEL, CallLimits
+from pillarbox.adapters.call_limits import MAX_PARALLEL, CallLimits
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 

@@ -19,14 +19,8 @@ from uuid import UUID
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import (
-    CallLimits,
-    client_of,
-    code_of,
-    in_parallel,
-    make_client,
-    service_errors,
-)
+from pillarbox.adapters.aws import client_of, code_of, in_parallel, make_client, service_errors
+from pillarbox.adapters.call_limits import CallLimits
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone

@@ -13,12 +13,12 @@ from pillarbox.http.requests import read_caller, read_credential, read_uuid, req
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
     from pillarbox.application.sending.changes import Caller
     from pillarbox.domain.accounts.key_policy import Principal
     from pillarbox.domain.sign_in.session import MemberPrincipal, SessionPrincipal
-    from pillarbox.http.app import App, Run
     from pillarbox.http.messages.replies import Reply
 
 # Whom a route gets. Functions do not load these types.
@@ -49,8 +49,12 @@ class Callers[Whom]:
     takes_account: bool = False
 
     def answering(
-        self, run: Run, app: App, services: Callable[[], Any], declared: Mapping[str, Any]
-    ) -> Run:
+        self,
+        run: Callable[..., Any],
+        app: APIGatewayRestResolver,
+        services: Callable[[], Any],
+        declared: Mapping[str, Any],
+    ) -> Callable[..., Any]:
         """Return what answers a request by a function.
 
         The function gets whom `authenticate` returns, the parameters of the path, and `body` or
@@ -74,7 +78,7 @@ class Callers[Whom]:
 
 
 def _reader_of(
-    run: Run, declared: Mapping[str, Any]
+    run: Callable[..., Any], declared: Mapping[str, Any]
 ) -> Callable[[APIGatewayProxyEvent], dict[str, Any]]:
     """Return what reads the body or the query that a function names."""
     names = run.__code__.co_varnames[: run.__code__.co_argcount]
