@@ -7,8 +7,6 @@ from typing import Any, Final
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import DRAFTS_READ, EMAILS_SEND, OPERATOR_SCOPES, Preset
 from pillarbox.domain.accounts.key_policy import SUSPENDED
 from pillarbox.domain.sign_in.session import OPERATE, ROLE_SCOPES, Role
@@ -344,16 +342,6 @@ def test_an_operator_loses_the_sessions_with_the_right(service: Service) -> None
     assert browser.token().code == "invalid_session"
 
 
-def test_a_suspended_account_refuses_sessions(account: str, service: Service) -> None:
-    """As keys do, the sessions of its members get 403 account_suspended."""
-    api = Api(session=service.session(account))
-    records = DynamoAccounts(services().table)
-    records.suspend(account, Suspension(wiring.utc_now(), "bounces"))
-    response = api.raw("GET", "/emails")
-    assert (response.status, response.code) == (403, "account_suspended")
-    assert api.raw("GET", "/session").status == 200
-
-
 def test_no_route_of_a_suspended_account_works(
     account: str, service: Service, tenant: Tenant
 ) -> None:
@@ -367,3 +355,4 @@ def test_no_route_of_a_suspended_account_works(
     shown = {(one.status, one.code, one.error["message"]) for one in answers.values()}
     assert shown == {(403, "account_suspended", SUSPENDED)}
     assert service.ses.domains.calls == []
+    assert api.raw("GET", "/session").status == 200  # of the user, not of the account

@@ -259,14 +259,6 @@ def test_no_preset_has_the_scopes() -> None:
     assert not any(BOTH & scopes for scopes in PRESET_SCOPES.values())
 
 
-@pytest.mark.parametrize("path", ["", "/{id}", "/{id}/rotate", "/{id}/deliveries"])
-def test_another_method_is_refused(api: Api, path: str) -> None:
-    """405 names the methods of the path."""
-    response = call(api, "PUT", path.format(id=uuid4()), {})
-    assert (response.status, response.code) == (405, "method_not_allowed")
-    assert response.headers["allow"]
-
-
 def test_an_endpoint_has_a_format(api: Api) -> None:
     """It is ours unless a request chooses Resend's, and may change; no other is accepted."""
     assert create(api)["format"] == "pillarbox"

@@ -306,14 +306,6 @@ def test_tokens_are_taken_in_one_try(service: Service) -> None:
     assert config.retries["total_max_attempts"] == 1
 
 
-def test_a_postponed_job_stays_hidden_for_its_wait(service: Service, live: Api) -> None:
-    live.send(otp())
-    (job,) = receive(service, live)
-    service.ses.failure = THROTTLED
-    assert work([job]) == [job["messageId"]]
-    assert receive(service, live) == []
-
-
 @pytest.mark.parametrize("tries", [0, 1, 2])
 def test_the_deadline_is_checked_at_every_try(service: Service, live: Api, tries: int) -> None:
     """A mail past its deadline fails as expired, whether it was tried before or not."""
