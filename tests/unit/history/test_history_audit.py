@@ -138,6 +138,9 @@ def test_a_change_still_in_the_stream_is_lagging_and_not_wrong(audited: AuditedW
     """A recent change is lagging; after a quarter of an hour it is lost, and so wrong."""
     world = audited.world
     world.send()
+    world.aggregate()
+    assert audited.audit.verify(world.account_id).lagging_messages == 0
+    world.send()
     pending = next(m for m in world.messages.values() if m.status is Status.PENDING)
     world.add_event(pending, EventKind.SENT)
     report = audited.audit.verify(world.account_id)

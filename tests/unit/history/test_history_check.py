@@ -5,6 +5,7 @@
 import random
 from dataclasses import replace
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.history.tuning import Tuning
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.messages.message import EventKind, Status
 from pillarbox.domain.messages.statistics import Granularity, index_entry
 from pillarbox.domain.timing import milliseconds
@@ -219,6 +220,14 @@ def test_a_mark_stays_while_changes_may_still_come() -> None:
     world.pass_time(901)
     assert check_of(world).rebuild_hour(mark).repaired >= 1
     assert [*world.marks.all()] == []
+
+
+def test_a_mark_stays_until_the_search_finds_its_messages() -> None:
+    world, mark = marked_hour()
+    fault = mock.patch.object(DynamoSearchIndex, "change", side_effect=Unavailable("data store"))
+    with fault, pytest.raises(Unavailable):
+        check_of(world).rebuild_hour(mark)
+    assert [*world.marks.all()] == [mark]
 
 
 def test_an_hour_that_is_marked_again_meanwhile_stays_marked() -> None:
