@@ -197,6 +197,8 @@ def test_a_child_lives_no_longer_and_nowhere_else(account: str) -> None:
     assert create(api, KEYS_WRITE, **near, expiresAt=later).errors == {"expiresAt": "out_of_range"}
     for blocks in (["0.0.0.0/0"], ["192.0.2.0/23"], ["192.0.2.1/32", "2001:db8::/32"]):
         assert create(api, KEYS_WRITE, **near, sources=blocks).errors == {"sources": "out_of_range"}
+    zoned = create(api, KEYS_WRITE, **near, sources=["fe80::1%eth0"])
+    assert zoned.errors == {"sources": "invalid"}
     child = create(api, KEYS_WRITE, **near)
     assert child.json["sources"] == ["192.0.2.0/24"]
     assert child.json["expiresAt"] == end.isoformat(timespec="milliseconds")

@@ -47,7 +47,8 @@ class KeyTerms:
 def canonical_block(text: str) -> str:
     """Return the one form of a block of addresses: IPv4 also if it is mapped to IPv6."""
     try:
-        block = ip_network(text.strip(), strict=False)
+        # A zone (RFC 4007) names an interface of one machine, so no client's address has one.
+        block = ip_network("" if "%" in text else text.strip(), strict=False)
     except ValueError:
         message = f"{text[:64]!r} is not a block of addresses such as 192.0.2.0/24"
         raise ValidationFailed(FieldError("sources", message, "invalid")) from None
