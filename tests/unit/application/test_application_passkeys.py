@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 import webauthn
@@ -21,7 +22,6 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.sign_in.passkeys import UserPasskeys
 from pillarbox.application.sign_in.session_start import IssuedSession, SessionStart
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.sign_in import passkey as rules
 from pillarbox.domain.sign_in.passkey import (
     NewPasskeyAnswer,
     Passkey,
@@ -166,8 +166,11 @@ def test_an_answer_signs_in_once_and_soon() -> None:
     assert refused(world.answer, first | {"flow": second["flow"]}) == "invalid_passkey"
     world.answer(first)
     assert refused(world.answer, first) == "invalid_passkey"
-    world.now += rules.FLOW_TIME
-    assert refused(world.answer, second) == "invalid_passkey"
+    late, too_late = (PasskeyChallengeItem.of(world.cases.challenge()) for _ in "ab")
+    world.now += timedelta(seconds=299)
+    world.answer(device.get(late))
+    world.now += timedelta(seconds=1)
+    assert refused(world.answer, device.get(too_late)) == "invalid_passkey"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +252,7 @@ def test_wrong_answers_for_new_passkeys_are_limited() -> None:
     world = World()
     caller, other = world.caller(world.user()), world.caller(world.user("bob@shop.example"))
     answer = NewPasskeyAnswer("AAAA", "AAAA", "AAAA")
-    for _ in range(rules.PER_USER):
+    for _ in range(60):
         refusal = refused(world.cases.add, caller, "x", answer, "Phone")
         assert refusal == "flow: invalid_passkey"
     assert refused(world.add, caller, world.authenticator()) == "rate_limit_exceeded"
@@ -361,16 +364,32 @@ def test_attempts_are_limited_by_network_and_by_user() -> None:
     device, friend = world.authenticator(), world.authenticator()
     world.add(world.caller(user), device)
     world.add(world.caller(other), friend)
-    for _ in range(rules.PER_BLOCK_AND_MINUTE):
+    for _ in range(20):
         assert refused(world.sign_in, friend, credentialId="AAAA") == "invalid_passkey"
-    assert refused(world.sign_in, friend) == "rate_limit_exceeded"
+    with mock.patch.object(DynamoPasskeys, "get") as read:
+        assert refused(world.sign_in, friend) == "rate_limit_exceeded"
+    assert not read.called
     world.sign_in(friend, "198.51.100.7")
     for network in range(3):
-        for _ in range(rules.PER_USER_AND_BLOCK):
-            client = f"203.0.{network}.1"
-            assert refused(world.sign_in, device, client, signature="AA") == ("invalid_passkey")
+        client = f"203.0.{network}.1"
+        for _ in range(20):
+            assert refused(world.sign_in, device, client, signature="AA") == "invalid_passkey"
+        world.now += MINUTE
+        assert refused(world.sign_in, device, client) == "rate_limit_exceeded"
     assert refused(world.sign_in, device, "198.51.100.9") == "rate_limit_exceeded"
     world.sign_in(friend, "198.51.100.9")
+
+
+def test_a_network_tries_200_times_an_hour() -> None:
+    world = World()
+    device, start = world.authenticator(), NOW.replace(minute=0, second=0)
+    world.add(world.caller(world.user()), device)
+    answers = []
+    for minute in (*range(10), 59, 60):
+        world.now = start + minute * MINUTE
+        tries = {refused(world.sign_in, device, credentialId="AAAA") for _ in range(20)}
+        answers.append(tries)
+    assert answers == [*[{"invalid_passkey"}] * 10, {"rate_limit_exceeded"}, {"invalid_passkey"}]
 
 
 @pytest.mark.parametrize(
