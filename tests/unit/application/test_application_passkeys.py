@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from unittest import mock
 
@@ -21,7 +22,7 @@ from pillarbox.adapters.passkeys import WebAuthnVerifier
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.sign_in.passkeys import UserPasskeys
 from pillarbox.application.sign_in.session_start import IssuedSession, SessionStart
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.sign_in.passkey import (
     NewPasskeyAnswer,
     Passkey,
@@ -327,6 +328,41 @@ def test_a_removed_passkey_takes_its_sessions_along() -> None:
     for absent in (added.passkey_id, "x", "0" * 5_000):
         assert refused(world.cases.remove, by_it, absent) == ("passkey_not_found")
     assert [one.change for one in world.notices] == ["added", "removed"]
+
+
+@pytest.mark.parametrize("change", ["added", "removed", "stopped"])
+def test_no_passkey_changes_without_an_email(change: str) -> None:
+    world = World()
+    caller, device = world.caller(world.user()), world.authenticator(counts=True)
+    passkey, copy = world.add(caller, device), replace(device)
+    world.sign_in(device)
+    before = world.cases.of_user(caller)
+    attempts: dict[str, Callable[[], object]] = {
+        "added": lambda: world.add(caller, world.authenticator()),
+        "removed": lambda: world.cases.remove(caller, passkey.passkey_id),
+        "stopped": lambda: world.sign_in(copy),
+    }
+    with mock.patch.object(world, "put", side_effect=Unavailable("queue")):
+        assert refused(attempts[change]) == "service_unavailable"
+    assert world.cases.of_user(caller) == before
+
+
+@pytest.mark.parametrize("removes", [True, False])
+def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
+    """Whoever has the device stays signed in otherwise."""
+    world = World()
+    caller, device = world.caller(world.user()), world.authenticator(counts=True)
+    passkey, copy = world.add(caller, device), replace(device)
+    world.sign_in(device)
+    attempt = partial(world.cases.remove, caller, passkey.passkey_id)
+    if not removes:
+        attempt = partial(world.sign_in, copy)
+    with mock.patch.object(DynamoSessions, "remove", side_effect=Unavailable("data store")):
+        assert refused(attempt) == "service_unavailable"
+    assert refused(world.sign_in, device) == "invalid_passkey"
+    refused(attempt)
+    assert [*world.sessions.of_user(caller.session.user_id)] == [caller.session]
+    assert bool(world.cases.of_user(caller)) != removes
 
 
 def test_nobody_removes_the_passkey_of_another() -> None:

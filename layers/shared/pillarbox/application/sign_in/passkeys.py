@@ -116,7 +116,7 @@ class UserPasskeys:
         count = self.verifier.check_use(answer, challenge, self._site(), passkey.public_key)
         if count is None or not self.proofs.use(mark):
             raise invalid_passkey()
-        if passkey.is_copied(count):
+        if passkey.stopped_at or passkey.is_copied(count):
             self._stop(passkey, now)
             raise invalid_passkey()
         user = self.users.get(passkey.address)
@@ -181,10 +181,13 @@ class UserPasskeys:
         passkey = self.passkeys.get(session.user_id, passkey_id) if known else None
         if passkey is None:
             raise _not_found()
-        self._tell(passkey, PasskeyChange.REMOVED, self.clock())
+        now = self.clock()
+        self._tell(passkey, PasskeyChange.REMOVED, now)
+        # It signs in no more, and is there until its sessions have ended: a repetition ends them.
+        self.passkeys.stop(passkey, now)
+        self._end_sessions(passkey, but=session.session_id)
         if not self.passkeys.remove(session.user_id, passkey_id):
             raise _not_found()
-        self._end_sessions(passkey, but=session.session_id)
         self._note(passkey, PasskeyChange.REMOVED)
 
     def _find(self, answer: PasskeyAnswer) -> Passkey | None:
@@ -223,10 +226,16 @@ class UserPasskeys:
         return user, existing
 
     def _stop(self, passkey: Passkey, now: datetime) -> None:
-        """Stop a passkey of which there seems to be a copy, and what either of them began."""
-        if self.passkeys.stop(passkey, now):
+        """Stop a passkey of which there seems to be a copy, and what either of them began.
+
+        A try that died in between is completed by the next one.
+        """
+        is_new = passkey.stopped_at is None
+        if is_new:
             self._tell(passkey, PasskeyChange.STOPPED, now)
-            self._end_sessions(passkey)
+        self.passkeys.stop(passkey, now)
+        self._end_sessions(passkey)
+        if is_new:
             self._note(passkey, PasskeyChange.STOPPED)
 
     def _end_sessions(self, passkey: Passkey, but: str | None = None) -> None:
