@@ -354,9 +354,8 @@ def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
     caller, device = world.caller(world.user()), world.authenticator(counts=True)
     passkey, copy = world.add(caller, device), replace(device)
     world.sign_in(device)
-    attempt = partial(world.cases.remove, caller, passkey.passkey_id)
-    if not removes:
-        attempt = partial(world.sign_in, copy)
+    remove = partial(world.cases.remove, caller, passkey.passkey_id)
+    attempt: Callable[[], object] = remove if removes else partial(world.sign_in, copy)
     with mock.patch.object(DynamoSessions, "remove", side_effect=Unavailable("data store")):
         assert refused(attempt) == "service_unavailable"
     assert refused(world.sign_in, device) == "invalid_passkey"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
+from unittest import mock
 
 import pytest
 from disposable_email_domains import blocklist
@@ -18,6 +19,7 @@ from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import QuotaCounts
 from pillarbox.domain.address import fold_address
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused
 from pillarbox.domain.sign_in.sign_up import Proof
@@ -141,6 +143,7 @@ def test_a_proof_is_for_one_address_and_works_once(world: World) -> None:
     assert refusal(world.keys.request_code, other, proof, "").code == "validation_failed"
     world.keys.request_code(ADA, proof, "")
     assert refusal(world.keys.request_code, ADA, proof, "").code == "validation_failed"
+    assert world.domains.asked == ["shop.example"]
     assert len(world.queue.requests) == 1
 
 
@@ -173,6 +176,15 @@ def test_an_address_gets_fifteen_codes_a_day(world: World) -> None:
         refusal(world.request, "v.ictim+x@gmail.com", "203.0.113.1").code == "rate_limit_exceeded"
     )
     assert len(world.queue.requests) == CODES_PER_ADDRESS
+
+
+def test_no_code_is_mailed_for_a_flow_that_was_not_stored(world: World) -> None:
+    with (
+        mock.patch.object(DynamoFlows, "put", side_effect=Unavailable("data store")),
+        pytest.raises(Unavailable),
+    ):
+        world.request()
+    assert world.queue.requests == []
 
 
 def test_the_codes_of_a_day_are_limited_in_all(world: World) -> None:

@@ -115,3 +115,18 @@ def test_what_waits_or_was_called_off_is_neither_an_error_nor_undelivered() -> N
     assert (figures.total.count, figures.total.rate(Status.DELIVERED)) == (12, 1)
     assert figures.total.by_status == {"delivered": 2, "pending": 4, "failed": 6}
     assert figures.errors == [("expired", 1)]
+
+
+def test_a_filter_holds_in_the_hour_in_which_a_range_begins() -> None:
+    """Its entries are read one by one, those of the hours after it by their rollups."""
+    world = World()
+    for number in range(40):
+        sent = world.send()
+        world.add_event(sent, EventKind.DELIVERED if number % 2 else EventKind.BOUNCED)
+        world.pass_time(600)
+    world.aggregate()
+    world.pass_time(7200)
+    (_, _, third, *_) = world.messages.values()
+    wanted = PageRequest(status=Status.DELIVERED, since=milliseconds(third.created_at))
+    page = world.page(wanted)
+    assert (page, page.total) == (world.expected_page(wanted), 19)
