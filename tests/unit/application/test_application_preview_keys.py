@@ -21,7 +21,7 @@ from pillarbox.domain.accounts.quota import QuotaCounts
 from pillarbox.domain.address import fold_address
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
-from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused
+from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused, new_report
 from pillarbox.domain.sign_in.sign_up import Proof
 from tests.fakes.builders import NOW, at
 from tests.fakes.memory_tables import MemoryTable
@@ -193,7 +193,9 @@ def test_the_codes_of_a_day_are_limited_in_all(world: World) -> None:
     assert refusal(world.request, "x@no.example").code == "validation_failed"
     for number in range(500):
         world.request(f"u{number}@shop.example")
-    assert refusal(world.request, "late@shop.example").code == "rate_limit_exceeded"
+    with mock.patch.object(DynamoFlows, "put") as stored:
+        assert refusal(world.request, "late@shop.example").code == "rate_limit_exceeded"
+    assert not stored.called
     assert len(world.queue.requests) == 500
 
 
@@ -221,6 +223,19 @@ def test_without_the_widget_no_key_is_given(world: World) -> None:
         lambda: closed.issue(token, world.queue.requests[-1].code, ""),
     ):
         assert refusal(action).code == "preview_keys_closed"
+
+
+def test_mail_stops_before_its_sender_is_suspended(world: World) -> None:
+    """Whoever clicked once gets no more, also if the rest fails."""
+    world.issue()
+    account = world.account
+    report = new_report(account.account_id, account.widget_secret or "", "bob@shop.example")
+    with (
+        mock.patch.object(world.accounts, "suspend", side_effect=Unavailable("data store")),
+        pytest.raises(Unavailable),
+    ):
+        world.keys.report(str(report))
+    assert world.accounts.is_stopped("bob@shop.example")
 
 
 class _Stale(DynamoPreviewAccounts):
