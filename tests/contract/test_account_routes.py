@@ -344,8 +344,14 @@ def test_a_member_changes_and_leaves_at_the_next_request(service: Service, owner
 
 
 def test_an_account_keeps_an_owner(service: Service, owner: Owner) -> None:
-    """The last owner can neither leave nor become something else; with a second one both can."""
+    """The last owner can neither leave nor become something else; with a second one both can.
+
+    A viewer is none, and neither is an owner who has not agreed.
+    """
     (me,) = owner.items("/members")
+    service.session(owner.account, Role.VIEWER, f"viewer-{owner.account}@shop.example")
+    asked = {"email": f"asked-{owner.account}@shop.example", "role": "owner"}
+    assert owner.post("/members", asked).status == 201
     assert me["current"] is True
     for attempt in (
         owner.api.raw("DELETE", f"/members/{me['id']}"),

@@ -347,6 +347,16 @@ def test_no_passkey_changes_without_an_email(change: str) -> None:
     assert world.cases.of_user(caller) == before
 
 
+def test_the_log_has_no_change_that_was_refused() -> None:
+    world = World()
+    caller, device = world.caller(world.user()), world.authenticator()
+    passkey = world.add(caller, device)
+    assert refused(world.add, caller, device) == "flow: invalid_passkey"
+    with mock.patch.object(DynamoPasskeys, "remove", return_value=False):  # another one was faster
+        assert refused(world.cases.remove, caller, passkey.passkey_id) == "passkey_not_found"
+    assert [one.action for one in world.log.entries] == ["passkey.added"]
+
+
 @pytest.mark.parametrize("removes", [True, False])
 def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
     """Whoever has the device stays signed in otherwise."""

@@ -11,6 +11,7 @@ import pytest
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import Drains, WebhookWorker
+from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
@@ -389,6 +390,14 @@ def test_a_test_is_posted_although_events_wait() -> None:
     test = webhook_test(endpoint.account_id, NOW).for_endpoint(endpoint.endpoint_id)
     assert WebhookWorker(world.ports, one_after_another).handle([test]) == ["delivered"]
     assert world.queue.tasks == []
+
+
+def test_a_chat_gets_an_alert_among_events() -> None:
+    """It has no endpoint."""
+    world, _, (first,) = waiting_world(EndpointHealth(), 1)
+    worker = WebhookWorker(world.ports, one_after_another)
+    outcomes = worker.handle([AlertPost(ACCOUNT, "text"), first])
+    assert outcomes == ["alert_posted", "delivered"]
 
 
 def test_a_repeated_task_leaves_an_event_whose_retry_is_planned() -> None:
