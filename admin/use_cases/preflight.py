@@ -138,10 +138,7 @@ def check_cluster_role(role: ClusterRole) -> Finding:
             message = "The account lacks the role AWSServiceRoleForECS, and"
             message += " iam:CreateServiceLinkedRole is not allowed."
             verdict = Verdict.FAIL
-    remedy = (
-        "Unless the account uses ECS already, let somebody run: aws iam create-service-linked-role"
-        " --aws-service-name ecs.amazonaws.com"
-    )
+    remedy = "Use credentials with `pillarbox policy deploy`, unless the account uses ECS already."
     return Finding("relay", verdict, message, remedy)
 
 

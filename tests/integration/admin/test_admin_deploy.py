@@ -258,7 +258,7 @@ def test_a_relay_is_added_kept_and_removed(rolled_out: RollOut) -> None:
 @pytest.mark.parametrize(
     ("name", "role", "remedy"),
     [
-        ("smtp.shop.example", ClusterRole.MISSING, "create-service-linked-role"),
+        ("smtp.shop.example", ClusterRole.MISSING, "pillarbox policy deploy"),
         ("mail.shop.example", ClusterRole.EXISTS, "is for smtp.shop.example, not for mail."),
     ],
 )

@@ -105,7 +105,7 @@ def test_the_account_can_do_what_the_rate_asks(rate: str, verdict: str) -> None:
 def test_the_role_of_ecs_is_there_before_the_cluster(role: str, verdict: str) -> None:
     finding = preflight.check_cluster_role(ClusterRole(role))
     assert verdicts([finding]) == [verdict]
-    assert ("create-service-linked-role" in finding.remedy) == (verdict != "pass")
+    assert ("pillarbox policy deploy" in finding.remedy) == (verdict != "pass")
 
 
 @pytest.mark.parametrize(("distributions", "verdict"), [(None, "fail"), (0, "warn"), (3, "pass")])
