@@ -96,9 +96,10 @@ _ON_NO_RESOURCE: Final[_Actions] = {
 #: A service -> how the ARNs of what a stack has there end; `*` for the services that are left out.
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "dynamodb": ("dynamodb:*:*:table/{stack}*",),
-    # A role that does not exist yet has no path.
+    # CloudFormation cuts a stack's name to 24 characters in that of a role, which may have 64. A
+    # role that does not exist yet has no path.
     "iam": (
-        *("iam::*:role/{stack}-*", "iam::*:role/aws-service-role/*"),
+        *("iam::*:role/{stack:.24}*", "iam::*:role/aws-service-role/*"),
         "iam::*:role/AWSServiceRole*",
     ),
     "s3": ("s3:::{stack}-*", "s3:::pillarbox-releases-*"),

@@ -20,3 +20,12 @@ def test_a_policy_fits_into_iam(duty: Duty) -> None:
         for places in resources[1:]
         for place in places
     )
+
+
+def test_a_policy_has_the_names_that_cloudformation_makes() -> None:
+    """Those of buckets are in lower case, and those of roles begin with 24 characters."""
+    own = policy(Duty.DEPLOY, f"Shop{'a' * 21}")["Statement"][1:]
+    places = {place for each in own for place in each["Resource"]}
+    assert f"arn:aws:iam::*:role/Shop{'a' * 20}*" in places
+    assert f"arn:aws:s3:::shop{'a' * 21}-*" in places
+    assert f"arn:aws:sqs:*:*:Shop{'a' * 21}-*" in places
