@@ -62,7 +62,6 @@ _RENDERED: Final = {
         }
     ],
 }
-_OF_ONE: Final = "/v1/templates/{id}"
 
 
 _of_editor: Final[partial[dict[str, Any]]] = partial(dict, tag="Template editor")

@@ -1,7 +1,8 @@
 """Compare recent or marked hours of the ledger with the records, and repair what is wrong.
 
-`audit.py` does this for a whole account at an operator's request. The sweep does it here for a
-few hours at a time, so that its cost depends on the account's mail and not on its history.
+`admin/use_cases/audit.py` does this for a whole account at an operator's request. The sweep does it
+here for a few hours at a time, so that its cost depends on the account's mail and not on its
+history.
 """
 
 from collections.abc import Iterable

@@ -33,8 +33,6 @@ SECOND: Final = 1_000_000
 #: An email that cannot be sent soon comes back at most this much later, because SES may raise
 #: its rate meanwhile.
 LONGEST_WAIT: Final = 15 * 60 * SECOND
-#: The shortest time for which SQS can hide a message.
-_SHORTEST_WAIT: Final = SECOND
 #: A full bucket has the tokens of this part of a second, or of one email. The rest is a margin,
 #: because the calls of SES do not arrive as evenly as the tokens come.
 _SIZE: Final = 0.9
