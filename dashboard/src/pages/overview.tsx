@@ -12,8 +12,8 @@ import { Loading, Trouble } from "../parts/notice";
 import { Pauses } from "../parts/pauses";
 import { domainAt, emailsAt } from "../places";
 import { useFilters } from "../query";
-import { isSettled, useResource } from "../resource";
-import type { Analytics, LimitState, Webhook } from "../schema";
+import { isSettled, type Resource, useResource } from "../resource";
+import type { Account, Analytics, LimitState, Overview as OverviewData, Webhook } from "../schema";
 import { session } from "../session";
 import { isBroken, isNearlyUsed } from "./attention";
 import { barsOf, RANGES, type RangeName, SERIES, windowBefore, windowOf } from "./figures";
@@ -25,8 +25,9 @@ export default function Overview() {
   const period = windowOf(range);
   const figures = useResource("GET /v1/emails/analytics", { query: { ...period, template, keyId: key } }, true);
   const before = useResource("GET /v1/emails/analytics", { query: { ...windowBefore(range), template, keyId: key } });
-  const attention = useAttention();
-  const checklist = useChecklist(figures.data?.totalMessages ?? 0);
+  const overview = useResource("GET /v1/overview");
+  const attention = useAttention(overview);
+  const checklist = useChecklist(overview, figures.data?.totalMessages ?? 0);
   // What comes late would push down what is read already.
   const known = isSettled(figures) && isSettled(before) && attention !== undefined && checklist !== undefined;
   return (
@@ -54,7 +55,7 @@ export default function Overview() {
         <div class={figures.stale ? "stale" : undefined}>
           <Figures of={withSent(figures.data)} before={before.data && withSent(before.data)} comparing={before.stale} listOf={(status) => emailsAt({ template, key }, period.from, period.to, { status })} />
           {figures.data.totalMessages === 0 && !template && !key ? (
-            <FirstEmail />
+            <FirstEmail account={overview.data?.account} />
           ) : (
             <section class="card">
               <h2>Emails by the time they were accepted</h2>
@@ -64,7 +65,7 @@ export default function Overview() {
           )}
           <div class="columns">
             <Errors of={figures.data} listOf={(error) => emailsAt({ template, key }, period.from, period.to, { error })} />
-            <Quota />
+            <Quota of={overview} />
           </div>
         </div>
       )}
@@ -82,8 +83,7 @@ function summary(figures: Analytics): string {
   return `${count(figures.totalMessages)} emails. Of ${count(withSent(figures).sent)} sent ${percent(figures.deliveryRate)} were delivered and ${percent(figures.bounceRate)} bounced. The table below has all figures.`;
 }
 
-function FirstEmail() {
-  const account = useResource("GET /v1/overview").data?.account;
+function FirstEmail({ account }: { account: Account | undefined }) {
   const to = firstRecipient(account, session.value?.user.email ?? "");
   return (
     <Empty icon="activity" title="No emails in this time">
@@ -123,8 +123,7 @@ const WINDOWS = {
   recipients: "Recipients today",
 };
 
-function Quota() {
-  const overview = useResource("GET /v1/overview");
+function Quota({ of: overview }: { of: Resource<OverviewData> }) {
   const limits = overview.data?.account.limits ?? [];
   return (
     <section class="card" id="quota">
@@ -155,9 +154,8 @@ function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: Li
 }
 
 /** Return what the user should look at: pauses, failed domains, failing webhooks and quotas that are nearly used up. */
-function useAttention() {
+function useAttention(overview: Resource<OverviewData>) {
   const domains = useResource("GET /v1/domains");
-  const overview = useResource("GET /v1/overview");
   if (!isSettled(domains) || !isSettled(overview)) return undefined;
   const { account, webhooks = [] } = overview.data ?? {};
   const broken = webhooks.filter(isBroken);

@@ -1,13 +1,13 @@
 // The steps to the first email: each one ticks itself, and the list leaves when all are done.
 
-import { isSettled, useResource } from "../resource";
+import { isSettled, type Resource, useResource } from "../resource";
+import type { Overview } from "../schema";
 import { Icon } from "./icon";
 import { stepsOf } from "./steps";
 
 /** Return the list, null if all is done, and undefined until that is known; `emails` are those that the page knows of. */
-export function useChecklist(emails: number) {
+export function useChecklist(overview: Resource<Overview>, emails: number) {
   const domains = useResource("GET /v1/domains");
-  const overview = useResource("GET /v1/overview");
   if (!isSettled(domains) || !isSettled(overview)) return undefined;
   if (!domains.data || !overview.data) return null;
   const steps = stepsOf({ ...overview.data, domains: domains.data.items, emails: Math.max(emails, overview.data.emails) });
