@@ -34,7 +34,6 @@ _SERVICES: Final = {"sesv2": "ses", "service-quotas": "servicequotas"}
 _ACTIONS: Final = {
     "lambda:Invoke": "lambda:InvokeFunction",
     "s3:DeleteObjects": "s3:DeleteObject",
-    "s3:HeadBucket": "s3:ListBucket",
     "s3:ListObjectsV2": "s3:ListBucket",
     "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
     "sqs:SendMessageBatch": "sqs:SendMessage",
@@ -158,8 +157,6 @@ def _error(operation: OperationModel, action: str, resource: str) -> ClientError
         f" resource: {resource} because no identity-based policy allows the {action} action"
     )
     error = {"Code": codes.get(service.service_name, usual), "Message": message}
-    if operation.http["method"] == "HEAD":  # without a body
-        error = {"Code": "403", "Message": "Forbidden"}
     return ClientError(
         {"Error": error, "ResponseMetadata": {"HTTPStatusCode": 403}},  # type: ignore[typeddict-item]
         operation.name,

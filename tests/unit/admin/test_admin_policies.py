@@ -4,8 +4,10 @@ import json
 import re
 
 import pytest
+from botocore.exceptions import ClientError
 
 from admin.use_cases.policies import Duty, policy
+from pillarbox.adapters.aws import refusal
 
 
 @pytest.mark.parametrize("duty", Duty)
@@ -29,3 +31,33 @@ def test_a_policy_has_the_names_that_cloudformation_makes() -> None:
     assert f"arn:aws:iam::*:role/Shop{'a' * 20}*" in places
     assert f"arn:aws:s3:::shop{'a' * 21}-*" in places
     assert f"arn:aws:sqs:*:*:Shop{'a' * 21}-*" in places
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (
+            (
+                "User: arn:aws:iam::1:user/ann is not authorized to perform: dynamodb:Query on"
+                " resource: arn:aws:dynamodb:eu-west-1:1:table/t with an explicit deny in a service"
+                " control policy"
+            ),
+            (
+                "dynamodb:Query is not allowed on arn:aws:dynamodb:eu-west-1:1:table/t with an explicit"
+                " deny in a service control policy."
+            ),
+        ),
+        (
+            (
+                "User `arn:aws:iam::1:user/ann' is not authorized to perform `ses:SendEmail' on"
+                " resource `arn:aws:ses:eu-west-1:1:identity/a.example'"
+            ),
+            "ses:SendEmail is not allowed on arn:aws:ses:eu-west-1:1:identity/a.example.",
+        ),
+        ("Access Denied", "AWS refused Query: AccessDenied: Access Denied"),
+    ],
+)
+def test_a_refusal_names_the_action(message: str, said: str) -> None:
+    """The messages are those of DynamoDB and SES in AWS's troubleshooting pages, and S3's old."""
+    error = ClientError({"Error": {"Code": "AccessDenied", "Message": message}}, "Query")
+    assert refusal(error).startswith(said)

@@ -163,5 +163,8 @@ def refusal(error: ClientError) -> str:
     message = error.response.get("Error", {}).get("Message", "")
     if denied := re.search(_DENIED, message):
         place = f" on {denied[2]}" if denied[2] else ""
-        return f"{denied[1]} is not allowed{place}. `pillarbox policy` prints what is needed."
+        # A policy of the organization denies with a reason of its own.
+        why = message[denied.end() :].strip("`\"'. ").partition(". ")[0]
+        said = f"{denied[1]} is not allowed{place} {why}".rstrip()
+        return f"{said}. `pillarbox policy` prints what is needed."
     return f"AWS refused {error.operation_name}: {code_of(error)}: {message}"
