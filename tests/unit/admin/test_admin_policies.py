@@ -43,8 +43,8 @@ def test_a_policy_has_the_names_that_cloudformation_makes() -> None:
                 " control policy"
             ),
             (
-                "dynamodb:Query is not allowed on arn:aws:dynamodb:eu-west-1:1:table/t with an explicit"
-                " deny in a service control policy."
+                "dynamodb:Query is not allowed on arn:aws:dynamodb:eu-west-1:1:table/t with an"
+                " explicit deny in a service control policy."
             ),
         ),
         (
