@@ -225,6 +225,18 @@ def test_recipients_whom_ses_refused_do_not_count_for_their_account(case: Case) 
     assert numbers == [(1, 100), (-1, 50), (-3, 50)]
 
 
+def test_lines_go_at_the_full_rate_while_ses_throttles(case: Case) -> None:
+    """Email that came back after the slowed rate's time would be late when SES grants all again."""
+    case.rate = 1 / USED
+    case.send(50)
+    case.one.slow_down(ACCOUNT, 50, urgent=False)
+    waits = [case.one.acquire(ACCOUNT, 1, urgent=False) for _ in range(3)]
+    seconds = [wait.total_seconds() for wait in waits if wait]
+    assert [later - earlier for earlier, later in pairwise(seconds)] == [
+        pytest.approx(1, abs=0.01)
+    ] * 2
+
+
 def test_the_rate_never_falls_below_a_tenth(case: Case) -> None:
     """However often SES throttles, a tenth of the rate stays."""
     case.drain()
