@@ -35,6 +35,7 @@ from admin.connection import sdk_pointed_at
 from admin.local_stack import read_local_stack
 from local import relay
 from local.samples import camel_case, sample_event, values_of
+from local.seed import OWNER
 from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring
 from tests.fakes import builders
@@ -157,9 +158,11 @@ def deployed_variables() -> dict[str, dict[str, str]]:
 
 
 def event_of(function: str, stack: Mapping[str, Any]) -> str:
-    """Return the sample event of a function; `deliver_message` gets the job of a new email."""
+    """Return the sample event of a function; what sends a code gets a job or a request of now."""
     if function != "deliver_message":
-        return sample_event(camel_case(function), values_of(stack))
+        sample = sample_event(camel_case(function), values_of(stack))
+        now = {"address": OWNER, "at": int(time() * 1000)} if function == "mail_code" else {}
+        return json.dumps(json.loads(sample) | now)
     sqs = boto3.client("sqs")
     queue = sqs.create_queue(QueueName=f"cold-start-{os.getpid()}")["QueueUrl"]
     queues = (Settings.jobs_queue_url.variable, Settings.urgent_jobs_queue_url.variable)

@@ -6,6 +6,8 @@ It is that of publicsuffix.org, with its private part: `github.io` is shared lik
 from functools import cache
 from typing import TYPE_CHECKING
 
+from disposable_email_domains import blocklist
+
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
@@ -27,7 +29,5 @@ def _list() -> "PublicSuffixList":
 
 
 def is_disposable(domain: str) -> bool:
-    """Return whether a domain is in the list. Only the first call loads it, in 3 ms."""
-    from disposable_email_domains import blocklist  # noqa: PLC0415  one route needs its 10,000 names
-
+    """Return whether a domain is in the list of disposable ones."""
     return domain in blocklist
