@@ -138,7 +138,7 @@ def check_cluster_role(role: ClusterRole) -> Finding:
             message = "The account lacks the role AWSServiceRoleForECS, and"
             message += " iam:CreateServiceLinkedRole is not allowed."
             verdict = Verdict.FAIL
-    remedy = "Use credentials with `pillarbox policy deploy`, unless the account uses ECS already."
+    remedy = "Attach the policy of `pillarbox policy deploy`, unless the account uses ECS already."
     return Finding("relay", verdict, message, remedy)
 
 
@@ -162,7 +162,7 @@ def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Fi
         yield Finding("cloudfront", Verdict.PASS, message)
     elif account.distributions is None:
         message = f"cloudfront:ListDistributions is not allowed to {account.identity}."
-        remedy = "Use credentials with `pillarbox policy deploy`, or set EdgeService=none."
+        remedy = "Attach the policy of `pillarbox policy deploy`, or set EdgeService=none."
         yield Finding("cloudfront", Verdict.FAIL, message, remedy)
     elif account.distributions == 0:
         yield Finding(

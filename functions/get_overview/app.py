@@ -5,7 +5,6 @@ from typing import Any
 from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.domain.accounts.key import ACCOUNT_READ, KEYS_READ
-from pillarbox.domain.sign_in.session import ROLE_SCOPES
 from pillarbox.http.accounts.overview import Overview
 from pillarbox.http.accounts.replies import account_detail
 from pillarbox.http.app import build_app, entrypoint, routes
@@ -26,8 +25,7 @@ def get_overview(member: MemberCaller) -> dict[str, Any]:
     """
     account, account_id = member.account, member.account.account_id
     emails = services().history_queries.page(account_id, PageRequest(limit=0), account.shards)
-    lists_keys = KEYS_READ in ROLE_SCOPES[member.role]
-    keys = services().api_key_store.of_account(account_id) if lists_keys else ()
+    keys = services().api_key_store.of_account(account_id) if member.may(KEYS_READ) else ()
     return Overview.of(
         account=account_detail(account, services().account_usage.of(account)),
         emails=emails.total,

@@ -301,7 +301,7 @@ def _without_headers(response: Mapping[str, Any]) -> dict[str, Any]:
     metadata = {
         name: response["ResponseMetadata"].get(name) for name in ("HTTPStatusCode", "RetryAttempts")
     }
-    # Nobody reads the result of an invocation.
+    # The product does not read the result of an invocation.
     result = {name: response[name] for name in response.keys() - {"Payload", "StatusCode"}}
     return {**result, "ResponseMetadata": metadata}
 

@@ -359,7 +359,7 @@ def test_the_log_has_no_change_that_was_refused() -> None:
 
 @pytest.mark.parametrize("removes", [True, False])
 def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
-    """Whoever has the device stays signed in otherwise."""
+    """Otherwise a thief of the device stays signed in."""
     world = World()
     caller, device = world.caller(world.user()), world.authenticator(counts=True)
     passkey, copy = world.add(caller, device), replace(device)

@@ -226,7 +226,7 @@ def test_without_the_widget_no_key_is_given(world: World) -> None:
 
 
 def test_mail_stops_before_its_sender_is_suspended(world: World) -> None:
-    """Whoever clicked once gets no more, also if the rest fails."""
+    """A person who clicked gets no more mail, even if the rest fails."""
     world.issue()
     account = world.account
     report = new_report(account.account_id, account.widget_secret or "", "bob@shop.example")

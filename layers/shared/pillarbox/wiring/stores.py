@@ -74,7 +74,7 @@ def read_clock() -> datetime:
 
 
 def monotonic() -> float:
-    """Return the seconds of a clock that nobody sets, to measure how long something took.
+    """Return the seconds of a clock that is never set, to measure how long something took.
 
     On Linux the time in which the machine slept counts too: the queue's clock went on.
     """

@@ -256,7 +256,7 @@ class Principal:
             raise confirmation_required()
 
     def check_unconfirmed(self) -> None:
-        """Refuse a send that a person must confirm, where nobody can be asked."""
+        """Refuse a send that a person must confirm, at a door that cannot ask one."""
         agent = self.key.agent
         if agent and agent.confirmation is not Confirmation.OFF:
             raise confirmation_required()

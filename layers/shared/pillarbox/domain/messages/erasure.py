@@ -10,7 +10,7 @@ ERASED_SUBJECT: Final = "[erased]"
 #: What stays of a message, because it says nothing about a recipient. All other fields go.
 _STAYS: Final = (
     *("account_id", "message_id", "created_at", "sender", "from_name"),
-    "body_hash",  # of the whole request, which nobody can guess
+    "body_hash",  # of the whole request, so no address can be guessed from it
     # What a worker needs, and SES knows the message by.
     *("provider_message_id", "lease", "attempt", "deaths", "revision", "schedule"),
     *("hashed_suppressions", "announced", "unkept"),

@@ -251,9 +251,13 @@ class MemberPrincipal(SessionPrincipal):
         """Return the id under which its messages are counted, with the limits."""
         return ((self.account.account_id, self.limits),)
 
+    def may(self, scope: str) -> bool:
+        """Return whether the role has a scope."""
+        return scope in ROLE_SCOPES[self.role]
+
     def require(self, scope: str) -> None:
         """Raise unless the role has a scope."""
-        if scope not in ROLE_SCOPES[self.role]:
+        if not self.may(scope):
             raise ServiceError(
                 "scope_required",
                 f"The role {self.role} lacks the permission {scope}.",
