@@ -23,6 +23,7 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | key of proof of work | POW        | -              |
 | used proof  | PROOF#<sha256>      | -              |
 | lease of a name | NAME#<sha256>   | -              |
+| keys of reply tokens | REPLIES    | -              |
 
 The first table has all other records:
 
@@ -74,6 +75,8 @@ The first table has all other records:
 | content that waits | LATER#<account> | <template or ->#<message id> |
 | time of an email | WAKE#<minute>#<0-3> | <account>#<message id>#<ms> |
 | minute of it | WAKES              | -              |
+| received mail | RECD#<account>    | <received id>  |
+| domain that receives | RECV#<domain> | -           |
 
 The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
 message has. The value of a tag is percent-encoded. A copy has an entry by a tag without a name,
@@ -127,6 +130,7 @@ _CREDENTIALS: Final = frozenset(
         "POW",
         "PREVIEW",
         "PROOF",
+        "REPLIES",
         "SESS",
         "SIGNUPS",
         "TEAM",
@@ -169,6 +173,7 @@ used_proof: Final = _alone("PROOF")
 name_lease: Final = _alone("NAME")
 webhook_endpoint_ids: Final = _alone("HOOK")
 chat_state: Final = _alone("CHAT")
+receiving_domain: Final = _alone("RECV")
 
 flow: Final = _of_list("FLOW")
 preview_flow: Final = _of_list("PREVIEW")
@@ -181,6 +186,7 @@ alert: Final = _of_list("ALERT")
 account_domain: Final = _of_list("DOM")
 #: An account that has proved a domain; without an account, of the list of them.
 domain_owner: Final = _of_list("PROVED")
+received: Final = _of_list("RECD")
 template: Final = _of_list("TPL")
 template_draft: Final = _of_list("TPLD")
 member: Final = _of_list("TEAM")
@@ -193,6 +199,7 @@ account_list: Final = _common("ACCTS")
 redrive: Final = _common("REDRIVES")
 sign_up: Final = _common("SIGNUPS")
 proof_key: Final = _common("POW", _ALONE)
+reply_keys: Final = _common("REPLIES", _ALONE)
 heartbeat: Final = _common("PULSE", _ALONE)
 #: The last probe for the heartbeat.
 probe: Final = _common("PROBE", _ALONE)
@@ -344,6 +351,8 @@ def kind_and_account(item: Item) -> tuple[str, str]:
             return kind, str(item["sk"]["S"])
         case "SIGNUPS":
             return kind, str(item.get("account", {}).get("S", ""))
+        case "RECV":
+            return kind, str(item.get("account", {}).get("S", ""))
         case "USER":
             return kind, ""
         case _:
@@ -437,6 +446,12 @@ def timer_item(kind: str, minute: int, name: str = "", bucket: int | None = None
 def timer_note(kind: str) -> Item:
     """Return the key of the note of the last minute that is over."""
     return _key(f"{kind}S")
+
+
+def received_before(account_id: str, before: UUID | None) -> tuple[Item, Item]:
+    """Return the bounds of an account's received mail before an id, or of all."""
+    last = UUID(int=before.int - 1) if before else UUID(int=(1 << 128) - 1)
+    return received(account_id, UUID(int=0)), received(account_id, last)
 
 
 def waiting_content(account_id: str, template: str | None, message_id: UUID) -> Item:

@@ -21,6 +21,7 @@ from pillarbox.adapters.rows import (
 )
 from pillarbox.domain.accounts.account import (
     MAX_KEEP,
+    RECEIVED_DAYS,
     Account,
     Brand,
     Isolation,
@@ -79,6 +80,9 @@ _ACCOUNT: Final = Row(
     records_from=("records_from?", TIME),
     operates=Column("operates", absent=False),
     keep=Column("keep", absent=0),
+    reply_domain="reply_domain?",
+    replies=Column("replies", absent=False),
+    received_days=Column("received_days", absent=RECEIVED_DAYS),
     isolation=Column("isolation", one_of(Isolation), absent=Isolation.NONE),
 )
 _AGENT: Final = Row(

@@ -70,6 +70,8 @@ class Brand:
         return next((name for name in names if name and name.strip()), "")[:MAX_BRAND_NAME]
 
 
+#: For how many days received mail is kept, unless its account says otherwise.
+RECEIVED_DAYS: Final = 30
 #: The brand of an account that has set none.
 NO_BRAND: Final = Brand()
 
@@ -195,6 +197,12 @@ class Account:
     record_days: int = 0
     #: From when on no record was deleted for its age. Older emails are in figures only.
     records_from: datetime | None = None
+    #: The domain that receives answers to its emails, below one of its domains.
+    reply_domain: str | None = None
+    #: Whether its emails ask for answers there, unless a send says otherwise.
+    replies: bool = False
+    #: For how many days received mail is kept.
+    received_days: int = RECEIVED_DAYS
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""
@@ -276,7 +284,7 @@ MAX_DOMAINS: Final = 20
 #: Domains that an account may add in a day, removed ones included.
 MAX_ADDED_DOMAINS: Final = 20
 MAX_ENDPOINTS: Final = 10
-#: Days for which the content of emails may be kept.
+#: Days for which the content of emails, and received mail, may be kept.
 MAX_KEEP: Final = 90
 #: After how many days the records of emails can be deleted. No email waits for so long.
 MIN_RECORD_DAYS: Final = 90

@@ -1,0 +1,158 @@
+"""Received mail: its records, the domains that receive, and the keys of the tokens."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import (
+    TIME,
+    from_text,
+    to_item,
+    to_text,
+    to_ttl,
+)
+from pillarbox.adapters.dynamodb.table import EXISTS, Store, Table
+from pillarbox.adapters.rows import TUPLE, UUID_TEXT, Codec, Column, Row, many, nested, one_of
+from pillarbox.application.ports import Clock
+from pillarbox.application.replies.ports import ReceivingDomain
+from pillarbox.domain.replies.received import (
+    Answered,
+    Automatic,
+    ReceivedFile,
+    ReceivedMail,
+    Verdict,
+    Verdicts,
+)
+
+#: A key counts for as long again after it was replaced.
+_KEY_LIFE: Final = timedelta(days=180)
+_KEY_LENGTH: Final = 32
+
+_VERDICT: Final = one_of(Verdict)
+_FILE: Final = Row(
+    ReceivedFile,
+    *("filename?", "size", "content_id?"),
+    content_type="type",
+    inline=Column("inline", absent=False),
+)
+_ANSWERED: Final = Row(
+    Answered,
+    "template?",
+    message_id=("message", UUID_TEXT),
+    tags=Column("tags", Codec(dict, dict), absent={}),
+)
+_MAIL: Final = Row(
+    ReceivedMail,
+    *("size", "days", "parsed", "recipient", "sender", "sender_name?", "subject"),
+    *("message_id_header?", "authenticated"),
+    received_at=("received", TIME),
+    answered=("answered?", nested(_ANSWERED)),
+    verdicts=(
+        "verdicts",
+        nested(
+            Row(
+                Verdicts,
+                **{name: (name, _VERDICT) for name in ("spam", "virus", "spf", "dkim", "dmarc")},
+            )
+        ),
+    ),
+    automatic=("automatic?", one_of(Automatic)),
+    files=Column("files", many(nested(_FILE)), absent=()),
+    to=Column("to", TUPLE, absent=()),
+    cc=Column("cc", TUPLE, absent=()),
+)
+
+
+class DynamoReceivedMails(Store):
+    """Implements `replies.ports.ReceivedMails`. The table's TTL deletes a record with its mail."""
+
+    def add(self, mail: ReceivedMail) -> bool:
+        """Put a record, unless it is there."""
+        values = _MAIL.write(mail) | {"expires_at": to_ttl(mail.kept_until)}
+        key = keys.received(mail.account_id, mail.received_id)
+        return self._table.put_new(key | to_item(values)) is None
+
+    def get(self, account_id: str, received_id: UUID) -> ReceivedMail | None:
+        """Read one record with strong consistency."""
+        item = self._table.get(keys.received(account_id, received_id))
+        return received_of(account_id, item) if item else None
+
+    def of_account(
+        self, account_id: str, before: UUID | None, limit: int
+    ) -> Sequence[ReceivedMail]:
+        """Read a part of the list."""
+        first, last = keys.received_before(account_id, before)
+        items = self._table.query(first, last, newest_first=True, limit=limit)
+        return [received_of(account_id, item) for item in items]
+
+
+def received_of(account_id: str, item: dict[str, Any]) -> ReceivedMail:
+    """Read a record."""
+    return _MAIL.read(item, account_id=account_id, received_id=UUID(item["sk"]))
+
+
+class DynamoReceivingDomains(Store):
+    """Implements `replies.ports.ReceivingDomains`, and writes them."""
+
+    def get(self, domain: str) -> ReceivingDomain | None:
+        """Read one with strong consistency."""
+        item = self._table.get(keys.receiving_domain(domain))
+        if item is None:
+            return None
+        return ReceivingDomain(domain, item["account"], frozenset(item.get("names", ())))
+
+    def put(self, domain: ReceivingDomain) -> bool:
+        """Put one, or change the names of one; return False if it is another account's."""
+        values: dict[str, object] = {"account": domain.account_id, "names": domain.names or None}
+        item = keys.receiving_domain(domain.domain) | to_item(values)
+        is_free = "attribute_not_exists(pk) OR #account = :account"
+        put = self._table.to_put(item, condition=is_free, values={":account": domain.account_id})
+        return self._table.try_transact(put)
+
+    def remove(self, domain: ReceivingDomain) -> None:
+        """Delete one, if it still is the account's."""
+        self._table.remove(keys.receiving_domain(domain.domain))
+
+
+class DynamoReplyKeys:
+    """Implements `replies.ports.ReplyKeys`. A process reads the keys once in an hour.
+
+    A key that is old is replaced by whoever meets it, and counts for as long again.
+    """
+
+    def __init__(self, credentials: Table, clock: Clock) -> None:
+        self._credentials = credentials
+        self._clock = clock
+        self._keys: Sequence[bytes] = ()
+        self._read_at: Any = None
+
+    def all(self) -> Sequence[bytes]:
+        """Read the keys, and replace one that is too old."""
+        now = self._clock()
+        if self._read_at is None or now - self._read_at > timedelta(hours=1):
+            item = self._credentials.get(keys.reply_keys())
+            if item is None or now - from_text(item["made"]) >= _KEY_LIFE:
+                item = self._replace(item)
+            self._keys = [bytes.fromhex(one) for one in item["keys"]]
+            self._read_at = now
+        return self._keys
+
+    def _replace(self, item: dict[str, Any] | None) -> dict[str, Any]:
+        before = item["made"] if item else None
+        new = {
+            "made": to_text(self._clock()),
+            "keys": [secrets.token_hex(_KEY_LENGTH), *(item["keys"][:1] if item else ())],
+        }
+        key = keys.reply_keys()
+        if before is None:
+            return self._credentials.put_new(key | to_item(new)) or new
+        replaced = self._credentials.try_update(
+            key,
+            "SET #made = :made, #keys = :keys",
+            condition=f"{EXISTS} AND #made = :before",
+            values={":made": new["made"], ":keys": new["keys"], ":before": before},
+        )
+        return replaced or self._credentials.get(key) or new

@@ -1,0 +1,1 @@
+"""Mail that comes back: answers to emails, and what programs write."""

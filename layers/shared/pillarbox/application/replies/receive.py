@@ -1,0 +1,219 @@
+"""Receive a mail that SES stored: one object becomes one record, and one event.
+
+The record is the commit, as with emails that are sent. Its id derives from the object's key and the
+time at which it was stored, so a notification that is repeated, late or replayed finds the record.
+What the event shows is in the bucket before. The object of SES is deleted last.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.ports import Clock, Messages
+from pillarbox.application.replies.ports import (
+    ReceivedMails,
+    ReceivedObjects,
+    ReceivingDomain,
+    ReceivingDomains,
+    ReplyKeys,
+    StoredRaw,
+)
+from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.address import domain_of
+from pillarbox.domain.errors import cut
+from pillarbox.domain.ids import named_id
+from pillarbox.domain.messages.header_text import MAX_SUBJECT
+from pillarbox.domain.replies.received import (
+    MAX_FILES,
+    Answered,
+    ReceivedContent,
+    ReceivedMail,
+)
+from pillarbox.domain.replies.token import read_token, token_in_address, tokens_in_references
+from pillarbox.mime.answer import (
+    automatic_of,
+    content_of,
+    describe,
+    files_of,
+    is_authenticated,
+    trace_of,
+)
+from pillarbox.mime.received import ReceivedStructure, read_structure
+
+#: The start of the keys under which SES stores mail; after it, the domain and SES's own id.
+RECEIVED: Final = "received/"
+#: From this receipt on a mail is recorded unread: reading it may have ended the process.
+_UNREAD_FROM: Final = 3
+#: Mails in a day to one account, from one domain to it, and from one address to it.
+MAX_OF_ACCOUNT: Final = 10_000
+MAX_OF_DOMAIN: Final = 2_000
+MAX_OF_SENDER: Final = 200
+_DAY: Final = timedelta(days=1)
+_MAX_ADDRESS: Final = 320
+_UNKNOWN: Final = "unknown"
+
+
+class ReceiveOutcome(StrEnum):
+    """What became of a stored mail."""
+
+    RECEIVED = "received"
+    #: It has a record already.
+    KNOWN = "known"
+    #: It is not there any more: another receipt handled it, or it expired.
+    GONE = "gone"
+    #: It answers no email, and goes to no address that the account named.
+    UNADDRESSED = "unaddressed"
+    #: Its sender, the sender's domain or all of them sent too many in a day.
+    LIMITED = "limited"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveResult:
+    """What became of a stored mail, and of which account it is."""
+
+    outcome: ReceiveOutcome
+    account_id: str | None = None
+    received_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receiving:
+    """Turns what SES stored into records. `to_text` makes the text of HTML."""
+
+    domains: ReceivingDomains
+    objects: ReceivedObjects
+    records: ReceivedMails
+    messages: Messages
+    keys: ReplyKeys
+    account_of: Callable[[str], Account | None]
+    #: Counts something in a window of time; returns False if there were so many.
+    count: Callable[[str, timedelta, int, datetime], bool]
+    #: Stops the rule of a domain, and tells the owners why.
+    stop: Callable[[ReceivingDomain], None]
+    to_text: Callable[[str], str]
+    clock: Clock
+
+    def receive(self, key: str, receipts: int = 1) -> ReceiveResult:
+        """Record the mail with a key, which was received so many times from the queue.
+
+        Raises:
+            ServiceError: `service_unavailable`; the call may be repeated.
+        """
+        domain = self.domains.get(key.removeprefix(RECEIVED).partition("/")[0])
+        raw = self.objects.get(key)
+        if raw is None:
+            return ReceiveResult(ReceiveOutcome.GONE)
+        account = self.account_of(domain.account_id) if domain else None
+        if domain is None or account is None:
+            self.objects.delete(key)
+            return ReceiveResult(ReceiveOutcome.UNADDRESSED)
+        received_id = named_id(key, raw.stored_at)
+        if self.records.get(domain.account_id, received_id):
+            outcome = ReceiveOutcome.KNOWN
+        elif not self._counts(f"received#{domain.account_id}", MAX_OF_ACCOUNT):
+            self.stop(domain)  # each further mail costs, also one that is left out
+            outcome = ReceiveOutcome.LIMITED
+        else:
+            outcome = self._record(account, domain, raw, received_id, receipts < _UNREAD_FROM)
+        self.objects.delete(key)
+        return ReceiveResult(outcome, domain.account_id, received_id)
+
+    def _record(
+        self,
+        account: Account,
+        domain: ReceivingDomain,
+        raw: StoredRaw,
+        received_id: UUID,
+        readable: bool,  # noqa: FBT001  what `receive` decided
+    ) -> ReceiveOutcome:
+        structure = read_structure(raw.octets if readable else raw.octets[: 64 * 1024])
+        trace = trace_of(structure)
+        recipient, answered = self._addressed(domain, structure)
+        if recipient is None:
+            return ReceiveOutcome.UNADDRESSED
+        sender = next(iter(structure.mailboxes("from")), None)
+        address = cut(sender.address if sender else trace.return_path or "", _MAX_ADDRESS)
+        if not self._is_within_limits(domain.account_id, trace.return_path or address):
+            return ReceiveOutcome.LIMITED
+        content = content_of(structure, raw.octets, self.to_text) if readable else ReceivedContent()
+        parts = files_of(structure)[:MAX_FILES] if readable else ()
+        contents = [part.content(raw.octets) for part in parts]
+        mail = ReceivedMail(
+            account_id=domain.account_id,
+            received_id=received_id,
+            received_at=raw.stored_at,
+            size=len(raw.octets),
+            days=account.received_days,
+            parsed=readable,
+            recipient=recipient,
+            sender=address,
+            sender_name=cut(sender.name, MAX_SUBJECT) if sender and sender.name else None,
+            subject=cut(structure.text("subject"), MAX_SUBJECT),
+            message_id_header=cut(structure.text("message-id"), MAX_SUBJECT) or None,
+            answered=answered,
+            verdicts=trace.verdicts,
+            authenticated=is_authenticated(address, trace),
+            automatic=automatic_of(structure, trace),
+            files=tuple(
+                describe(part, len(octets)) for part, octets in zip(parts, contents, strict=True)
+            ),
+            to=_addresses(structure, "to"),
+            cc=_addresses(structure, "cc"),
+        )
+        types = [part.content_type for part in parts]
+        self.objects.save(mail, raw.octets, content, zip(types, contents, strict=True))
+        return ReceiveOutcome.RECEIVED if self.records.add(mail) else ReceiveOutcome.KNOWN
+
+    def _addressed(
+        self, domain: ReceivingDomain, structure: ReceivedStructure
+    ) -> tuple[str | None, Answered | None]:
+        """Return the address of the account that a mail is for, and which email it answers.
+
+        Without either the mail is for none of the account's addresses.
+        """
+        addresses = [*_recipients(structure, domain.domain)]
+        references = " ".join(map(structure.text, ("in-reply-to", "references")))
+        tokens = [
+            *((address, token_in_address(address, domain.domain)) for address in addresses),
+            *((None, token) for token in tokens_in_references(references, domain.domain)),
+        ]
+        for address, token in tokens:
+            message_id = token and read_token(token, domain.account_id, self.keys.all())
+            message = message_id and self.messages.peek(domain.account_id, message_id)
+            if message:
+                answered = Answered(
+                    message_id=message.message_id,
+                    tags=message.origin.tags,
+                    template=message.origin.template,
+                )
+                return address or next(iter(addresses), f"{_UNKNOWN}@{domain.domain}"), answered
+        named = (one for one in addresses if one.partition("@")[0] in domain.names)
+        return next(named, None), None
+
+    def _is_within_limits(self, account_id: str, sender: str) -> bool:
+        """Count a mail of a sender and of its domain; one of few senders leaves room for others."""
+        subject = f"received#{account_id}#"
+        if not self._counts(f"{subject}{sender.lower()}", MAX_OF_SENDER):
+            return False
+        domain = domain_of(sender).lower() if "@" in sender else ""
+        return self._counts(f"{subject}@{domain}", MAX_OF_DOMAIN)
+
+    def _counts(self, subject: str, most: int) -> bool:
+        return self.count(subject, _DAY, most, self.clock())
+
+
+def _recipients(structure: ReceivedStructure, domain: str) -> Iterator[str]:
+    """Yield the addresses of a domain that a mail names: first what SES wrote of its envelope."""
+    received = structure.first("received").decode("utf-8", "replace")
+    envelope = received.rpartition(" for ")[2].partition(";")[0].strip("<> ").lower()
+    named = (one.address.lower() for name in ("to", "cc") for one in structure.mailboxes(name))
+    for address in dict.fromkeys((envelope, *named)):
+        if address.endswith(f"@{domain}"):
+            yield cut(address, _MAX_ADDRESS)
+
+
+def _addresses(structure: ReceivedStructure, name: str) -> tuple[str, ...]:
+    return tuple(cut(one.address, _MAX_ADDRESS) for one in structure.mailboxes(name)[:50])

@@ -1,0 +1,223 @@
+"""Find what somebody wrote in an answer: its text without the quotation and the signature.
+
+Mail programs mark a quotation in four ways: with `>` before each line, by a line that says who
+wrote when, by a line of hyphens or underscores, or by a copy of some header fields. Languages
+matter as little as possible: a line that has a time, an address and a colon at its end says who
+wrote, in any words.
+
+No line is read more than a few times, and of a long line only the start, so the time is linear.
+When in doubt, text stays.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+#: A line is judged by its start: names and addresses are shorter.
+_JUDGED: Final = 400
+#: Programs fold the line that says who wrote at 72 to 80 columns.
+_MOST_FOLDED: Final = 4
+#: A quoted line of so many characters may have been folded by a program that sets no `>`.
+_FOLDED_AT: Final = 66
+#: What follows two hyphens and has more lines is no signature, unless a blank follows them
+#: (RFC 3676 section 4.3).
+_MOST_OF_SIGNATURE: Final = 12
+
+_ADDRESS: Final = re.compile(r"[^\s<>@]@[^\s<>@]+\.[^\s<>@]")
+_IN_BRACKETS: Final = re.compile(r"[<(\[]\s*(?:mailto:)?[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+\s*[>)\]]")
+_TIME: Final = re.compile(
+    r"\d{1,2}[:.h]\d\d(?!\d)|\d{4}\s?[-/.年년]|\d{1,2}[./-]\w{1,4}\.?[./-]\d{2,4}"
+    r"|\b\d{1,2}\.?\s\w+\.?\s(?:de\s)?\d{4}"
+)
+#: Says in some languages that somebody wrote, where the line ends.
+_WROTE: Final = (
+    r"(?:\b(?:wrote|schrieb|schreef|geschreven|escribió|escreveu|skrev|napsal|napisał(?:\(a\))?"
+    r"|yazdı|пишет|писал|написала?|написал\(а\)|a écrit|ha scritto|kirjoitti)"
+    r"|写道|寫道|のメール|書きました|작성)"
+)
+_SAYS: Final = re.compile(rf"(?i){_WROTE}\s*[:：]|\b(?:schrieb|schreef|skrev|napsal)\b.*[:：]$")
+_ENDS: Final = re.compile(rf"(?i)(?:[:：]|{_WROTE})$")
+_DASHED: Final = re.compile(r"(-{3,}|_{10,}|={4,})(?:\s*(\S.*?)\s*-{3,})?")
+_ORIGINAL: Final = re.compile(
+    r"(?i)original|originale|ursprüngliche|ursprungligt|oprindelig|opprinnelig|origine|oorspronkelijk"
+    r"|oryginaln|исходное|оригинал|原始|özgün|orijinal"
+)
+_FORWARDED: Final = re.compile(
+    r"(?i)forward|weitergeleitet|transféré|reenviad|encaminhad|inoltrat|doorgestuurd|vidarebefordrat"
+    r"|videresendt|пересыла|iletilen|转发|転送"
+)
+_LABEL: Final = re.compile(r"[*\s]{0,4}([^\W\d]+(?: [^\W\d]+)?)\*?\s?[:：]\*?[ \t]*(\S?.*)")
+
+_FROM, _SENT, _TO, _ABOUT = range(4)
+#: The fields that a copy has: those of Outlook and other programs, in the languages of most users.
+_LABELS: Final = {
+    label: field
+    for field, labels in {
+        _FROM: "from,von,de,da,van,från,fra,od,kimden,gönderen,от,发件人,寄件者,差出人,送信者,보낸사람,"
+        "보낸 사람,lähettäjä",
+        _SENT: "sent,date,gesendet,datum,dato,envoyé,envoyé le,message du,enviado,enviada,enviado el,"
+        "enviado em,fecha,data,inviato,verzonden,skickat,sendt,wysłano,gönderildi,tarih,отправлено,дата,"
+        "发送时间,日期,送信日時,日時,보낸날짜,보낸 날짜,lähetetty",
+        _TO: "to,cc,an,à,a,para,aan,till,til,do,kime,кому,收件人,宛先,받는사람,받는 사람,vastaanottaja",
+        _ABOUT: "subject,betreff,objet,sujet,asunto,assunto,oggetto,onderwerp,ämne,emne,temat,konu,"
+        "тема,主题,主旨,件名,제목,aihe",
+    }.items()
+    for label in labels.split(",")
+}
+#: The last line of a mail from a telephone or a free program.
+_NOTICE: Final = re.compile(
+    r"(?i)(?:sent (?:from|with|via)|get outlook for|von mein\S* .*gesendet|gesendet (?:mit|von)"
+    r"|envoyé (?:de|à partir)|enviado (?:desde|do|a partir)|inviato (?:da|con)"
+    r"|verzonden (?:met|vanaf|via)|отправлено (?:с|из)|发自|發自|skickat från|sendt fra|wysłane z)"
+    r"[^.!?]{0,60}(?:\[[^\]]*\]|<[^>]*>|\([^)]*\))*[^.!?]{0,20}\.?|.{0,40}(?:から送信|gönderildi)\.?"
+)
+
+
+def reply_of(text: str) -> str:
+    """Return what the writer of an answer wrote, without blank lines at both ends."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").split("\n")
+    kept: list[str] = []
+    for part in _parts([line.rstrip() for line in lines]):
+        kept += [*_without_signature(part), ""]
+    return "\n".join(_single_blanks(kept)).strip("\n")
+
+
+def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the lines that the writer wrote between quotations."""
+    part: list[str] = []
+    is_quoting, number = False, 0
+    while number < len(lines):
+        line = lines[number]
+        if _forwards(line):
+            part += lines[number:]
+            break
+        length, ends = _attribution(lines, number)
+        if ends or _is_copy(lines, number):
+            break
+        if length:
+            is_quoting = True
+        elif line.startswith(">") and (is_quoting or _only_quoted(lines, number)):
+            length = _quoted(lines, number)
+        else:
+            part.append(line)
+            number += 1
+            continue
+        yield part
+        part = []
+        number += length
+    yield part
+
+
+def _forwards(line: str) -> bool:
+    """Return whether a forwarded mail follows, which is a part of what the writer sends."""
+    dashed = _DASHED.fullmatch(line[:_JUDGED])
+    return bool(dashed and dashed[2] and _FORWARDED.search(dashed[2]))
+
+
+def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
+    """Return how many lines say who wrote when, and whether all that follows is a quotation.
+
+    No lines say so: 0. The first one has a time or an address, since others may be the writer's.
+    """
+    joined = ""
+    for count, line in enumerate(lines[start : start + _MOST_FOLDED], 1):
+        if not line or line.startswith(">"):
+            break
+        joined = f"{joined} {line.strip()}".lstrip()[:_JUDGED]
+        has_time, has_address = _TIME.search(joined), _ADDRESS.search(joined)
+        if not (has_time or has_address):
+            break
+        dashed = _DASHED.fullmatch(joined)
+        names = (dashed[2] if dashed else "") or joined
+        ends = _ENDS.search(names) is not None
+        if (ends or names.endswith(">")) and _next(lines, start + count).startswith(">"):
+            return count, False
+        says = has_time and (_SAYS.search(names) or (ends and _IN_BRACKETS.search(names)))
+        if says:
+            return count, True
+    return 0, False
+
+
+def _next(lines: Sequence[str], start: int) -> str:
+    """Return the first line from `start` on that is not blank; a few lines may be."""
+    return next((line.lstrip() for line in lines[start : start + 4] if line.strip()), "")
+
+
+def _quoted(lines: Sequence[str], start: int) -> int:
+    """Return how many lines are quoted, with those that were folded off a quoted one."""
+    number = start
+    while number < len(lines) and lines[number].startswith(">"):
+        number += 1
+        folded = next(
+            (
+                n
+                for n in (1, 2)
+                if lines[number + n : number + n + 1] and lines[number + n].startswith(">")
+            ),
+            0,
+        )
+        is_folded = len(lines[number - 1]) >= _FOLDED_AT and all(
+            line and not line.startswith(">") for line in lines[number : number + folded]
+        )
+        number += folded if is_folded else 0
+    return number - start
+
+
+def _is_copy(lines: Sequence[str], start: int) -> bool:
+    """Return whether a copy of header fields begins, perhaps after a line of hyphens."""
+    line = lines[start].strip()[:_JUDGED]
+    dashed = _DASHED.fullmatch(line)
+    if dashed and dashed[2] and (_ORIGINAL.search(dashed[2]) or _SAYS.search(f"{dashed[2]}:")):
+        return True
+    return bool(line) and _has_fields(_block(lines, start + bool(dashed)))
+
+
+def _block(lines: Sequence[str], start: int) -> Iterator[str]:
+    """Yield the lines up to the next blank one; blank lines may come before them."""
+    is_begun = False
+    for line in lines[start : start + 10]:
+        if line:
+            is_begun = True
+            yield line
+        elif is_begun:
+            return
+
+
+def _has_fields(block: Iterator[str]) -> bool:
+    """Return whether lines begin with who wrote or when, and say to whom or about what."""
+    found: set[int] = set()
+    for line in block:
+        label = _LABEL.match(line[:_JUDGED])
+        field = _LABELS.get(label[1].lower()) if label else None
+        if label is None or field is None:
+            if not found:
+                return False
+            continue  # a field that is folded, or another one
+        if not found and field not in {_FROM, _SENT}:
+            return False
+        found.add(field)
+        if _FROM in found and len(found) > 2:
+            return True
+        if found == {_SENT, _TO} and _ADDRESS.search(label[2]):
+            return True
+    return False
+
+
+def _only_quoted(lines: Sequence[str], start: int) -> bool:
+    """Return whether all lines from here on are quoted or blank."""
+    return all(line.startswith(">") or not line for line in lines[start:])
+
+
+def _without_signature(lines: list[str]) -> list[str]:
+    for number, line in enumerate(lines):
+        is_short = sum(map(bool, lines[number + 1 :])) <= _MOST_OF_SIGNATURE
+        is_signature = line in {"--", "—"} and is_short
+        is_notice = len(line) < _JUDGED and _NOTICE.fullmatch(line.strip()) is not None
+        if is_signature or (is_notice and not any(lines[number - 1 : number])):
+            return lines[:number]
+    return lines
+
+
+def _single_blanks(lines: Sequence[str]) -> list[str]:
+    """Return lines where several blank ones are one."""
+    return [line for number, line in enumerate(lines) if line or not number or lines[number - 1]]

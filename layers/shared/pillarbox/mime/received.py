@@ -1,0 +1,244 @@
+"""Read a mail that anybody may have written (RFC 5322, RFC 2045), as far as it can be read.
+
+`parse.py` refuses what two mail programs may read differently, because the recipient must see what
+was checked. Here nothing is refused and nothing raises: what cannot be read is left out, and the
+octets stay for whoever wants them. The time is linear in the size, and every number is bounded.
+"""
+
+import re
+from binascii import a2b_base64, a2b_qp
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.mime.encoded_words import decode, decode_words
+from pillarbox.mime.fields import Mailbox, read_text
+from pillarbox.mime.parameters import StructuredValue
+
+#: In octets, of the header of the mail or of a part; what follows is not read.
+MAX_HEADER: Final = 256 * 1024
+MAX_FIELDS: Final = 1_000
+MAX_PARTS: Final = 500
+#: A multipart in so many others is a file.
+MAX_DEPTH: Final = 20
+#: Of addresses in one field.
+MAX_ADDRESSES: Final = 100
+_MAX_PARAMETERS: Final = 100
+_MAX_NAME: Final = 255
+
+#: With those that are folded behind it.
+_LINE: Final = re.compile(rb"[^\n]*+(?:\n(?=[ \t]++[^ \t\r\n])[^\n]*+)*+(?:\n|\Z)")
+_FOLD: Final = re.compile(rb"\r?\n[ \t]+")
+_FIELD: Final = re.compile(rb"([!-9;-~]{1,76}+)[ \t]*+:(.*)", re.DOTALL)
+_TYPE: Final = re.compile(rb"\s*([\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127})")
+_PARAMETER: Final = re.compile(
+    rb';\s*+([^\s=;"]{1,76}+)\s*+=\s*+("(?:[^"\\]|\\.)*+"?+|[^;]*+)', re.DOTALL
+)
+_ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
+_NOT_BASE64: Final = re.compile(rb"[^A-Za-z0-9+/]+")
+#: What may follow a boundary on its line: "--" at the end of the multipart, and padding.
+_AFTER_BOUNDARY: Final = re.compile(rb"(--)?[ \t]*+(?:\r?\n|\Z)")
+_CR, _LF = b"\r\n"
+_COMMENT: Final = re.compile(rb"\([^()]*+\)")
+_ADDRESS: Final = re.compile(rb"<([^<>\s]{1,320}+)>|([^\s<>,;:\"()]{1,250}@[^\s<>,;:\"()]{1,255})")
+_ENTRY: Final = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"?+|<[^>]*+>?+|[^",<])++', re.DOTALL)
+MESSAGE_ID: Final = re.compile(r"<([^<>\s]{1,512})>")
+_TEXTS: Final = frozenset({"text/plain", "text/html"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedPart:
+    """A part without parts. `start` and `end` are where its encoded content is."""
+
+    content_type: str
+    charset: str
+    encoding: str
+    disposition: str
+    filename: str | None
+    content_id: str | None
+    start: int
+    end: int
+    #: The type of the multipart around it, and its place there, from 1.
+    container: str
+    number: int
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text that its writer wrote, and no file."""
+        return (
+            self.content_type in _TEXTS and self.disposition != "attachment" and not self.filename
+        )
+
+    def content(self, octets: bytes) -> bytes:
+        """Return the decoded content. What is wrong in an encoding is left out."""
+        content = octets[self.start : self.end]
+        if self.encoding == "base64":
+            digits = _NOT_BASE64.sub(b"", content)
+            return a2b_base64(digits[: len(digits) - (len(digits) % 4 == 1)] + b"==")
+        return a2b_qp(content) if self.encoding == "quoted-printable" else content
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedStructure:
+    """The header fields in their order, names in lower case and values unfolded, and the parts."""
+
+    fields: tuple[tuple[str, bytes], ...]
+    parts: tuple[ReceivedPart, ...]
+
+    def all(self, name: str) -> list[bytes]:
+        """Return the values of all fields with a name."""
+        return [value for each, value in self.fields if each == name]
+
+    def first(self, name: str) -> bytes:
+        """Return the value of the first field with a name; empty without one."""
+        return next(iter(self.all(name)), b"")
+
+    def text(self, name: str) -> str:
+        """Return the value of the first field with a name as programs show it."""
+        return " ".join(read_text(self.first(name)).split())
+
+    def mailboxes(self, name: str) -> tuple[Mailbox, ...]:
+        """Return the addresses of the fields with a name, each with its name."""
+        found = (one for value in self.all(name) for one in _mailboxes(value))
+        return tuple(one for one, _ in zip(found, range(MAX_ADDRESSES), strict=False))
+
+
+def read_structure(octets: bytes) -> ReceivedStructure:
+    """Return the fields and the parts of any octets."""
+    fields, body = _header(octets, 0, len(octets))
+    reader = _PartReader(octets)
+    reader.read(fields, body, len(octets), "", 1, 0)
+    return ReceivedStructure(fields, tuple(reader.parts))
+
+
+def _header(octets: bytes, start: int, end: int) -> tuple[tuple[tuple[str, bytes], ...], int]:
+    """Return the fields of a header, and where the body begins.
+
+    A line without a colon belongs to the body, since some programs forget the blank line.
+    """
+    fields: list[tuple[str, bytes]] = []
+    position, limit = start, min(end, start + MAX_HEADER)
+    while position < limit:
+        line = _LINE.match(octets, position, limit)
+        if line is None or b":" not in line[0]:
+            is_blank = line is not None and not line[0].strip()
+            return tuple(fields), line.end() if line and is_blank else position
+        found = _FIELD.match(_FOLD.sub(b" ", line[0]))
+        if found and len(fields) < MAX_FIELDS:
+            fields.append((found[1].decode().lower(), found[2].strip()))
+        position = line.end()
+    return tuple(fields), position
+
+
+def _mailboxes(value: bytes) -> Iterator[Mailbox]:
+    """Yield the addresses of a value. A quote or bracket that is not closed ends with it."""
+    for entry in _ENTRY.findall(_COMMENT.sub(b"", value)):
+        found = _ADDRESS.search(entry)
+        if found is None:
+            continue
+        name = _ESCAPE.sub(rb"\1", entry[: found.start()].strip().strip(b'"')) if found[1] else b""
+        address = (found[1] or found[2]).decode("utf-8", "replace")
+        yield Mailbox(" ".join(read_text(name).split()) or None, address)
+
+
+def read_parameters(value: bytes) -> StructuredValue:
+    """Return a type or a disposition with its parameters, each as most programs read it."""
+    kind, _, rest = value.partition(b";")
+    parameters: dict[bytes, tuple[bytes, ...]] = {}
+    matches = _PARAMETER.finditer(b";" + rest)
+    for match, _ in zip(matches, range(_MAX_PARAMETERS), strict=False):
+        text = match[2].strip()
+        if text.startswith(b'"'):
+            text = _ESCAPE.sub(rb"\1", text[1:].removesuffix(b'"'))
+        parameters.setdefault(match[1].lower(), (text,))
+    return StructuredValue(kind.strip().decode("latin-1").lower(), parameters)
+
+
+@dataclass(slots=True)
+class _PartReader:
+    octets: bytes
+    parts: list[ReceivedPart] = field(default_factory=list)
+
+    def read(  # noqa: PLR0913  where the part is, and in what
+        self,
+        fields: tuple[tuple[str, bytes], ...],
+        start: int,
+        end: int,
+        container: str,
+        number: int,
+        depth: int,
+    ) -> None:
+        """Read one part, or the parts of a multipart."""
+        values = dict(reversed(fields))
+        default = b"message/rfc822" if container == "multipart/digest" else b"text/plain"
+        full_type = read_parameters(values.get("content-type", default))
+        found = _TYPE.match(values.get("content-type", default))
+        kind = found[1].decode("latin-1").lower() if found else "application/octet-stream"
+        boundary = full_type.text(b"boundary")
+        if kind.startswith("multipart/") and depth < MAX_DEPTH:
+            count = 0
+            for count, (first, last) in enumerate(self._parts(boundary, start, end), 1):
+                inner, body = _header(self.octets, first, last)
+                self.read(inner, body, last, kind, count, depth + 1)
+            if count:
+                return
+            kind = "text/plain"  # programs show what has no delimiter
+        if len(self.parts) >= MAX_PARTS:
+            return
+        disposition = read_parameters(values.get("content-disposition", b""))
+        content_id = values.get("content-id", b"").strip(b"<> \t").decode("utf-8", "replace")
+        self.parts.append(
+            ReceivedPart(
+                content_type=kind,
+                charset=full_type.text(b"charset").decode("latin-1"),
+                encoding=_first_word(values.get("content-transfer-encoding", b"")),
+                disposition=disposition.value,
+                filename=_filename(disposition, b"filename") or _filename(full_type, b"name"),
+                content_id=content_id[:_MAX_NAME] or None,
+                start=start,
+                end=end,
+                container=container,
+                number=number,
+            )
+        )
+
+    def _parts(self, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the start and the end of each part, without the line end that is the delimiter's."""
+        delimiter, octets = b"--" + boundary, self.octets
+        part: int | None = None
+        position = octets.find(delimiter, start, end)
+        while position >= 0:
+            found = _AFTER_BOUNDARY.match(octets, position + len(delimiter), end)
+            is_line = position == start or octets[position - 1] == _LF
+            if found is None or not is_line:
+                position = octets.find(delimiter, position + len(delimiter), end)
+                continue
+            if part is not None:
+                yield part, max(part, position - 1 - (octets[position - 2] == _CR))
+            if found[1] or len(self.parts) >= MAX_PARTS:
+                return
+            part = found.end()
+            position = octets.find(delimiter, part, end)
+        if part is not None:
+            yield part, end
+
+
+def _first_word(value: bytes) -> str:
+    return next(iter(re.split(r"[\s;(]", value.strip().decode("latin-1").lower())))
+
+
+def _filename(value: StructuredValue, parameter: bytes) -> str | None:
+    try:
+        names = value.names(parameter)
+    except ValidationFailed:
+        names = (decode_words(value.text(parameter).decode("utf-8", "replace")),)
+    name = next(iter(names), "").replace("\\", "/").rpartition("/")[2]
+    printable = "".join(letter for letter in name if letter.isprintable()).strip(". ")
+    return printable[:_MAX_NAME] or None
+
+
+def decode_text(part: ReceivedPart, octets: bytes) -> str:
+    """Return a text with LF at its line ends, without NULs."""
+    text = decode(part.content(octets), part.charset or "utf-8")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")

@@ -1,0 +1,43 @@
+"""Mail that comes back."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pillarbox.wiring.clock import utc_now
+from pillarbox.wiring.stores import Stores, made
+
+if TYPE_CHECKING:
+    from pillarbox.adapters.dynamodb.replies import (
+        DynamoReceivedMails,
+        DynamoReceivingDomains,
+        DynamoReplyKeys,
+    )
+    from pillarbox.adapters.s3_received import S3Received
+    from pillarbox.application.replies.receive import Receiving
+
+
+class ReplyWiring(Stores):
+    """Makes each use case of this area once."""
+
+    received_mails: "DynamoReceivedMails" = made("adapters.dynamodb.replies")
+    received_objects: "S3Received" = made("adapters.s3_received")
+    receiving_domains: "DynamoReceivingDomains" = made("adapters.dynamodb.replies")
+    reply_keys: "DynamoReplyKeys" = made("adapters.dynamodb.replies")
+
+    @cached_property
+    def receiving(self) -> "Receiving":
+        from pillarbox.application.render import to_text
+        from pillarbox.application.replies.receive import Receiving
+
+        return Receiving(
+            domains=self.receiving_domains,
+            objects=self.received_objects,
+            records=self.received_mails,
+            messages=self.message_store,
+            keys=self.reply_keys,
+            account_of=self.account_store.get,
+            count=self.sign_in_counts.count,
+            stop=lambda domain: None,
+            to_text=to_text,
+            clock=utc_now,
+        )
