@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.encoded_words import decode, decode_words
-from pillarbox.mime.fields import Mailbox, read_text
-from pillarbox.mime.parameters import StructuredValue
+from pillarbox.mime.fields import Mailbox, decode, decode_words, read_text
+from pillarbox.mime.parse import StructuredValue
 
 #: In octets, of the header of the mail or of a part; what follows is not read.
 MAX_HEADER: Final = 256 * 1024

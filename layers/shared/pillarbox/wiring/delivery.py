@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring.operator import HistoryWiring
+from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.stores import made, utc_now
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.messages.message import Message
 
 
-class DeliveryWiring(HistoryWiring):
+class DeliveryWiring(HistoryWiring, ReplyWiring):
     """Makes each use case of this area once."""
 
     sweep_plan: "SweepPlan" = made("application.delivery.sweep", tasks=lambda it: it.sweep_tasks)
@@ -64,7 +65,7 @@ class DeliveryWiring(HistoryWiring):
                 self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
             ),
             heartbeat=self.heartbeat,
-            build=lambda mail, message: build_raw(mail, message, self._host_of_link(mail)),
+            build=lambda mail, message: build_raw(mail, message, *self._needed(mail)),
             keep=keeping(keep),
             clock=utc_now,
             pause=sleep,
@@ -105,17 +106,19 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.application.delivery.build_message import build_raw
 
         def build(mail: "Mail", message: "Message") -> bytes:
-            base_url = self._host_of_link(mail)  # the child must not use connections
-            return run_in_child(lambda: build_raw(mail, message, base_url))
+            needed = self._needed(mail)  # the child must not use connections
+            return run_in_child(lambda: build_raw(mail, message, *needed))
 
         return replace(delivery, build=build)
 
-    def _host_of_link(self, mail: "Mail") -> str:
-        """Return the address of the service for a test mail, whose link stops such mail.
+    def _needed(self, mail: "Mail") -> "tuple[str, bytes | None]":
+        """Return the address of the service for a test mail, whose link stops such mail, and the
+        key of the token of mail to which answers come back.
 
-        Other mail has no link, and needs no read.
+        Other mail has neither, and needs no read.
         """
-        return self.service_address.read() if mail.has_report_link else ""
+        base_url = self.service_address.read() if mail.has_report_link else ""
+        return base_url, self.reply_keys.all()[0] if mail.reply_domain else None
 
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":

@@ -3,8 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.wiring.clock import utc_now
-from pillarbox.wiring.stores import Stores, made
+from pillarbox.wiring.stores import Stores, made, utc_now
 
 if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.replies import (

@@ -103,7 +103,7 @@ def _uploads() -> Codec:
 
 _MAIL: Final = Row(
     Mail,
-    *("from_name?", "subject", "text?"),
+    *("from_name?", "subject", "text?", "reply_domain?"),
     sender="from",
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),

@@ -1,23 +1,33 @@
 """Build the message that SES gets, and keep its content after the hand-over."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from email.utils import format_datetime
+from typing import Final
 
 from pillarbox.application.render import render, to_text
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
 from pillarbox.mime.build import OutgoingMail, build
+from pillarbox.domain.replies.token import reply_address, reply_reference, reply_token
 from pillarbox.mime.headers import field
 
+_REFERENCES: Final = "references"
 
-def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
+
+def build_raw(
+    mail: Mail, message: Message, base_url: str = "", reply_key: bytes | None = None
+) -> bytes:
     """Build the message of RFC 5322; every build of one message gives the same octets.
 
     SES adds the Message-ID. A missing Date is added (RFC 6409 section 8.2), so that the kept
     content has one; SES replaces it.
-    `base_url` is the address of API and dashboard, for the link in test mails.
+    `base_url` is the address of API and dashboard, for the link in test mails; `reply_key` makes
+    the tokens of mail to which answers come back.
     """
+    if reply_key:
+        mail = with_token(mail, message, reply_key)
     if isinstance(mail.body, RawBody):
         if mail.body.has_date:
             return mail.body.octets
@@ -41,6 +51,35 @@ def build_raw(mail: Mail, message: Message, base_url: str = "") -> bytes:
             headers=mail.headers,
             attachments=mail.attachments,
         )
+    )
+
+
+def with_token(mail: Mail, message: Message, key: bytes) -> Mail:
+    """Return a mail whose answers lead back to it, also if they go to an address of its sender.
+
+    SES leaves References alone, and mail programs copy it. An address for replies that the sender
+    chose stays.
+    """
+    domain = mail.reply_domain or ""
+    token = reply_token(message.account_id, message.message_id, key)
+    address, reference = reply_address(token, domain), reply_reference(token, domain)
+    if isinstance(mail.body, RawBody):
+        header = mail.body.octets.partition(b"\r\n\r\n")[0].lower()
+        fields = [("Reply-To", address), ("References", reference)]
+        missing = [
+            field(name, [value])
+            for name, value in fields
+            if not header.startswith(f"{name}:".lower().encode())
+            and f"\r\n{name}:".lower().encode() not in header
+        ]
+        octets = b"".join([*missing, mail.body.octets])
+        return replace(mail, body=replace(mail.body, octets=octets))
+    name = next((one for one in mail.headers if one.lower() == _REFERENCES), "References")
+    references = f"{mail.headers.get(name, '')} {reference}".strip()
+    return replace(
+        mail,
+        reply_to=mail.reply_to or (address,),
+        headers={**mail.headers, name: references},
     )
 
 

@@ -77,6 +77,7 @@ class AccountTerms:
     attribution: bool
     account_name: str
     brand: Brand
+    reply_domain: str | None
 
 
 def compose(  # noqa: PLR0913  a mail depends on each of them
@@ -114,7 +115,21 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         text=request.text or _own_text(template, body),
         headers=request.headers,
         attachments=request.attachments,
+        reply_domain=terms.reply_domain,
     )
+
+
+def reply_domain(account: Account, asked: bool | None) -> str | None:  # noqa: FBT001  a field
+    """Return the domain to which answers come back; None: none do.
+
+    Raises:
+        ValidationFailed: a request asks for answers, and no domain of the account receives.
+    """
+    if asked and account.reply_domain is None:
+        message = "needs a domain of the account that receives: PATCH /api/v1/domains/{domain}"
+        raise ValidationFailed(FieldError("replies", message, "not_allowed"))
+    wanted = account.replies if asked is None else asked
+    return account.reply_domain if wanted else None
 
 
 def _filled(request: SendRequest) -> SendRequest:
@@ -440,7 +455,8 @@ class Draft:
         recipients.check_syntax()
         principal.check_recipients(recipients.normalized.values())
         recipients.check_suppressed(directory.suppressed)
-        terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
+        answers = reply_domain(account, request.replies)
+        terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand, answers)
         origin = caller.origin(request.tags, template, request.variables)
         return cls(request, principal, recipients, template, terms, origin)
 

@@ -20,7 +20,7 @@ from pillarbox.application.ports import AcceptedMessage, DirectoryResult, Stored
 from pillarbox.application.sending.acceptance import Acceptance, MessageGroup
 from pillarbox.application.sending.admission import check_domains, check_paused, find_paused
 from pillarbox.application.sending.ports import SendingPorts
-from pillarbox.application.sending.prepare import Caller, PreparedMessage
+from pillarbox.application.sending.prepare import Caller, PreparedMessage, reply_domain
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.accounts.key import EMAILS_SEND, ApiKey
@@ -143,6 +143,8 @@ _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotenc
 _TAG_PREFIX: Final = b"x-tag-"
 #: Says when to send the message, and is not delivered.
 _SCHEDULED_AT: Final = b"x-scheduled-at"
+#: Says whether answers come back, and is not delivered.
+_REPLIES: Final = b"x-replies"
 #: SES refuses a message in which one of these has something else than addresses.
 _ADDRESS_FIELDS: Final = frozenset({b"to", b"cc", b"reply-to"})
 #: Fields that a program changes each time it tries to send a message.
@@ -185,6 +187,8 @@ class SmtpMessage:
     tags: Tags
     #: When to send it (X-Scheduled-At); None as soon as possible.
     scheduled_at: datetime | None
+    #: Whether answers come back (X-Replies); None: as the account says.
+    replies: bool | None
 
     def prepare(
         self,
@@ -206,7 +210,8 @@ class SmtpMessage:
         principal.check_recipients(self.recipients.normalized.values())
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
-        prepared = PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
+        mail = replace(self.mail, reply_domain=reply_domain(principal.account, self.replies))
+        prepared = PreparedMessage.of(mail, principal.account, self.body_hash, now, origin)
         if principal.account.keep:
             prepared = prepared.keeping(principal.account)
         return prepared.at(self.scheduled_at) if self.scheduled_at else prepared
@@ -234,6 +239,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
     _check_address_fields(structure)
     subject = _subject(structure)
     tags, scheduled_at = _tags(structure), _scheduled_at(structure)
+    replies = _replies(structure)
     keys = [field.value.decode("latin-1") for field in structure.all(b"idempotency-key")]
     digest = idempotency_digest(ROUTE, keys)
     body_hash = _hash(octets, structure, recipients)
@@ -250,6 +256,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         groupable=groupable,
         tags=tags,
         scheduled_at=scheduled_at,
+        replies=replies,
     )
 
 
@@ -339,6 +346,15 @@ def _scheduled_at(structure: MessageStructure) -> datetime | None:
     if moment is None or len(fields) > 1:
         raise bad_message("X-Scheduled-At", NO_MOMENT, "invalid_time")
     return moment
+
+
+def _replies(structure: MessageStructure) -> bool | None:
+    values = [field.value.decode("latin-1").lower() for field in structure.all(_REPLIES)]
+    if not values:
+        return None
+    if len(values) > 1 or values[0] not in {"true", "false"}:
+        raise bad_message("X-Replies", "must be true or false", "invalid_value")
+    return values[0] == "true"
 
 
 def _check_shown(field: Field, text: str) -> None:

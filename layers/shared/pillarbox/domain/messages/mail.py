@@ -29,7 +29,7 @@ _MAX_WORD: Final = 900
 
 #: SES obeys fields with the first prefix (SES, SendRawEmail); the others are for this
 #: service.
-_OURS: Final = ("x-ses-", "x-tag-", "x-api-key", "x-scheduled-at")
+_OURS: Final = ("x-ses-", "x-tag-", "x-api-key", "x-scheduled-at", "x-replies")
 _NAME: Final = "(?ai)x-[a-z0-9_-]{1,62}"
 
 UNSUBSCRIBE: Final = "List-Unsubscribe"
@@ -213,6 +213,8 @@ class SendRequest:
     hold: bool = False
     #: For how many days to keep the content, at most the account's; None: as many as those.
     keep: int | None = None
+    #: Whether answers come back to it; None: as the account says.
+    replies: bool | None = None
     #: Recipients that were sent but are not in the three lists, because there are far too many.
     more_recipients: int = 0
 
@@ -360,11 +362,14 @@ class Mail:
     attachments: tuple[Attachment, ...] = ()
     #: Files in the bucket. The worker reads them, and then they follow the others.
     uploads: "tuple[UploadedFile, ...]" = ()
+    #: The domain of the account that receives answers to it; None: none comes back.
+    reply_domain: str | None = None
 
     @property
     def replies_to(self) -> str | None:
         """Return who gets replies, with their names, as people read it; None is the sender."""
-        return ", ".join(self.named(self.reply_to)) or None
+        own = f"an address at {self.reply_domain}" if self.reply_domain else None
+        return ", ".join(self.named(self.reply_to)) or own
 
     def named(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
         """Return addresses with their names, as people read them."""

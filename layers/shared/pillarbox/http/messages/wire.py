@@ -584,6 +584,10 @@ class SendEmailRequest(WireModel):
     keep = optional(whole_number(least=0, most=MAX_KEEP))
     """For how many days to keep the content after the hand-over: at most `keepDays` of the account,
     which is 0 unless an owner has changed it. With 0 nothing is kept."""
+    replies = optional(boolean())
+    """Whether answers come back to the service, which announces them as `email.received`. It needs
+    a domain that receives (`PATCH /api/v1/domains/{domain}`). Without it, the account's setting
+    decides. A `replyTo` of your own stays."""
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -618,6 +622,7 @@ class SendEmailRequest(WireModel):
             scheduled_at=to_moment(self.scheduled_at) if self.scheduled_at else None,
             hold=bool(self.hold),
             keep=self.keep,
+            replies=self.replies,
             more_recipients=more_recipients,
         )
 
