@@ -13,7 +13,12 @@ from pillarbox.http.accounts.replies import (
     SenderList,
     SharedDomain,
 )
-from pillarbox.http.accounts.wire import AddDomainRequest, AddSenderRequest, DomainLinkRequest
+from pillarbox.http.accounts.wire import (
+    AddDomainRequest,
+    AddSenderRequest,
+    ChangeDomainRequest,
+    DomainLinkRequest,
+)
 from pillarbox.http.app import App, build_app, entrypoint, routes
 from pillarbox.http.callers import ANYONE, Manager, managing
 from pillarbox.wiring import load, services
@@ -82,6 +87,33 @@ def restart_domain(principal: Manager, domain: str) -> dict[str, Any]:
     """
     account_id = principal.account.account_id
     return DomainDetail.of(services().account_domains.restart(account_id, unquote(domain)))
+
+
+@route(
+    "PATCH /v1/domains/{domain}",
+    managing(DOMAINS_WRITE),
+    body=ChangeDomainRequest,
+    response=DomainDetail,
+)
+def change_domain(principal: Manager, domain: str, body: ChangeDomainRequest) -> dict[str, Any]:
+    """Receive mail at a domain.
+
+    A name below a verified domain, such as `in.shop.example`, receives the answers to emails that
+    were sent with `replies`, and mail to the names that you choose. Add the MX record `ANSWERS`
+    that the response has. One domain of an account receives. A name that receives mail elsewhere
+    is refused.
+
+    Errors: `rate_limit_exceeded`.
+    """
+    return DomainDetail.of(
+        services().receiving_setup.change(
+            principal.account.account_id,
+            unquote(domain),
+            body.receive,
+            body.receive_names,
+            by=principal.actor,
+        )
+    )
 
 
 @route("DELETE /v1/domains/{domain}", managing(DOMAINS_WRITE))

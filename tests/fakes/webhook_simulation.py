@@ -128,6 +128,7 @@ class WebhookService:
             due=webhooks.FakeDueTimes(),
             messages=stores.Messages(stores.Store()),
             suppressions=mock.Mock(),
+            find_received=lambda *_: None,
             poster=self,
             aws_poster=webhooks.FakeAwsPoster,
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),

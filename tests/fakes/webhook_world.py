@@ -162,6 +162,7 @@ class WebhookWorld:
             due=self._port("due", self.due),
             messages=self._port("messages", stores.Messages(self.store)),
             suppressions=self._port("suppressions", self.suppressions),
+            find_received=lambda *_: None,
             poster=self._port("poster", self),
             aws_poster=lambda: self._port("aws", self.aws),
             payloads=payload_writers("eu-west-1"),

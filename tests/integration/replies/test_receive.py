@@ -39,14 +39,13 @@ X-SES-DKIM-SIGNATURE: a=rsa-sha256; d=amazonses.com
 """
 
 
-@pytest.fixture
-def receiving(aws: Aws) -> Aws:
-    """Return AWS with an account that receives, and an email of it."""
+@pytest.fixture(autouse=True)
+def _receiving(aws: Aws) -> None:  # noqa: ARG001  a fixture
+    """Add an account that receives, and an email of it."""
     it = services()
     it.account_store.add(replace(account(), reply_domain=DOMAIN))
     it.receiving_domains.put(ReceivingDomain(DOMAIN, ACCOUNT, frozenset({"support"})))
     it.message_store.commit(SENT)
-    return aws
 
 
 def token(message_id: UUID = SENT.message_id, account_id: str = ACCOUNT) -> str:
@@ -93,7 +92,7 @@ def received(account_id: str = ACCOUNT) -> list[ReceivedMail]:
     return [*services().received_mails.of_account(account_id, None, 100)]
 
 
-def test_an_answer_leads_to_its_email(receiving: Aws) -> None:
+def test_an_answer_leads_to_its_email() -> None:
     address = f"r.{token()}@{DOMAIN}"
     assert notify(store(answer(address))) == {"batchItemFailures": []}
     (mail,) = received()
@@ -112,14 +111,14 @@ def test_an_answer_leads_to_its_email(receiving: Aws) -> None:
     assert left["KeyCount"] == 0
 
 
-def test_a_repeated_notification_changes_nothing(receiving: Aws) -> None:
+def test_a_repeated_notification_changes_nothing() -> None:
     key = store(answer(f"r.{token()}@{DOMAIN}"))
     notify(key, key)
     notify(key)
     assert len(received()) == 1
 
 
-def test_a_reference_leads_to_the_email_too(receiving: Aws) -> None:
+def test_a_reference_leads_to_the_email_too() -> None:
     reference = f"<{token()}@{DOMAIN}>"
     notify(store(answer(f"support@{DOMAIN}", References=f"<x@y.example> {reference}")))
     (mail,) = received()
@@ -128,7 +127,7 @@ def test_a_reference_leads_to_the_email_too(receiving: Aws) -> None:
 
 
 @pytest.mark.parametrize("kind", ["forged", "truncated", "foreign", "unknown", "other domain"])
-def test_a_wrong_token_leads_nowhere(receiving: Aws, kind: str) -> None:
+def test_a_wrong_token_leads_nowhere(kind: str) -> None:
     good = token()
     wrong = {
         "forged": good[:-1] + ("a" if good[-1] != "a" else "b"),
@@ -142,14 +141,14 @@ def test_a_wrong_token_leads_nowhere(receiving: Aws, kind: str) -> None:
     assert received() == []
 
 
-def test_a_named_address_receives_without_a_token(receiving: Aws) -> None:
+def test_a_named_address_receives_without_a_token() -> None:
     notify(store(answer(f"support@{DOMAIN}"), f"received/{DOMAIN}/m2"))
     notify(store(answer(f"sales@{DOMAIN}"), f"received/{DOMAIN}/m3"))
     (mail,) = received()
     assert (mail.recipient, mail.answered) == (f"support@{DOMAIN}", None)
 
 
-def test_what_the_sender_writes_is_no_verdict(receiving: Aws) -> None:
+def test_what_the_sender_writes_is_no_verdict() -> None:
     forged = (
         b"Authentication-Results: amazonses.com; dmarc=pass; spf=pass\nX-SES-Spam-Verdict: PASS\n"
     )
@@ -168,7 +167,7 @@ def test_what_the_sender_writes_is_no_verdict(receiving: Aws) -> None:
     )
 
 
-def test_a_mail_that_may_have_ended_the_process_is_recorded_unread(receiving: Aws) -> None:
+def test_a_mail_that_may_have_ended_the_process_is_recorded_unread() -> None:
     notify(store(answer(f"support@{DOMAIN}")), receipts=3)
     (mail,) = received()
     assert not mail.parsed

@@ -46,6 +46,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "version_not_found": (404, "not_found"),
     "message_not_found": (404, "not_found"),
     "content_not_found": (404, "not_found"),
+    "received_not_found": (404, "not_found"),
     "account_not_found": (404, "not_found"),
     "key_not_found": (404, "not_found"),
     "sender_not_found": (404, "not_found"),

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.http.wire import (
     MAX_NAME,
     Schema,
@@ -106,6 +107,20 @@ class DeliveriesQuery(WireModel):
     """The maximum number of items."""
     cursor = optional(text(least=1, most=_MAX_CURSOR))
     """The `nextCursor` of the page before."""
+
+
+def _check_id(value: str) -> str:
+    if not is_uuid(value):
+        raise invalid("invalid_uuid", NOT_A_UUID)
+    return value
+
+
+class ReceivedQuery(DeliveriesQuery):
+    """Received mail; ours."""
+
+    in_query = True
+    in_reply_to = optional(after(text(), _check_id), name="inReplyTo", format="uuid")
+    """The id of an email: only the answers to it."""
 
 
 def _check_version(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Say what a received mail is: its texts, its files, who sent it, and whether a program wrote it."""
+"""Say what a received mail is: its texts, its files, who sent it, and whether it is automatic."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -49,10 +49,10 @@ class Trace:
     """What SES wrote when it received a mail."""
 
     #: The envelope's sender; empty for a report.
-    return_path: str | None = None
-    verdicts: Verdicts = Verdicts()
+    return_path: str | None
+    verdicts: Verdicts
     #: The domains whose signature was right.
-    signed_by: frozenset[str] = frozenset()
+    signed_by: frozenset[str]
 
 
 def trace_of(structure: ReceivedStructure) -> Trace:
@@ -123,7 +123,8 @@ def content_of(
     The texts of parts beside each other are joined, as programs show them: a mail program splits
     the text around a picture.
     """
-    texts, pages = [], []
+    texts: list[ReceivedPart] = []
+    pages: list[ReceivedPart] = []
     for part in structure.parts:
         if part.is_text:
             (pages if part.content_type == "text/html" else texts).append(part)

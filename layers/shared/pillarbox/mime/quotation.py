@@ -9,6 +9,8 @@ No line is read more than a few times, and of a long line only the start, so the
 When in doubt, text stays.
 """
 
+# ruff: noqa: RUF001  words of many languages
+
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -49,16 +51,19 @@ _FORWARDED: Final = re.compile(
 _LABEL: Final = re.compile(r"[*\s]{0,4}([^\W\d]+(?: [^\W\d]+)?)\*?\s?[:：]\*?[ \t]*(\S?.*)")
 
 _FROM, _SENT, _TO, _ABOUT = range(4)
+#: So many different fields, one of them who wrote, are a copy of a header.
+_ENOUGH: Final = 3
 #: The fields that a copy has: those of Outlook and other programs, in the languages of most users.
 _LABELS: Final = {
     label: field
     for field, labels in {
-        _FROM: "from,von,de,da,van,från,fra,od,kimden,gönderen,от,发件人,寄件者,差出人,送信者,보낸사람,"
-        "보낸 사람,lähettäjä",
-        _SENT: "sent,date,gesendet,datum,dato,envoyé,envoyé le,message du,enviado,enviada,enviado el,"
-        "enviado em,fecha,data,inviato,verzonden,skickat,sendt,wysłano,gönderildi,tarih,отправлено,дата,"
-        "发送时间,日期,送信日時,日時,보낸날짜,보낸 날짜,lähetetty",
-        _TO: "to,cc,an,à,a,para,aan,till,til,do,kime,кому,收件人,宛先,받는사람,받는 사람,vastaanottaja",
+        _FROM: "from,von,de,da,van,från,fra,od,kimden,gönderen,от,发件人,寄件者,差出人,送信者,"
+        "보낸사람,보낸 사람,lähettäjä",
+        _SENT: "sent,date,gesendet,datum,dato,envoyé,envoyé le,message du,enviado,enviada,"
+        "enviado el,enviado em,fecha,data,inviato,verzonden,skickat,sendt,wysłano,gönderildi,tarih,"
+        "отправлено,дата,发送时间,日期,送信日時,日時,보낸날짜,보낸 날짜,lähetetty",
+        _TO: "to,cc,an,à,a,para,aan,till,til,do,kime,кому,收件人,宛先,받는사람,받는 사람,"
+        "vastaanottaja",
         _ABOUT: "subject,betreff,objet,sujet,asunto,assunto,oggetto,onderwerp,ämne,emne,temat,konu,"
         "тема,主题,主旨,件名,제목,aihe",
     }.items()
@@ -86,6 +91,8 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
     """Yield the lines that the writer wrote between quotations."""
     part: list[str] = []
     is_quoting, number = False, 0
+    own = (at for at in reversed(range(len(lines))) if lines[at] and not lines[at].startswith(">"))
+    last_own = next(own, -1)
     while number < len(lines):
         line = lines[number]
         if _forwards(line):
@@ -96,7 +103,7 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
             break
         if length:
             is_quoting = True
-        elif line.startswith(">") and (is_quoting or _only_quoted(lines, number)):
+        elif line.startswith(">") and (is_quoting or number > last_own):
             length = _quoted(lines, number)
         else:
             part.append(line)
@@ -196,26 +203,24 @@ def _has_fields(block: Iterator[str]) -> bool:
         if not found and field not in {_FROM, _SENT}:
             return False
         found.add(field)
-        if _FROM in found and len(found) > 2:
+        if len(found) >= _ENOUGH and _FROM in found:
             return True
         if found == {_SENT, _TO} and _ADDRESS.search(label[2]):
             return True
     return False
 
 
-def _only_quoted(lines: Sequence[str], start: int) -> bool:
-    """Return whether all lines from here on are quoted or blank."""
-    return all(line.startswith(">") or not line for line in lines[start:])
-
-
 def _without_signature(lines: list[str]) -> list[str]:
-    for number, line in enumerate(lines):
-        is_short = sum(map(bool, lines[number + 1 :])) <= _MOST_OF_SIGNATURE
-        is_signature = line in {"--", "—"} and is_short
+    """Return the lines before the first signature or notice of a part."""
+    end, following = len(lines), 0
+    for number in reversed(range(len(lines))):
+        line = lines[number]
+        is_signature = line in {"--", "—"} and following <= _MOST_OF_SIGNATURE
         is_notice = len(line) < _JUDGED and _NOTICE.fullmatch(line.strip()) is not None
         if is_signature or (is_notice and not any(lines[number - 1 : number])):
-            return lines[:number]
-    return lines
+            end = number
+        following += bool(line)
+    return lines[:end]
 
 
 def _single_blanks(lines: Sequence[str]) -> list[str]:

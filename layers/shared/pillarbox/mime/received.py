@@ -159,7 +159,7 @@ class _PartReader:
     octets: bytes
     parts: list[ReceivedPart] = field(default_factory=list)
 
-    def read(  # noqa: PLR0913  where the part is, and in what
+    def read(  # noqa: PLR0913, PLR0917  where the part is, and in what
         self,
         fields: tuple[tuple[str, bytes], ...],
         start: int,
@@ -203,7 +203,7 @@ class _PartReader:
         )
 
     def _parts(self, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the start and the end of each part, without the line end that is the delimiter's."""
+        """Yield the start and the end of each part; the line end before a delimiter is none of it."""
         delimiter, octets = b"--" + boundary, self.octets
         part: int | None = None
         position = octets.find(delimiter, start, end)

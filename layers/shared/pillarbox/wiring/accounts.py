@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.application.authentication import Authentication, KeyCheck
+from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.sending import ServiceMailWiring
 from pillarbox.wiring.stores import Stores, made, utc_now
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.usage import AccountUsage
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.pauses import Pauses
+    from pillarbox.application.replies.setup import ReceivingSetup
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
-class AccountWiring(ServiceMailWiring):
+class AccountWiring(ServiceMailWiring, ReplyWiring):
     """Makes each use case of this area once."""
 
     account_list: "AccountList" = made(
@@ -76,6 +78,12 @@ class AccountWiring(ServiceMailWiring):
         "application.accounts.domains", domains=lambda it: it.account_domains
     )
     pauses: "Pauses" = made("application.pauses", records=lambda it: it.account_store)
+    receiving_setup: "ReceivingSetup" = made(
+        "application.replies.setup",
+        domains=lambda it: it.account_domains,
+        receiving=lambda it: it.receiving_domains,
+        rules=lambda it: it.receipt_rules,
+    )
     resuming: "Resuming" = made("application.accounts.resuming")
     suppression_list: "SuppressionList" = made(
         "application.accounts.suppressions", records=lambda it: it.suppression_store

@@ -112,10 +112,10 @@ class DeliveryWiring(HistoryWiring, ReplyWiring):
         return replace(delivery, build=build)
 
     def _needed(self, mail: "Mail") -> "tuple[str, bytes | None]":
-        """Return the address of the service for a test mail, whose link stops such mail, and the
-        key of the token of mail to which answers come back.
+        """Return what building needs to read: an address for test mail, a key for answers.
 
-        Other mail has neither, and needs no read.
+        The address is that of the service, whose link stops such mail; the key makes the token of
+        mail to which answers come back. Other mail has neither.
         """
         base_url = self.service_address.read() if mail.has_report_link else ""
         return base_url, self.reply_keys.all()[0] if mail.reply_domain else None

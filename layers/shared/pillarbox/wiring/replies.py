@@ -12,6 +12,8 @@ if TYPE_CHECKING:
         DynamoReplyKeys,
     )
     from pillarbox.adapters.s3_received import S3Received
+    from pillarbox.adapters.ses.receipts import SesReceiptRules
+    from pillarbox.application.replies.reading import ReceivedReading
     from pillarbox.application.replies.receive import Receiving
 
 
@@ -19,8 +21,16 @@ class ReplyWiring(Stores):
     """Makes each use case of this area once."""
 
     received_mails: "DynamoReceivedMails" = made("adapters.dynamodb.replies")
+    received_reading: "ReceivedReading" = made(
+        "application.replies.reading",
+        records=lambda it: it.received_mails,
+        objects=lambda it: it.received_objects,
+    )
     received_objects: "S3Received" = made("adapters.s3_received")
     receiving_domains: "DynamoReceivingDomains" = made("adapters.dynamodb.replies")
+    receipt_rules: "SesReceiptRules" = made(
+        "adapters.ses.receipts", stack=lambda it: it.settings.stack
+    )
     reply_keys: "DynamoReplyKeys" = made("adapters.dynamodb.replies")
 
     @cached_property

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.sending import ServiceMailWiring
 from pillarbox.wiring.stores import made, utc_now
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.webhooks.endpoint import WebhookFormat
 
 
-class WebhookWiring(ServiceMailWiring):
+class WebhookWiring(ServiceMailWiring, ReplyWiring):
     """Makes each use case of this area once."""
 
     alert_choices: "AlertChoices" = made(
@@ -109,6 +110,7 @@ class WebhookWiring(ServiceMailWiring):
             due=self.due_times,
             messages=self.message_store,
             suppressions=self.suppression_store,
+            find_received=lambda account_id, one: self.received_reading.find(account_id, one),  # noqa: PLW0108  made at first use
             poster=self.webhook_poster,
             aws_poster=lambda: self.aws_poster,
             payloads=payloads,

@@ -76,6 +76,7 @@ The first table has all other records:
 | time of an email | WAKE#<minute>#<0-3> | <account>#<message id>#<ms> |
 | minute of it | WAKES              | -              |
 | received mail | RECD#<account>    | <received id>  |
+| by the email that it answers | RECD#<account>#<message id> | <received id> |
 | domain that receives | RECV#<domain> | -           |
 
 The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
@@ -186,7 +187,6 @@ alert: Final = _of_list("ALERT")
 account_domain: Final = _of_list("DOM")
 #: An account that has proved a domain; without an account, of the list of them.
 domain_owner: Final = _of_list("PROVED")
-received: Final = _of_list("RECD")
 template: Final = _of_list("TPL")
 template_draft: Final = _of_list("TPLD")
 member: Final = _of_list("TEAM")
@@ -448,10 +448,18 @@ def timer_note(kind: str) -> Item:
     return _key(f"{kind}S")
 
 
-def received_before(account_id: str, before: UUID | None) -> tuple[Item, Item]:
+def received(account_id: str, received_id: UUID, message_id: UUID | None = None) -> Item:
+    """Return the key of a received mail, or of its entry among the answers to an email."""
+    pk = f"RECD#{account_id}#{message_id}" if message_id else f"RECD#{account_id}"
+    return _key(pk, str(received_id))
+
+
+def received_before(
+    account_id: str, before: UUID | None, message_id: UUID | None = None
+) -> tuple[Item, Item]:
     """Return the bounds of an account's received mail before an id, or of all."""
     last = UUID(int=before.int - 1) if before else UUID(int=(1 << 128) - 1)
-    return received(account_id, UUID(int=0)), received(account_id, last)
+    return received(account_id, UUID(int=0), message_id), received(account_id, last, message_id)
 
 
 def waiting_content(account_id: str, template: str | None, message_id: UUID) -> Item:

@@ -2,19 +2,23 @@
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import (
+from pillarbox.adapters.dynamodb.table import (
+    EXISTS,
     TIME,
+    ConditionFailed,
+    Store,
+    Table,
     from_text,
     to_item,
     to_text,
     to_ttl,
 )
-from pillarbox.adapters.dynamodb.table import EXISTS, Store, Table
 from pillarbox.adapters.rows import TUPLE, UUID_TEXT, Codec, Column, Row, many, nested, one_of
 from pillarbox.application.ports import Clock
 from pillarbox.application.replies.ports import ReceivingDomain
@@ -70,10 +74,13 @@ class DynamoReceivedMails(Store):
     """Implements `replies.ports.ReceivedMails`. The table's TTL deletes a record with its mail."""
 
     def add(self, mail: ReceivedMail) -> bool:
-        """Put a record, unless it is there."""
-        values = _MAIL.write(mail) | {"expires_at": to_ttl(mail.kept_until)}
+        """Put a record, unless it is there; before it its entry among the answers to its email."""
+        expires = {"expires_at": to_ttl(mail.kept_until)}
+        if mail.answered:
+            entry = keys.received(mail.account_id, mail.received_id, mail.answered.message_id)
+            self._table.put(entry | to_item(expires))
         key = keys.received(mail.account_id, mail.received_id)
-        return self._table.put_new(key | to_item(values)) is None
+        return self._table.put_new(key | to_item(_MAIL.write(mail) | expires)) is None
 
     def get(self, account_id: str, received_id: UUID) -> ReceivedMail | None:
         """Read one record with strong consistency."""
@@ -87,6 +94,16 @@ class DynamoReceivedMails(Store):
         first, last = keys.received_before(account_id, before)
         items = self._table.query(first, last, newest_first=True, limit=limit)
         return [received_of(account_id, item) for item in items]
+
+    def answers_to(
+        self, account_id: str, message_id: UUID, before: UUID | None, limit: int
+    ) -> Sequence[ReceivedMail]:
+        """Read a part of the entries, and then the records that are there."""
+        bounds = keys.received_before(account_id, before, message_id)
+        entries = self._table.query(*bounds, newest_first=True, limit=limit)
+        records = [keys.received(account_id, UUID(entry["sk"])) for entry in entries]
+        found = [received_of(account_id, item) for item in self._table.get_all(records)]
+        return sorted(found, key=lambda mail: mail.received_id, reverse=True)
 
 
 def received_of(account_id: str, item: dict[str, Any]) -> ReceivedMail:
@@ -112,9 +129,14 @@ class DynamoReceivingDomains(Store):
         put = self._table.to_put(item, condition=is_free, values={":account": domain.account_id})
         return self._table.try_transact(put)
 
-    def remove(self, domain: ReceivingDomain) -> None:
-        """Delete one, if it still is the account's."""
-        self._table.remove(keys.receiving_domain(domain.domain))
+    def remove(self, domain: str, account_id: str) -> None:
+        """Delete one, if it is the account's."""
+        with suppress(ConditionFailed):
+            self._table.delete(
+                keys.receiving_domain(domain),
+                condition="#account = :account",
+                values={":account": account_id},
+            )
 
 
 class DynamoReplyKeys:

@@ -621,7 +621,13 @@ def records_of(domain: AccountDomain) -> tuple[DnsRecord, ...]:
     """
     proof = ownership_record(domain.account_id, domain.name)
     others = required_records(domain.identity) if domain.identity.is_registered else ()
-    return (proof, *others)
+    answers = (receiving_record(domain.identity, domain.receives),) if domain.receives else ()
+    return (proof, *others, *answers)
+
+
+def receiving_record(identity: DomainIdentity, name: str) -> DnsRecord:
+    """Return the record by which mail to a name comes to the provider."""
+    return DnsRecord("ANSWERS", "MX", name, f"10 {identity.inbound_host}")
 
 
 def domain_not_found() -> ServiceError:

@@ -3,7 +3,7 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -45,6 +45,8 @@ class AccountChanges:
     contact: str | None = None
     keep: int | None = None
     record_days: int | None = None
+    replies: bool | None = None
+    received_days: int | None = None
 
     def applied_to(self, account: Account) -> Account:
         """Return the state of an account after the changes."""
@@ -63,6 +65,10 @@ class AccountChanges:
             operates=account.operates if self.operates is None else self.operates,
             keep=account.keep if self.keep is None else self.keep,
             record_days=account.record_days if self.record_days is None else self.record_days,
+            replies=account.replies if self.replies is None else self.replies,
+            received_days=account.received_days
+            if self.received_days is None
+            else self.received_days,
             contact=account.contact if self.contact is None else self.contact or None,
             brand=replace(account.brand, **{name: value or None for name, value in brand.items()}),
         )
@@ -101,6 +107,9 @@ class AccountRecords(PauseRecords, Protocol):
 
         An account that is or will be sharded keeps the time from which on it is.
         """
+
+    def set_reply_domain(self, account_id: str, domain: str | None) -> None:
+        """Store to which domain answers come; None: to none."""
 
     def set_hashed_suppressions(self, account_id: str) -> None:
         """Store that an account may have suppressions that are only hashes of addresses."""
@@ -333,6 +342,9 @@ class AccountDomainRecords(Protocol):
 
     def set_link(self, account_id: str, name: str, link: DomainLink | None) -> bool:
         """Store the link of a domain, or none; return False if the domain does not exist."""
+
+    def set_receiving(self, domain: AccountDomain, label: str | None, names: Set[str]) -> None:
+        """Store below which label a domain receives, and for which names; None: nothing."""
 
     def owners(self, name: str) -> Sequence[str]:
         """Return the ids of the accounts that have proved a domain."""

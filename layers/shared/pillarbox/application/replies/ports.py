@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.replies.received import ReceivedContent, ReceivedMail
+from pillarbox.domain.replies.received import ReceivedContent, ReceivedFile, ReceivedMail
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,36 @@ class ReceivingDomain:
     names: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class LinkedFile:
+    """A file of a received mail, with a link that downloads it."""
+
+    file: ReceivedFile
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMail:
+    """A received mail with its texts, and with links that work for an hour."""
+
+    mail: ReceivedMail
+    content: ReceivedContent
+    files: tuple[LinkedFile, ...]
+    raw_url: str
+    url_until: datetime
+
+
 class ReceivingDomains(Protocol):
     """The domains that receive. Every method may raise `service_unavailable`."""
 
     def get(self, domain: str) -> ReceivingDomain | None:
         """Read one with strong consistency."""
+
+    def put(self, domain: ReceivingDomain) -> bool:
+        """Add one or change its names; return False if it is another account's."""
+
+    def remove(self, domain: str, account_id: str) -> None:
+        """Remove one, if it is the account's."""
 
 
 class ReceivedObjects(Protocol):
@@ -49,7 +74,7 @@ class ReceivedObjects(Protocol):
         content: ReceivedContent,
         files: Iterable[tuple[str, bytes]],
     ) -> None:
-        """Write the mail, its texts and its files, each with its type. Repeated, it changes nothing."""
+        """Write the mail, its texts and its files, each with its type; it may be repeated."""
 
     def delete(self, key: str) -> None:
         """Delete a mail as SES stored it, if it is there."""
@@ -74,6 +99,11 @@ class ReceivedMails(Protocol):
         self, account_id: str, before: UUID | None, limit: int
     ) -> Sequence[ReceivedMail]:
         """Read some records, the newest first: those before an id, or the newest."""
+
+    def answers_to(
+        self, account_id: str, message_id: UUID, before: UUID | None, limit: int
+    ) -> Sequence[ReceivedMail]:
+        """Read some records of the mails that answer an email, the newest first."""
 
 
 class ReplyKeys(Protocol):

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
+from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages
+from pillarbox.application.replies.ports import ReadMail
 from pillarbox.application.webhooks.ports import (
     AwsPoster,
     DueTimes,
@@ -72,6 +74,8 @@ class PostingPorts:
     due: DueTimes
     messages: Messages
     suppressions: SuppressionLookup
+    #: Returns a received mail, as it is now; None if it is not there any more.
+    find_received: Callable[[str, UUID], ReadMail | None]
     poster: WebhookPoster
     #: Called for endpoints in AWS alone, because it takes long to load.
     aws_poster: Callable[[], AwsPoster]
@@ -280,6 +284,9 @@ class Attempts:
             return payloads.suppression(event, suppression) if suppression else None
         if event.message_id is None:
             return payloads.plain(event)
+        if event.type is WebhookType.EMAIL_RECEIVED:
+            received = ports.find_received(event.account_id, event.message_id)
+            return payloads.received(event, received) if received else None
         for read in (ports.messages.peek, ports.messages.get):
             message = read(event.account_id, event.message_id)
             found = find_event(message, event) if message else None

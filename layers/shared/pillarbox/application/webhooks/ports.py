@@ -23,6 +23,8 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 
 if TYPE_CHECKING:
+    from pillarbox.application.replies.ports import ReadMail
+
     # Only named here: those that need them at run time import them, so others start faster.
     from pillarbox.domain.webhooks.events import AccountEvent
 
@@ -197,6 +199,9 @@ class PayloadWriter(Protocol):
 
     def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
         """Write the payload of `suppression.added`."""
+
+    def received(self, event: WebhookEvent, received: "ReadMail") -> bytes:
+        """Write the payload of `email.received`, with links that work for an hour."""
 
     def plain(self, event: WebhookEvent) -> bytes:
         """Write the payload of an event that has no record of its own."""

@@ -84,6 +84,11 @@ class DomainIdentity:
     mails_feedback: bool = False
 
     @property
+    def inbound_host(self) -> str:
+        """The host of the provider that receives mail, in the region of `feedback_host`."""
+        return f"inbound-smtp.{self.feedback_host.split('.')[1]}.amazonaws.com"
+
+    @property
     def is_registered(self) -> bool:
         """Whether the provider knew the domain when it was last asked."""
         return bool(self.dkim_zone)
@@ -119,6 +124,14 @@ class AccountDomain:
     mail_from_label: str = MAIL_FROM_LABEL
     #: The link that shows its DNS records to others.
     link: DomainLink | None = None
+    #: The label of the domain below it that receives answers, and the names that get other mail.
+    receive: str | None = None
+    receive_names: tuple[str, ...] = ()
+
+    @property
+    def receives(self) -> str | None:
+        """The domain that receives; None if none does."""
+        return f"{self.receive}.{self.name}" if self.receive else None
 
     @property
     def mail_from(self) -> str:

@@ -54,6 +54,9 @@ class AccountAction(StrEnum):
     SENDER_REMOVED = "sender.removed"
     CONTENT_READ = "content.read"
     CONTENT_RESENT = "content.resent"
+    RECEIVED_READ = "received.read"
+    RECEIVING_BEGUN = "receiving.begun"
+    RECEIVING_ENDED = "receiving.ended"
     KEEP_CHANGED = "keep.changed"
     RECORDS_CHANGED = "records.changed"
 
@@ -65,7 +68,8 @@ class AccountAction(StrEnum):
     @property
     def is_call(self) -> bool:
         """Whether it is noted for each try, also of what is refused or only read."""
-        return self in {AccountAction.API_CALLED, AccountAction.CONTENT_READ}
+        read = {AccountAction.CONTENT_READ, AccountAction.RECEIVED_READ}
+        return self is AccountAction.API_CALLED or self in read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

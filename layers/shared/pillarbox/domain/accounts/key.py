@@ -94,6 +94,7 @@ _ENDING_LENGTH: Final = 4
 EMAILS_SEND: Final = "emails:send"
 EMAILS_READ: Final = "emails:read"
 EMAILS_CONTENT: Final = "emails:content"
+RECEIVED_READ: Final = "received:read"
 TEMPLATES_READ: Final = "templates:read"
 TEMPLATES_WRITE: Final = "templates:write"
 WEBHOOKS_READ: Final = "webhooks:read"
@@ -130,12 +131,14 @@ MANAGEMENT_SCOPES: Final = frozenset(
     }
 )
 #: Over the mail of an account and its content.
-EMAIL_SCOPES: Final = frozenset({EMAILS_SEND, EMAILS_READ, EMAILS_CONTENT})
+EMAIL_SCOPES: Final = frozenset({EMAILS_SEND, EMAILS_READ, EMAILS_CONTENT, RECEIVED_READ})
 #: Those of operators: over all accounts. Only keys of an operator's own account have them.
 OPERATOR_SCOPES: Final = frozenset({ACCOUNTS_READ, ACCOUNTS_WRITE})
 #: What a key of any account can have.
 SCOPES: Final = (
-    _CONTRACT_SCOPES | {EMAILS_CONTENT, WEBHOOKS_READ, WEBHOOKS_WRITE} | MANAGEMENT_SCOPES
+    _CONTRACT_SCOPES
+    | {EMAILS_CONTENT, RECEIVED_READ, WEBHOOKS_READ, WEBHOOKS_WRITE}
+    | MANAGEMENT_SCOPES
 )
 #: Scopes that need a paid plan (contract section 5): marketing, except contacts.
 PAID_SCOPES: Final = frozenset(_CAMPAIGNS)

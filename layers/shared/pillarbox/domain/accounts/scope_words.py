@@ -10,6 +10,7 @@ SCOPE_WORDS: Final[Mapping[str, str]] = {
     key.EMAILS_SEND: "send emails",
     key.EMAILS_READ: "look up emails and their figures",
     key.EMAILS_CONTENT: "read the kept content of emails",
+    key.RECEIVED_READ: "read received mail",
     key.TEMPLATES_READ: "read published templates",
     key.TEMPLATES_WRITE: "delete templates",
     "marketing:campaigns:read": "read campaigns",

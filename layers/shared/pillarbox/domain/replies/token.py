@@ -14,9 +14,9 @@ from uuid import UUID
 
 _CODE: Final = 10
 #: Programs change the case of addresses. In base32 (RFC 4648 section 6), of 26 octets.
-_TOKEN: Final = r"[a-z2-7]{42}"
-_ADDRESS: Final = re.compile(rf"r\.({_TOKEN})@([^\s<>@]+)")
-_ID: Final = re.compile(rf"<({_TOKEN})@([^\s<>@]+)>")
+_FORM: Final = r"[a-z2-7]{42}"
+_ADDRESS: Final = re.compile(rf"r\.({_FORM})@([^\s<>@]+)")
+_ID: Final = re.compile(rf"<({_FORM})@([^\s<>@]+)>")
 
 
 def reply_token(account_id: str, message_id: UUID, key: bytes) -> str:
@@ -55,7 +55,8 @@ def read_token(token: str, account_id: str, keys: Iterable[bytes]) -> UUID | Non
     octets = b32decode(token.upper() + "=" * (-len(token) % 8))
     message_id, code = UUID(bytes=octets[:16]), octets[16:]
     codes = (_code(account_id, message_id, key) for key in keys)
-    return message_id if any([hmac.compare_digest(code, each) for each in codes]) else None
+    right = [hmac.compare_digest(code, each) for each in codes]
+    return message_id if any(right) else None
 
 
 def _code(account_id: str, message_id: UUID, key: bytes) -> bytes:

@@ -29,6 +29,7 @@ from pillarbox.domain.accounts.key import (
     KEYS_WRITE,
     MEMBERS_READ,
     MEMBERS_WRITE,
+    RECEIVED_READ,
     SCOPES,
     SENDERS_WRITE,
     SUPPRESSIONS_READ,
@@ -67,6 +68,7 @@ _DEVELOPER: Final = _AUTHOR | {
     *(
         EMAILS_SEND,
         EMAILS_CONTENT,
+        RECEIVED_READ,
         WEBHOOKS_WRITE,
         KEYS_READ,
         KEYS_WRITE,

@@ -30,6 +30,7 @@ class WebhookType(StrEnum):
     EMAIL_BOUNCED = "email.bounced"
     EMAIL_COMPLAINED = "email.complained"
     EMAIL_FAILED = "email.failed"
+    EMAIL_RECEIVED = "email.received"
     SUPPRESSION_ADDED = "suppression.added"
     DOMAIN_VERIFIED = "domain.verified"
     DOMAIN_FAILED = "domain.failed"
@@ -151,6 +152,7 @@ class WebhookEvent:
     account_id: str
     endpoint_id: str
     at: datetime
+    #: For `email.received`, of the received mail.
     message_id: UUID | None = None
     #: The suppressed address, for `suppression.added` only.
     address: str | None = None

@@ -49,6 +49,7 @@ class AccountEvent:
     type: WebhookType
     account_id: str
     at: datetime
+    #: For `email.received`, of the received mail.
     message_id: UUID | None = None
     kind: EventKind | None = None
     recipient: str | None = None
@@ -68,7 +69,7 @@ class AccountEvent:
         if self.kind is not None:
             parts: tuple[object, ...] = (self.message_id, self.kind.value, self.recipient or "")
         else:
-            about = self.address or self.domain or self.pause or ""
+            about = self.address or self.domain or self.pause or self.message_id or ""
             parts = (self.type.value, self.account_id, about, milliseconds(self.at))
         return uuid5(_NAMESPACE, "\n".join(map(str, (*parts, endpoint_id))))
 
@@ -178,6 +179,13 @@ def domain_changed(
     if webhook_type is None:
         return None
     return AccountEvent(type=webhook_type, account_id=account_id, at=at, domain=domain)
+
+
+def email_received(account_id: str, received_id: UUID, at: datetime) -> AccountEvent:
+    """Return the event that an account received a mail."""
+    return AccountEvent(
+        type=WebhookType.EMAIL_RECEIVED, account_id=account_id, at=at, message_id=received_id
+    )
 
 
 def webhook_test(account_id: str, at: datetime) -> AccountEvent:

@@ -429,6 +429,10 @@ class _DomainFields(View):
     """When the provider was asked about it."""
     link_expires_at: Timestamp | None = taken_from("link.expires_at")
     """Until when a link to its DNS records works; null if there is none."""
+    receives: str | None
+    """The domain below it that receives answers; null: none."""
+    receive_names: list[str]
+    """The names there that get mail which answers no email."""
 
 
 class DomainLinkItem(View):

@@ -245,6 +245,16 @@ class AddDomainRequest(WireModel):
     `bounce.shop.example`, and `mail` by default."""
 
 
+class ChangeDomainRequest(WireModel):
+    """What a domain receives."""
+
+    receive = required(text(most=_MAX_LABEL))
+    """The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record
+    is among the records then. An empty text switches receiving off."""
+    receive_names = optional_or(list_of(text(least=1, most=64)), default=[])
+    """Names that get mail which answers no email, such as `support`: at most 20."""
+
+
 class DomainLinkRequest(WireModel):
     """A link to the DNS records of a domain."""
 

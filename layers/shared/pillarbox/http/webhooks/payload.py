@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Literal, TypedDict
 from uuid import uuid5
 
+from pillarbox.application.replies.ports import ReadMail
 from pillarbox.application.webhooks.ports import PayloadWriter
 from pillarbox.domain.accounts.pause import SUSPENSION, PauseSummary
 from pillarbox.domain.accounts.suppression import Suppression
@@ -18,6 +19,7 @@ from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Messag
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookFormat, WebhookType
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.http.messages.replies import scheduled_at, timestamp
+from pillarbox.http.replies.views import ReceivedDetail
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})
@@ -120,6 +122,10 @@ class WebhookPayloads:
         }
         return _write(event.type, event.at, data)
 
+    def received(self, event: WebhookEvent, received: ReadMail) -> bytes:
+        """Write the payload of `email.received`: what `GET /v1/received/{id}` has."""
+        return _write(event.type, event.at, ReceivedDetail.of(received))
+
     def plain(self, event: WebhookEvent) -> bytes:
         """Write the payload of `account.paused`, `domain.*` and `webhook.test`."""
         if event.type is WebhookType.ACCOUNT_PAUSED:
@@ -220,6 +226,34 @@ class ResendPayloads:
             "origin": ORIGINS.get(suppression.reason, "manual"),
             "source_id": str(source) if source else None,
             "created_at": timestamp(event.at),
+        }
+        return _write_resend(event.type, event.at, data)
+
+    def received(self, event: WebhookEvent, received: ReadMail) -> bytes:
+        """Write the payload of `email.received`, with the texts, which Resend's lacks."""
+        mail, content = received.mail, received.content
+        name = mail.sender_name
+        data: dict[str, object] = {
+            "email_id": str(mail.received_id),
+            "created_at": timestamp(mail.received_at),
+            "from": f"{name} <{mail.sender}>" if name else mail.sender,
+            "to": list(mail.to),
+            "bcc": [],
+            "cc": list(mail.cc),
+            "message_id": mail.message_id_header or "",
+            "subject": mail.subject,
+            "attachments": [
+                {
+                    "id": str(number),
+                    "filename": file.filename,
+                    "content_type": file.content_type,
+                    "content_disposition": "inline" if file.inline else "attachment",
+                    "content_id": file.content_id,
+                }
+                for number, file in enumerate(mail.files)
+            ],
+            "text": content.text,
+            "html": content.html,
         }
         return _write_resend(event.type, event.at, data)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of
@@ -16,6 +17,7 @@ from pillarbox.domain.webhooks.events import (
     AccountEvent,
     account_paused,
     domain_changed,
+    email_received,
     new_events,
     new_pauses,
     suppression_added,
@@ -45,6 +47,9 @@ def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
             return [suppression_added(account_id, added.address, added.at, added.message_id)]
         case "ACCT":
             return _account_changes(account_id, old, new)
+        case "RECD" if old is None and "received" in new:  # not an entry of an answered email
+            at = from_text(new["received"])
+            return [email_received(account_id, UUID(new["sk"]), at)]
         case "DOMAIN":
             return _domain_changes(account_id, sender_domain_of(old) if old else None, new)
     return ()

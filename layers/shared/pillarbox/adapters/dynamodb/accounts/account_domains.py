@@ -1,6 +1,6 @@
 """The domains that members added to accounts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
@@ -76,6 +76,15 @@ class DynamoAccountDomains(Store):
         change = "SET link_digest = :digest, link_until = :until"
         return self._table.try_update(key, change, values=values) is not None
 
+    def set_receiving(self, domain: AccountDomain, label: str | None, names: Set[str]) -> None:
+        """Set two attributes, or remove them."""
+        expression, values = assigning(
+            {"receive": label, "receive_names": [*sorted(names)] or None}
+        )
+        self._table.try_update(
+            keys.account_domain(domain.account_id, domain.name), expression, values=values
+        )
+
     def owners(self, name: str) -> Sequence[str]:
         """Read the list of owners."""
         return [item["sk"] for item in self._table.query(keys.domain_owner(name))]
@@ -119,5 +128,7 @@ def _domain_of(item: Mapping[str, Any]) -> AccountDomain:
         added_at=from_text(item["added"]),
         mail_from_label=item.get("mail_from_label", MAIL_FROM_LABEL),
         link=_link_of(item),
+        receive=item.get("receive"),
+        receive_names=tuple(item.get("receive_names", ())),
         **_CHECKED.read(item),
     )

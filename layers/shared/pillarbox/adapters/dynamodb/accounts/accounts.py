@@ -78,6 +78,8 @@ class DynamoAccounts(Store):
             "operates": changes.operates,
             "keep": changes.keep,
             "record_days": changes.record_days,
+            "replies": changes.replies,
+            "received_days": changes.received_days,
         }
         texts = {"contact": changes.contact} | brand_attributes(changes.brand)
         limits = limit_attributes(changes.limits)
@@ -110,6 +112,11 @@ class DynamoAccounts(Store):
             "SET hashed_suppressions = :true",
             values={":true": True},
         )
+
+    def set_reply_domain(self, account_id: str, domain: str | None) -> None:
+        """Set or remove the attribute, if the account exists."""
+        expression, values = assigning({"reply_domain": domain})
+        self._update(account_id, expression, values=values)
 
     def set_records_from(self, account_id: str, moment: datetime) -> None:
         """Set the time, unless a later one is set."""

@@ -1,0 +1,45 @@
+"""GET /v1/received…: the mail that an account received."""
+
+from typing import Any
+from uuid import UUID
+
+from pillarbox.domain.accounts.key import RECEIVED_READ
+from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.callers import KnownCaller, known
+from pillarbox.http.query import ReceivedQuery
+from pillarbox.http.replies.views import ReceivedDetail, ReceivedPage
+from pillarbox.wiring import load, services
+
+app = build_app()
+route = routes(app, services)
+
+
+@route("GET /v1/received", known(RECEIVED_READ), query=ReceivedQuery, response=ReceivedPage)
+def list_received(caller: KnownCaller, query: ReceivedQuery) -> dict[str, Any]:
+    """List received mail.
+
+    The answers that came back to emails of the account, and mail to the addresses that a domain of
+    it receives for, the newest first. With `inReplyTo` only the answers to one email.
+    """
+    message_id = UUID(query.in_reply_to) if query.in_reply_to else None
+    account_id = caller.account.account_id
+    return ReceivedPage.of(
+        services().received_reading.page(account_id, query.limit, query.cursor, message_id)
+    )
+
+
+@route("GET /v1/received/{received_id}", known(RECEIVED_READ), response=ReceivedDetail)
+def get_received(caller: KnownCaller, received_id: UUID) -> dict[str, Any]:
+    """Get a received mail.
+
+    Its texts, its files and the raw mail. `reply` is what its writer wrote, without the quotation.
+    The log of the account has an entry for each reading. The answer for another account's mail,
+    and for one whose days are over, is that for an unknown id.
+
+    Errors: `received_not_found`, `rate_limit_exceeded`.
+    """
+    return ReceivedDetail.of(services().received_reading.read(caller, received_id))
+
+
+load(lambda it: (it.caller_authentication, it.received_reading))
+lambda_handler = entrypoint(app)
