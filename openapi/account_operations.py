@@ -94,6 +94,9 @@ ACCOUNT_EXAMPLE: Final = {
     "contact": "ada@shop.example",
     "keepDays": 0,
     "recordDays": 0,
+    "replies": False,
+    "replyDomain": None,
+    "receivedDays": 30,
     "pauses": [
         {
             "scope": "template",

@@ -27,6 +27,8 @@ _DOMAIN: Final = {
     "createdAt": _AT,
     "checkedAt": _AT,
     "linkExpiresAt": None,
+    "receives": None,
+    "receiveNames": [],
     "records": [*_RECORDS],
 }
 _CHECKED: Final = _DOMAIN | {
@@ -51,6 +53,12 @@ DOMAINS: Final = (
     ),
     _of_domains(id="get_domain", response_example=_CHECKED),
     _of_domains(id="restart_domain", response_example=_CHECKED),
+    _of_domains(
+        id="change_domain",
+        body_examples=example("in", "Receive answers", {"receive": "in"})
+        | example("off", "Receive nothing", {"receive": ""}),
+        response_example=_CHECKED | {"receives": "in.shop.example"},
+    ),
     _of_domains(id="remove_domain"),
     _of_domains(
         id="share_domain",

@@ -382,6 +382,13 @@ ERRORS: Final[Mapping[str, Error]] = {
         " content of emails from now on.",
         message="There is no kept content of such a message.",
     ),
+    "received_not_found": Error(
+        404,
+        when="The account has no received mail with this id, or its days are over.",
+        remedy="`kept` of a received mail says until when. `receivedDays` of the account is for how"
+        " long.",
+        message="The account has received no such mail.",
+    ),
     "account_not_found": Error(
         404,
         when="Operators only: the account does not exist.",

@@ -362,3 +362,36 @@ REPLAYS: Final = {
     }
 }
 REPLAYED: Final = {"queued": 12, "nextTo": None}
+
+RECEIVED: Final = {
+    "receivedId": "019b7998-4c00-7000-8000-000000000004",
+    "receivedAt": "2026-01-01T12:20:00.000+00:00",
+    "from": "ada@customer.example",
+    "fromName": "Ada",
+    "to": f"r.{'a' * 42}@in.shop.example",
+    "subject": "Re: Your order 10442",
+    "inReplyTo": {
+        "messageId": "019b7998-4c00-7000-8000-000000000001",
+        "tags": {"order": "10442"},
+        "template": "payment_receipt",
+    },
+    "authenticated": True,
+    "verdicts": dict.fromkeys(("spam", "virus", "spf", "dkim", "dmarc"), "pass"),
+    "automatic": None,
+    "parsed": True,
+    "size": 4112,
+    "kept": "2026-01-31T12:20:00.000+00:00",
+}
+RECEIVED_CONTENT: Final = RECEIVED | {
+    "messageIdHeader": "<1@customer.example>",
+    "allTo": [RECEIVED["to"]],
+    "cc": [],
+    "reply": "Please send it to my office.",
+    "text": "Please send it to my office.\n\nOn 1 Jan 2026 Shop wrote:\n> It is on its way.\n",
+    "html": None,
+    "cut": False,
+    "calendar": [],
+    "attachments": [],
+    "raw": "https://pillarbox-spool.s3.eu-west-1.amazonaws.com/answers/30/…",
+    "linksUntil": "2026-01-02T13:20:00.000+00:00",
+}

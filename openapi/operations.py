@@ -67,6 +67,12 @@ _SHOWN: Final[tuple[dict[str, Any], ...]] = (
         links={"get_message": {"message_id": "$response.body#/messageId"}},
     ),
     _of_emails(id="get_kept_content", response_example=examples.CONTENT),
+    _of_emails(
+        id="list_received",
+        response_example={"items": [examples.RECEIVED], "nextCursor": None},
+        links={"get_received": {"received_id": "$response.body#/items/0/receivedId"}},
+    ),
+    _of_emails(id="get_received", response_example=examples.RECEIVED_CONTENT),
     {"id": "get_me", "tag": "API key", "response_example": examples.CALLER},
     {
         "id": "mcp",

@@ -18,6 +18,7 @@ _IN_PATH: Final[Mapping[str, tuple[Mapping[str, Any], str, str]]] = {
     "message_id": (_UUID, "The `messageId` of a send.", "message_not_found"),
     "id": (_UUID, "The template's id.", "template_not_found"),
     "slug": (STARTER_SLUG, "A starter template's slug.", "template_not_found"),
+    "received_id": (_UUID, "The id of a received mail.", "received_not_found"),
     "endpoint_id": (_UUID, "The endpoint's id.", "webhook_not_found"),
     "delivery_id": (_TEXT, "The `id` of a delivery.", "delivery_not_found"),
     "version": (_VERSION, "The number of a version.", "version_not_found"),

@@ -28,6 +28,8 @@ _ENUMS: Final = {
     "Isolation": "When SES pauses an account by itself; `none`: only with all others.",
     "RankBy": "What accounts are ranked by.",
     "Verdict": "The outcome of a check.",
+    "MailVerdict": "What Amazon SES found when it received a mail.",
+    "Automatic": "What kind of program wrote a mail.",
     "Role": "What a user is in an account.",
     "DomainState": "Whether the account can send from a domain.",
     "Bucket": "The length of time that one row of analytics covers.",

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypedDict
 
+from openapi.examples import RECEIVED_CONTENT
 from openapi.schemas import Schemas
 from pillarbox.domain.webhooks.endpoint import WebhookType
 from pillarbox.http.json_types import Timestamp, Uuid
+from pillarbox.http.replies.views import ReceivedDetail
 from pillarbox.http.webhooks.payload import (
     DomainData,
     EmailEventData,
@@ -30,6 +32,14 @@ class EmailEvent(TypedDict):
     type: EmailType
     timestamp: Timestamp
     data: EmailEventData
+
+
+class ReceivedEvent(TypedDict):
+    """The account received a mail; the data are those of `GET /v1/received/{received_id}`."""
+
+    type: Literal["email.received"]
+    timestamp: Timestamp
+    data: ReceivedDetail
 
 
 class SuppressionEvent(TypedDict):
@@ -85,6 +95,10 @@ _EVENTS: Final[Mapping[WebhookType, tuple[str, type]]] = {
     ),
     WebhookType.EMAIL_COMPLAINED: ("A recipient reported an email as spam.", EmailEvent),
     WebhookType.EMAIL_FAILED: ("An email was not sent, or it is uncertain.", EmailEvent),
+    WebhookType.EMAIL_RECEIVED: (
+        "The account received a mail, such as an answer to one of its emails.",
+        ReceivedEvent,
+    ),
     WebhookType.SUPPRESSION_ADDED: (
         "An address bounced permanently or complained, or was added by hand.",
         SuppressionEvent,
@@ -124,6 +138,7 @@ _EMAIL: Final = {
 }
 _EXAMPLES: Final[Mapping[type, Mapping[str, Any]]] = {
     EmailEvent: _EMAIL,
+    ReceivedEvent: RECEIVED_CONTENT,
     SuppressionEvent: {
         "address": "ada@customer.example",
         "reason": "bounced",

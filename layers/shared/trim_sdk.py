@@ -28,6 +28,7 @@ SERVICES: Final = {
     "lambda": "lambda",
     "s3": "s3",
     "secretsmanager": "secretsmanager",
+    "ses": "email",
     "sesv2": "email",
     "sqs": "sqs",
     "sts": "sts",
@@ -40,6 +41,8 @@ OPERATIONS: Final = {
     "lambda": "Invoke",
     "s3": "DeleteObject DeleteObjects GetObject HeadBucket ListObjectsV2 PutObject",
     "secretsmanager": "CreateSecret DeleteSecret DescribeSecret GetSecretValue PutSecretValue",
+    "ses": "CreateReceiptRule CreateReceiptRuleSet DeleteReceiptRule DescribeActiveReceiptRuleSet"
+    " SetActiveReceiptRuleSet UpdateReceiptRule",
     "sesv2": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation DeleteEmailIdentity"
     " DeleteSuppressedDestination DeleteTenant GetAccount GetConfigurationSet"
     " GetConfigurationSetEventDestinations GetEmailIdentity GetTenant ListSuppressedDestinations"

@@ -27,12 +27,18 @@ export interface Account {
   keepDays: number;
   /** When records are deleted; 0: never. */
   recordDays: number;
+  /** Whether answers come back to emails whose send does not say so. */
+  replies: boolean;
+  /** Where they come; null: no domain of the account receives. */
+  replyDomain: string | null;
+  /** How long received mail is kept. */
+  receivedDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
 }
 
 /** What was done to an account, or to what it has. */
-export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "sender.added" | "sender.removed" | "content.read" | "content.resent" | "keep.changed" | "records.changed";
+export type AccountAction = "approved" | "changed" | "suspended" | "resumed" | "api.called" | "key.created" | "key.revoked" | "member.invited" | "member.joined" | "member.changed" | "member.removed" | "passkey.added" | "passkey.removed" | "passkey.stopped" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "sending.resumed" | "alerts.changed" | "domain.added" | "domain.removed" | "domain.lost" | "domain.shared" | "sender.added" | "sender.removed" | "content.read" | "content.resent" | "received.read" | "receiving.begun" | "receiving.ended" | "keep.changed" | "records.changed";
 
 /** A part of the account's log, the newest first. */
 export interface AccountLog {
@@ -140,6 +146,15 @@ export interface AnalyticsRow {
   statuses: StatusCounts;
 }
 
+/** The email that a received mail answers. */
+export interface AnsweredEmail {
+  messageId: string;
+  /** The tags of the email. */
+  tags: Record<string, string>;
+  /** The id of its saved template, or the slug of its starter template. */
+  template: string | null;
+}
+
 /** A file in an email, with its content or by the id of its upload. The content is not kept after the delivery. */
 export interface Attachment {
   /** The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`, `contentType` and `content`. */
@@ -158,6 +173,9 @@ export interface Attachment {
 
 /** A type of file that an email may have (RFC 6838): application/msword, application/pdf, application/vnd.ms-excel, application/vnd.ms-powerpoint, application/vnd.openxmlformats-officedocument.presentationml.presentation, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, application/vnd.openxmlformats-officedocument.wordprocessingml.document, image/gif, image/jpeg, image/png, image/webp, text/calendar, text/csv, text/plain. A `charset` may follow, and the `method` of a calendar. Without them a text in UTF-8 gets `charset=utf-8`, and a calendar gets the method of its METHOD line. */
 export type AttachmentType = string;
+
+/** What kind of program wrote a mail. */
+export type Automatic = "reply" | "report" | "list";
 
 /** The result for one message of a batch. */
 export interface BatchItem {
@@ -186,6 +204,15 @@ export interface BatchResult {
 
 /** The length of time that one row of analytics covers. */
 export type Bucket = "hour" | "day";
+
+/** What somebody answered to an invitation (RFC 5546). */
+export interface CalendarReply {
+  method: string;
+  uid: string | null;
+  attendee: string | null;
+  /** Such as `accepted`, `declined` and `tentative`. */
+  status: string | null;
+}
 
 /** The API key of the request, and the limits that apply to what it sends. */
 export interface CallerDetail {
@@ -237,6 +264,10 @@ export interface ChangeAccountRequest {
   keepDays?: number | null;
   /** After how many days to delete the records of emails for good, with addresses, subjects and tags: 90 or more; 0: never. Figures stay. */
   recordDays?: number | null;
+  /** Whether answers come back to emails whose send does not say so (`replies`). It needs a domain that receives; until then it has no effect. */
+  replies?: boolean | null;
+  /** For how many days to keep received mail from now on. */
+  receivedDays?: number | null;
 }
 
 /** What the owners hear of. Null changes nothing, and an empty `chatUrl` removes it. */
@@ -247,6 +278,14 @@ export interface ChangeAlertsRequest {
   chatUrl?: string | null;
   /** What they do not want to hear of. */
   off?: Array<AlertKind> | null;
+}
+
+/** What a domain receives. */
+export interface ChangeDomainRequest {
+  /** The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record is among the records then. An empty text switches receiving off. */
+  receive: string;
+  /** Names that get mail which answers no email, such as `support`: at most 20. */
+  receiveNames?: Array<string> | null;
 }
 
 /** Another role. */
@@ -260,7 +299,7 @@ export interface ChangeWebhookRequest {
   /** An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind. */
   url?: string | null;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
-  types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added"> | null;
+  types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.received" | "email.sent" | "suppression.added"> | null;
   /** Whether events are sent. */
   enabled?: boolean | null;
   /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
@@ -337,7 +376,7 @@ export interface CreateKeyRequest {
   /** A set of permissions. */
   preset: Preset;
   /** The permissions of the key, with the preset `custom` alone. */
-  scopes?: Array<"account:read" | "account:write" | "accounts:read" | "accounts:write" | "domains:read" | "domains:write" | "drafts:read" | "drafts:write" | "emails:content" | "emails:read" | "emails:send" | "keys:read" | "keys:write" | "marketing:campaigns:read" | "marketing:campaigns:write" | "marketing:contacts:read" | "marketing:contacts:write" | "members:read" | "members:write" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write"> | null;
+  scopes?: Array<"account:read" | "account:write" | "accounts:read" | "accounts:write" | "domains:read" | "domains:write" | "drafts:read" | "drafts:write" | "emails:content" | "emails:read" | "emails:send" | "keys:read" | "keys:write" | "marketing:campaigns:read" | "marketing:campaigns:write" | "marketing:contacts:read" | "marketing:contacts:write" | "members:read" | "members:write" | "received:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write"> | null;
   /** From when on it does not work; without it, it stays. */
   expiresAt?: string | null;
   /** The blocks of addresses (CIDR) that it works from; without it, all. */
@@ -361,7 +400,7 @@ export interface CreateWebhookRequest {
   /** An https: URL on a public host, with port 443 or one from 1024 on. With `roleArn`: the ARN of an event bus, or `s3://BUCKET/PREFIX/`. It stays of its kind. */
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
-  types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent" | "suppression.added">;
+  types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.received" | "email.sent" | "suppression.added">;
   /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
   /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
@@ -413,6 +452,10 @@ export interface Domain {
   checkedAt: string;
   /** Until when a link to its DNS records works; null if there is none. */
   linkExpiresAt: string | null;
+  /** The domain below it that receives answers; null: none. */
+  receives: string | null;
+  /** The names there that get mail which answers no email. */
+  receiveNames: Array<string>;
   records: Array<DnsRecord>;
 }
 
@@ -432,6 +475,10 @@ export interface DomainDetail {
   checkedAt: string;
   /** Until when a link to its DNS records works; null if there is none. */
   linkExpiresAt: string | null;
+  /** The domain below it that receives answers; null: none. */
+  receives: string | null;
+  /** The names there that get mail which answers no email. */
+  receiveNames: Array<string>;
   records: Array<CheckedDnsRecord>;
 }
 
@@ -639,6 +686,9 @@ export interface LogItem {
 /** The two parts of a log: calls are apart, so that they crowd out no change. */
 export type LogPart = "changes" | "calls";
 
+/** What Amazon SES found when it received a mail. */
+export type MailVerdict = "pass" | "fail" | "unknown";
+
 /** A user with a role in the account. */
 export interface Member {
   id: string;
@@ -836,6 +886,12 @@ export interface OperatedAccount {
   keepDays: number;
   /** When records are deleted; 0: never. */
   recordDays: number;
+  /** Whether answers come back to emails whose send does not say so. */
+  replies: boolean;
+  /** Where they come; null: no domain of the account receives. */
+  replyDomain: string | null;
+  /** How long received mail is kept. */
+  receivedDays: number;
   /** What sends less or nothing now, and warnings. */
   pauses: Array<PauseItem>;
   /** Null if it is not suspended. */
@@ -969,6 +1025,110 @@ export interface QueuedWebhookEvent {
   type: WebhookType;
 }
 
+/** A received mail with its content. */
+export interface ReceivedDetail {
+  receivedId: string;
+  receivedAt: string;
+  /** The address in From. Anybody can write one: see `authenticated`. */
+  from: string;
+  fromName: string | null;
+  /** The address of the account that it came to. */
+  to: string;
+  subject: string;
+  /** Null if it answers no email of the account. */
+  inReplyTo: AnsweredEmail | null;
+  /** Whether the domain in `from` vouches for it. */
+  authenticated: boolean;
+  verdicts: ReceivedVerdicts;
+  /** What a program wrote: an absent person's `reply`, a `report` about delivery, or a `list`. */
+  automatic: Automatic | null;
+  /** False if its content could not be read; `raw` has it all the same. */
+  parsed: boolean;
+  /** Of the raw mail, in bytes. */
+  size: number;
+  /** Until when it is kept. */
+  kept: string;
+  /** The Message-ID that its sender gave it. */
+  messageIdHeader: string | null;
+  /** The addresses in To. */
+  allTo: Array<string>;
+  cc: Array<string>;
+  /** What its writer wrote, without the quotation and the signature. */
+  reply: string | null;
+  text: string | null;
+  /** Written by a stranger: show it in a frame without scripts. */
+  html: string | null;
+  /** Whether one of the three is longer than the 256 KB that are here. */
+  cut: boolean;
+  calendar: Array<CalendarReply>;
+  /** At most 50; `raw` has all. */
+  attachments: Array<ReceivedFile>;
+  /** Downloads the whole mail (RFC 5322), for everybody who has the link, for an hour. */
+  raw: string;
+  linksUntil: string;
+}
+
+/** The account received a mail; the data are those of `GET /v1/received/{received_id}`. */
+export interface ReceivedEvent {
+  type: "email.received";
+  timestamp: string;
+  data: ReceivedDetail;
+}
+
+/** A file of a received mail. */
+export interface ReceivedFile {
+  filename: string | null;
+  /** As its sender wrote it. */
+  contentType: string;
+  size: number;
+  contentId: string | null;
+  /** Whether the HTML may show it, as cid:<contentId>. */
+  inline: boolean;
+  /** Downloads it, for everybody who has the link, for an hour. */
+  url: string;
+}
+
+/** A received mail in a list. */
+export interface ReceivedMail {
+  receivedId: string;
+  receivedAt: string;
+  /** The address in From. Anybody can write one: see `authenticated`. */
+  from: string;
+  fromName: string | null;
+  /** The address of the account that it came to. */
+  to: string;
+  subject: string;
+  /** Null if it answers no email of the account. */
+  inReplyTo: AnsweredEmail | null;
+  /** Whether the domain in `from` vouches for it. */
+  authenticated: boolean;
+  verdicts: ReceivedVerdicts;
+  /** What a program wrote: an absent person's `reply`, a `report` about delivery, or a `list`. */
+  automatic: Automatic | null;
+  /** False if its content could not be read; `raw` has it all the same. */
+  parsed: boolean;
+  /** Of the raw mail, in bytes. */
+  size: number;
+  /** Until when it is kept. */
+  kept: string;
+}
+
+/** Received mail, the newest first. */
+export interface ReceivedMailPage {
+  items: Array<ReceivedMail>;
+  /** For the parameter `cursor`; null at the end. */
+  nextCursor: string | null;
+}
+
+/** What Amazon SES found when it received a mail; nothing of it is the sender's word. */
+export interface ReceivedVerdicts {
+  spam: MailVerdict;
+  virus: MailVerdict;
+  spf: MailVerdict;
+  dkim: MailVerdict;
+  dmarc: MailVerdict;
+}
+
 /** An address that is not valid. */
 export interface RefusedAddress {
   /** The position in `addresses`, from zero. */
@@ -1024,7 +1184,7 @@ export interface ReplayWebhookRequest {
   /** Only emails accepted before this time, which is after `from`. By default now. */
   to?: string | null;
   /** The types to send again, of those that begin with `email.`. By default those of the endpoint. */
-  types?: Array<"*" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent"> | null;
+  types?: Array<"*" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.received" | "email.sent"> | null;
 }
 
 /** A new time for a message that waits for one. */
@@ -1201,6 +1361,8 @@ export interface SendEmailRequest {
   hold?: boolean | null;
   /** For how many days to keep the content after the hand-over: at most `keepDays` of the account, which is 0 unless an owner has changed it. With 0 nothing is kept. */
   keep?: number | null;
+  /** Whether answers come back to the service, which announces them as `email.received`. It needs a domain that receives (`PATCH /api/v1/domains/{domain}`). Without it, the account's setting decides. A `replyTo` of your own stays. */
+  replies?: boolean | null;
 }
 
 /** The email is accepted: it is recorded and will be delivered. */
@@ -1586,7 +1748,7 @@ export interface WebhookReplay {
 }
 
 /** The type of an event. */
-export type WebhookType = "email.accepted" | "email.sent" | "email.delivered" | "email.delayed" | "email.bounced" | "email.complained" | "email.failed" | "suppression.added" | "domain.verified" | "domain.failed" | "account.paused" | "webhook.test";
+export type WebhookType = "email.accepted" | "email.sent" | "email.delivered" | "email.delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.received" | "suppression.added" | "domain.verified" | "domain.failed" | "account.paused" | "webhook.test";
 
 /** An endpoint with its new secret. No other response shows the secret: save it now. */
 export interface WebhookWithSecret {
@@ -1614,7 +1776,7 @@ export interface WebhookWithSecret {
 }
 
 /** What a webhook delivers. */
-export type WebhookEvent = EmailEvent | SuppressionEvent | DomainEvent | PausedEvent | TestEvent;
+export type WebhookEvent = EmailEvent | ReceivedEvent | SuppressionEvent | DomainEvent | PausedEvent | TestEvent;
 
 export interface RequestOptions {
   /** Ends the request and its retries. */
@@ -1650,6 +1812,10 @@ export interface Operations {
   resendMessage(messageId: string, body?: ResendRequest, options?: SendOptions): Promise<SendResult>;
   /** Read the content of a message: `GET /api/v1/emails/{message_id}/kept`. */
   getKeptContent(messageId: string, options?: RequestOptions): Promise<MessageContent>;
+  /** List received mail: `GET /api/v1/received`. */
+  listReceived(query?: { limit?: number; cursor?: string; inReplyTo?: string }, options?: RequestOptions): Promise<ReceivedMailPage>;
+  /** Get a received mail: `GET /api/v1/received/{received_id}`. */
+  getReceived(receivedId: string, options?: RequestOptions): Promise<ReceivedDetail>;
   /** Get the API key of the request: `GET /api/v1/me`. */
   getMe(options?: RequestOptions): Promise<CallerDetail>;
   /** List starter templates: `GET /api/v1/starter-templates`. */
@@ -1672,6 +1838,8 @@ export interface Operations {
   getDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
   /** Check a failed domain again: `POST /api/v1/domains/{domain}`. */
   restartDomain(domain: string, options?: RequestOptions): Promise<DomainDetail>;
+  /** Receive mail at a domain: `PATCH /api/v1/domains/{domain}`. */
+  changeDomain(domain: string, body: ChangeDomainRequest, options?: RequestOptions): Promise<DomainDetail>;
   /** Remove a domain: `DELETE /api/v1/domains/{domain}`. */
   removeDomain(domain: string, options?: RequestOptions): Promise<void>;
   /** Create a link to the DNS records: `POST /api/v1/domains/{domain}/link`. */

@@ -115,10 +115,14 @@ def _check_id(value: str) -> str:
     return value
 
 
-class ReceivedQuery(DeliveriesQuery):
+class ReceivedQuery(WireModel):
     """Received mail; ours."""
 
     in_query = True
+    limit = with_default(LIMIT, 50)
+    """The maximum number of items."""
+    cursor = optional(text(least=1, most=_MAX_CURSOR))
+    """The `nextCursor` of the page before."""
     in_reply_to = optional(after(text(), _check_id), name="inReplyTo", format="uuid")
     """The id of an email: only the answers to it."""
 

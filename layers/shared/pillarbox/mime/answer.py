@@ -11,9 +11,9 @@ from pillarbox.domain.replies.received import (
     MAX_CONTENT,
     Automatic,
     CalendarAnswer,
+    MailVerdict,
     ReceivedContent,
     ReceivedFile,
-    Verdict,
     Verdicts,
 )
 from pillarbox.mime.quotation import reply_of
@@ -33,7 +33,11 @@ _TRACE: Final = (
 _RESULT: Final = re.compile(
     r"\b(spf|dkim|dmarc)=(\w+)(?:[^;]{0,500}?header\.[id]=@?([\w.-]{1,253}))?"
 )
-_VERDICTS: Final = {"pass": Verdict.PASS, "fail": Verdict.FAIL, "softfail": Verdict.FAIL}
+_VERDICTS: Final = {
+    "pass": MailVerdict.PASS,
+    "fail": MailVerdict.FAIL,
+    "softfail": MailVerdict.FAIL,
+}
 #: Of RFC 3834 section 5 and of older programs.
 _REPLIES: Final = ("x-autoreply", "x-autorespond", "x-auto-response-suppress")
 _REPORTS: Final = frozenset({"message/delivery-status", "message/disposition-notification"})
@@ -69,17 +73,19 @@ def trace_of(structure: ReceivedStructure) -> Trace:
     results = found.get("authentication-results", "")
     if not results.lower().startswith("amazonses.com;"):
         results = ""
-    by_name: dict[str, Verdict] = {}
+    by_name: dict[str, MailVerdict] = {}
     signed_by = set()
     for name, result, domain in _RESULT.findall(results.lower()):
-        verdict = _VERDICTS.get(result, Verdict.UNKNOWN)
-        if by_name.get(name) is not Verdict.PASS:  # of several signatures one that is right counts
+        verdict = _VERDICTS.get(result, MailVerdict.UNKNOWN)
+        if (
+            by_name.get(name) is not MailVerdict.PASS
+        ):  # of several signatures one that is right counts
             by_name[name] = verdict
-        if name == "dkim" and verdict is Verdict.PASS and domain:
+        if name == "dkim" and verdict is MailVerdict.PASS and domain:
             signed_by.add(domain)
     for name in ("spam", "virus"):
         status = found.get(f"x-ses-{name}-verdict", "").strip().lower()
-        by_name[name] = _VERDICTS.get(status, Verdict.UNKNOWN)
+        by_name[name] = _VERDICTS.get(status, MailVerdict.UNKNOWN)
     path = found.get("return-path")
     return Trace(
         return_path=None if path is None else path.strip().strip("<>"),
@@ -94,8 +100,8 @@ def is_authenticated(sender: str, trace: Trace) -> bool:
     Many domains have no policy of DMARC, and then only the signature of the domain itself, or of
     one above it, says something.
     """
-    if trace.verdicts.dmarc is not Verdict.UNKNOWN:
-        return trace.verdicts.dmarc is Verdict.PASS
+    if trace.verdicts.dmarc is not MailVerdict.UNKNOWN:
+        return trace.verdicts.dmarc is MailVerdict.PASS
     domain = domain_of(sender).lower() if "@" in sender else ""
     return any(domain == one or domain.endswith(f".{one}") for one in trace.signed_by)
 

@@ -171,6 +171,26 @@ class Operations:
         )
         return result
 
+    def list_received(
+        self, *, limit: int | None = None, cursor: str | None = None, in_reply_to: str | None = None
+    ) -> types.ReceivedMailPage:
+        """List received mail: `GET /api/v1/received`."""
+        result: types.ReceivedMailPage = self._send(
+            Request(
+                "GET",
+                "/api/v1/received",
+                query={"limit": limit, "cursor": cursor, "inReplyTo": in_reply_to},
+            )
+        )
+        return result
+
+    def get_received(self, received_id: str) -> types.ReceivedDetail:
+        """Get a received mail: `GET /api/v1/received/{received_id}`."""
+        result: types.ReceivedDetail = self._send(
+            Request("GET", f"/api/v1/received/{segment(received_id)}")
+        )
+        return result
+
     def get_me(self) -> types.CallerDetail:
         """Get the API key of the request: `GET /api/v1/me`."""
         result: types.CallerDetail = self._send(Request("GET", "/api/v1/me"))
@@ -238,6 +258,13 @@ class Operations:
         """Check a failed domain again: `POST /api/v1/domains/{domain}`."""
         result: types.DomainDetail = self._send(
             Request("POST", f"/api/v1/domains/{segment(domain)}")
+        )
+        return result
+
+    def change_domain(self, domain: str, body: types.ChangeDomainRequest) -> types.DomainDetail:
+        """Receive mail at a domain: `PATCH /api/v1/domains/{domain}`."""
+        result: types.DomainDetail = self._send(
+            Request("PATCH", f"/api/v1/domains/{segment(domain)}", body=body)
         )
         return result
 
@@ -678,6 +705,26 @@ class AsyncOperations:
         )
         return result
 
+    async def list_received(
+        self, *, limit: int | None = None, cursor: str | None = None, in_reply_to: str | None = None
+    ) -> types.ReceivedMailPage:
+        """List received mail: `GET /api/v1/received`."""
+        result: types.ReceivedMailPage = await self._send(
+            Request(
+                "GET",
+                "/api/v1/received",
+                query={"limit": limit, "cursor": cursor, "inReplyTo": in_reply_to},
+            )
+        )
+        return result
+
+    async def get_received(self, received_id: str) -> types.ReceivedDetail:
+        """Get a received mail: `GET /api/v1/received/{received_id}`."""
+        result: types.ReceivedDetail = await self._send(
+            Request("GET", f"/api/v1/received/{segment(received_id)}")
+        )
+        return result
+
     async def get_me(self) -> types.CallerDetail:
         """Get the API key of the request: `GET /api/v1/me`."""
         result: types.CallerDetail = await self._send(Request("GET", "/api/v1/me"))
@@ -747,6 +794,15 @@ class AsyncOperations:
         """Check a failed domain again: `POST /api/v1/domains/{domain}`."""
         result: types.DomainDetail = await self._send(
             Request("POST", f"/api/v1/domains/{segment(domain)}")
+        )
+        return result
+
+    async def change_domain(
+        self, domain: str, body: types.ChangeDomainRequest
+    ) -> types.DomainDetail:
+        """Receive mail at a domain: `PATCH /api/v1/domains/{domain}`."""
+        result: types.DomainDetail = await self._send(
+            Request("PATCH", f"/api/v1/domains/{segment(domain)}", body=body)
         )
         return result
 

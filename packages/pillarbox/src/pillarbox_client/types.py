@@ -35,6 +35,9 @@ AccountAction: TypeAlias = Literal[
     "sender.removed",
     "content.read",
     "content.resent",
+    "received.read",
+    "receiving.begun",
+    "receiving.ended",
     "keep.changed",
     "records.changed",
 ]
@@ -55,6 +58,9 @@ text/calendar, text/csv, text/plain. A `charset` may follow, and the `method` of
 Without them a text in UTF-8 gets `charset=utf-8`, and a calendar gets the method of its METHOD
 line.
 """
+
+Automatic: TypeAlias = Literal["reply", "report", "list"]
+"""What kind of program wrote a mail."""
 
 Bucket: TypeAlias = Literal["hour", "day"]
 """The length of time that one row of analytics covers."""
@@ -107,6 +113,9 @@ KeyType: TypeAlias = Literal["preview", "live"]
 
 LogPart: TypeAlias = Literal["changes", "calls"]
 """The two parts of a log: calls are apart, so that they crowd out no change."""
+
+MailVerdict: TypeAlias = Literal["pass", "fail", "unknown"]
+"""What Amazon SES found when it received a mail."""
 
 PauseCause: TypeAlias = Literal["bounces", "complaints", "provider"]
 """Why there is a pause."""
@@ -180,6 +189,7 @@ WebhookType: TypeAlias = Literal[
     "email.bounced",
     "email.complained",
     "email.failed",
+    "email.received",
     "suppression.added",
     "domain.verified",
     "domain.failed",
@@ -219,6 +229,12 @@ class Account(TypedDict):
     """How long the content of emails is kept; 0: not."""
     recordDays: int
     """When records are deleted; 0: never."""
+    replies: bool
+    """Whether answers come back to emails whose send does not say so."""
+    replyDomain: str | None
+    """Where they come; null: no domain of the account receives."""
+    receivedDays: int
+    """How long received mail is kept."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
 
@@ -344,6 +360,16 @@ class AnalyticsRow(TypedDict):
     statuses: StatusCounts
 
 
+class AnsweredEmail(TypedDict):
+    """The email that a received mail answers."""
+
+    messageId: str
+    tags: dict[str, str]
+    """The tags of the email."""
+    template: str | None
+    """The id of its saved template, or the slug of its starter template."""
+
+
 class Attachment(TypedDict):
     """A file in an email, with its content or by the id of its upload. The content is not kept
     after the delivery.
@@ -374,6 +400,16 @@ class BatchResult(TypedDict):
     """A result for each message, in the order of the request. Check `error` of each."""
 
     results: list[BatchItem]
+
+
+class CalendarReply(TypedDict):
+    """What somebody answered to an invitation (RFC 5546)."""
+
+    method: str
+    uid: str | None
+    attendee: str | None
+    status: str | None
+    """Such as `accepted`, `declined` and `tentative`."""
 
 
 class CallerDetail(TypedDict):
@@ -436,6 +472,12 @@ class ChangeAccountRequest(TypedDict):
     """After how many days to delete the records of emails for good, with addresses, subjects and
     tags: 90 or more; 0: never. Figures stay.
     """
+    replies: NotRequired[bool | None]
+    """Whether answers come back to emails whose send does not say so (`replies`). It needs a
+    domain that receives; until then it has no effect.
+    """
+    receivedDays: NotRequired[int | None]
+    """For how many days to keep received mail from now on."""
 
 
 class ChangeAlertsRequest(TypedDict):
@@ -447,6 +489,17 @@ class ChangeAlertsRequest(TypedDict):
     """The incoming webhook of a room in Slack or Teams; not shown again."""
     off: NotRequired[list[AlertKind] | None]
     """What they do not want to hear of."""
+
+
+class ChangeDomainRequest(TypedDict):
+    """What a domain receives."""
+
+    receive: str
+    """The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record
+    is among the records then. An empty text switches receiving off.
+    """
+    receiveNames: NotRequired[list[str] | None]
+    """Names that get mail which answers no email, such as `support`: at most 20."""
 
 
 class ChangeMemberRequest(TypedDict):
@@ -476,6 +529,7 @@ class ChangeWebhookRequest(TypedDict):
                 "email.delayed",
                 "email.delivered",
                 "email.failed",
+                "email.received",
                 "email.sent",
                 "suppression.added",
             ]
@@ -593,6 +647,7 @@ class CreateKeyRequest(TypedDict):
                 "marketing:contacts:write",
                 "members:read",
                 "members:write",
+                "received:read",
                 "senders:write",
                 "suppressions:read",
                 "suppressions:write",
@@ -643,6 +698,7 @@ class CreateWebhookRequest(TypedDict):
             "email.delayed",
             "email.delivered",
             "email.failed",
+            "email.received",
             "email.sent",
             "suppression.added",
         ]
@@ -708,6 +764,10 @@ class Domain(TypedDict):
     """When the provider was asked about it."""
     linkExpiresAt: str | None
     """Until when a link to its DNS records works; null if there is none."""
+    receives: str | None
+    """The domain below it that receives answers; null: none."""
+    receiveNames: list[str]
+    """The names there that get mail which answers no email."""
     records: list[DnsRecord]
 
 
@@ -729,6 +789,10 @@ class DomainDetail(TypedDict):
     """When the provider was asked about it."""
     linkExpiresAt: str | None
     """Until when a link to its DNS records works; null if there is none."""
+    receives: str | None
+    """The domain below it that receives answers; null: none."""
+    receiveNames: list[str]
+    """The names there that get mail which answers no email."""
     records: list[CheckedDnsRecord]
 
 
@@ -1107,6 +1171,12 @@ class OperatedAccount(TypedDict):
     """How long the content of emails is kept; 0: not."""
     recordDays: int
     """When records are deleted; 0: never."""
+    replies: bool
+    """Whether answers come back to emails whose send does not say so."""
+    replyDomain: str | None
+    """Where they come; null: no domain of the account receives."""
+    receivedDays: int
+    """How long received mail is kept."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
     suspendedAt: str | None
@@ -1236,6 +1306,46 @@ class QueuedWebhookEvent(TypedDict):
     eventId: str
     """The header `webhook-id` of each attempt."""
     type: WebhookType
+
+
+class ReceivedEvent(TypedDict):
+    """The account received a mail; the data are those of `GET /v1/received/{received_id}`."""
+
+    type: Literal["email.received"]
+    timestamp: str
+    data: ReceivedDetail
+
+
+class ReceivedFile(TypedDict):
+    """A file of a received mail."""
+
+    filename: str | None
+    contentType: str
+    """As its sender wrote it."""
+    size: int
+    contentId: str | None
+    inline: bool
+    """Whether the HTML may show it, as cid:<contentId>."""
+    url: str
+    """Downloads it, for everybody who has the link, for an hour."""
+
+
+class ReceivedMailPage(TypedDict):
+    """Received mail, the newest first."""
+
+    items: list[ReceivedMail]
+    nextCursor: str | None
+    """For the parameter `cursor`; null at the end."""
+
+
+class ReceivedVerdicts(TypedDict):
+    """What Amazon SES found when it received a mail; nothing of it is the sender's word."""
+
+    spam: MailVerdict
+    virus: MailVerdict
+    spf: MailVerdict
+    dkim: MailVerdict
+    dmarc: MailVerdict
 
 
 class RefusedAddress(TypedDict):
@@ -1888,6 +1998,57 @@ MessageDetail = TypedDict(
 )
 """A message and its events."""
 
+ReceivedDetail = TypedDict(
+    "ReceivedDetail",
+    {
+        "receivedId": str,
+        "receivedAt": str,
+        "from": str,
+        "fromName": str | None,
+        "to": str,
+        "subject": str,
+        "inReplyTo": AnsweredEmail | None,
+        "authenticated": bool,
+        "verdicts": ReceivedVerdicts,
+        "automatic": Automatic | None,
+        "parsed": bool,
+        "size": int,
+        "kept": str,
+        "messageIdHeader": str | None,
+        "allTo": list[str],
+        "cc": list[str],
+        "reply": str | None,
+        "text": str | None,
+        "html": str | None,
+        "cut": bool,
+        "calendar": list[CalendarReply],
+        "attachments": list[ReceivedFile],
+        "raw": str,
+        "linksUntil": str,
+    },
+)
+"""A received mail with its content."""
+
+ReceivedMail = TypedDict(
+    "ReceivedMail",
+    {
+        "receivedId": str,
+        "receivedAt": str,
+        "from": str,
+        "fromName": str | None,
+        "to": str,
+        "subject": str,
+        "inReplyTo": AnsweredEmail | None,
+        "authenticated": bool,
+        "verdicts": ReceivedVerdicts,
+        "automatic": Automatic | None,
+        "parsed": bool,
+        "size": int,
+        "kept": str,
+    },
+)
+"""A received mail in a list."""
+
 ReplayWebhookRequest = TypedDict(
     "ReplayWebhookRequest",
     {
@@ -1903,6 +2064,7 @@ ReplayWebhookRequest = TypedDict(
                     "email.delayed",
                     "email.delivered",
                     "email.failed",
+                    "email.received",
                     "email.sent",
                 ]
             ]
@@ -1937,6 +2099,7 @@ SendEmailRequest = TypedDict(
         "scheduledAt": NotRequired[str | None],
         "hold": NotRequired[bool | None],
         "keep": NotRequired[int | None],
+        "replies": NotRequired[bool | None],
     },
 )
 """Give exactly one of `starterTemplate`, `templateId` and `html`, or `text` alone with `subject`.
@@ -1956,5 +2119,7 @@ SendResult = TypedDict(
 )
 """The email is accepted: it is recorded and will be delivered."""
 
-WebhookEvent: TypeAlias = EmailEvent | SuppressionEvent | DomainEvent | PausedEvent | TestEvent
+WebhookEvent: TypeAlias = (
+    EmailEvent | ReceivedEvent | SuppressionEvent | DomainEvent | PausedEvent | TestEvent
+)
 """What a webhook delivers."""

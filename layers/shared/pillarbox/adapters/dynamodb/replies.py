@@ -25,9 +25,9 @@ from pillarbox.application.replies.ports import ReceivingDomain
 from pillarbox.domain.replies.received import (
     Answered,
     Automatic,
+    MailVerdict,
     ReceivedFile,
     ReceivedMail,
-    Verdict,
     Verdicts,
 )
 
@@ -35,7 +35,7 @@ from pillarbox.domain.replies.received import (
 _KEY_LIFE: Final = timedelta(days=180)
 _KEY_LENGTH: Final = 32
 
-_VERDICT: Final = one_of(Verdict)
+_VERDICT: Final = one_of(MailVerdict)
 _FILE: Final = Row(
     ReceivedFile,
     *("filename?", "size", "content_id?"),

@@ -115,6 +115,8 @@ def settings_of(account: Account) -> Mapping[str, SettingValue]:
         "operates": account.operates,
         "keepDays": account.keep,
         "recordDays": account.record_days,
+        "replies": account.replies,
+        "receivedDays": account.received_days,
     }
 
 

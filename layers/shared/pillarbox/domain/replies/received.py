@@ -17,7 +17,7 @@ MAX_FILES: Final = 50
 LINK_TIME: Final = timedelta(hours=1)
 
 
-class Verdict(StrEnum):
+class MailVerdict(StrEnum):
     """What SES found when it received a mail; `unknown` if it could not say."""
 
     PASS = "pass"  # noqa: S105  a verdict
@@ -29,11 +29,11 @@ class Verdict(StrEnum):
 class Verdicts:
     """The verdicts of SES, which no sender can write."""
 
-    spam: Verdict = Verdict.UNKNOWN
-    virus: Verdict = Verdict.UNKNOWN
-    spf: Verdict = Verdict.UNKNOWN
-    dkim: Verdict = Verdict.UNKNOWN
-    dmarc: Verdict = Verdict.UNKNOWN
+    spam: MailVerdict = MailVerdict.UNKNOWN
+    virus: MailVerdict = MailVerdict.UNKNOWN
+    spf: MailVerdict = MailVerdict.UNKNOWN
+    dkim: MailVerdict = MailVerdict.UNKNOWN
+    dmarc: MailVerdict = MailVerdict.UNKNOWN
 
 
 class Automatic(StrEnum):

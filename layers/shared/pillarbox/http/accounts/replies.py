@@ -295,6 +295,12 @@ class AccountDetail(View, name="Account"):
     """How long the content of emails is kept; 0: not."""
     record_days: int
     """When records are deleted; 0: never."""
+    replies: bool
+    """Whether answers come back to emails whose send does not say so."""
+    reply_domain: str | None
+    """Where they come; null: no domain of the account receives."""
+    received_days: int
+    """How long received mail is kept."""
     pauses: list[PauseItem]
     """What sends less or nothing now, and warnings."""
 

@@ -197,6 +197,11 @@ class ChangeAccountRequest(WireModel):
     record_days = optional(after(whole_number(least=0, most=MAX_RECORD_DAYS), _check_record_days))
     """After how many days to delete the records of emails for good, with addresses, subjects and
     tags: 90 or more; 0: never. Figures stay."""
+    replies = optional(boolean())
+    """Whether answers come back to emails whose send does not say so (`replies`). It needs a domain
+    that receives; until then it has no effect."""
+    received_days = optional(whole_number(least=1, most=MAX_KEEP))
+    """For how many days to keep received mail from now on."""
 
     @property
     def changes(self) -> AccountChanges:
@@ -205,6 +210,8 @@ class ChangeAccountRequest(WireModel):
             name=self.name,
             keep=self.keep_days,
             record_days=self.record_days,
+            replies=self.replies,
+            received_days=self.received_days,
             brand=Brand(
                 name=self.brand_name,
                 logo_url=self.logo_url,

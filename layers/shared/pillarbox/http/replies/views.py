@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pillarbox.http.messages.replies import View, taken_from
 
 if TYPE_CHECKING:
-    from pillarbox.domain.replies.received import Automatic, Verdict
+    from pillarbox.domain.replies.received import Automatic, MailVerdict
     from pillarbox.http.json_types import Count, NextCursor, Timestamp, Uuid
 
 
@@ -24,11 +24,11 @@ class AnsweredEmail(View):
 class ReceivedVerdicts(View):
     """What Amazon SES found when it received a mail; nothing of it is the sender's word."""
 
-    spam: Verdict
-    virus: Verdict
-    spf: Verdict
-    dkim: Verdict
-    dmarc: Verdict
+    spam: MailVerdict
+    virus: MailVerdict
+    spf: MailVerdict
+    dkim: MailVerdict
+    dmarc: MailVerdict
 
 
 class ReceivedItem(View, name="ReceivedMail"):
