@@ -158,8 +158,14 @@ class SignedRequests:
         )
 
 
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
 class JsonBodies:
-    """Passes requests that declare JSON or have no body, as the SDKs send them."""
+    """Passes requests that declare JSON or have no body, as the SDKs send them.
+
+    Those of the query protocol are forms, at the root alone.
+    """
 
     def __init__(self, app: App) -> None:
         """Guard an application."""
@@ -169,7 +175,7 @@ class JsonBodies:
         """Answer a request, or refuse it."""
         if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
             types = [value.partition(";")[0].strip() for value in _values(scope, "content-type")]
-            if types != ["application/json"]:
+            if types != [_FORM if scope["path"] == "/" else "application/json"]:
                 await _refuse(scope, send)
                 return
         await self._app(scope, receive, send)
@@ -183,7 +189,8 @@ def _is_opening(scope: Scope) -> bool:
 def _is_opening_content(scope: Scope) -> bool:
     """Return whether it opens a link to kept content, and asks for no action of a service."""
     is_action = b"Action=" in scope["query_string"]
-    return "/kept/" in scope["path"] and not is_action and _is_opening(scope)
+    is_content = any(part in scope["path"] for part in ("/kept/", "/answers/"))
+    return is_content and not is_action and _is_opening(scope)
 
 
 def _use(scope: Scope) -> tuple[str, ...]:

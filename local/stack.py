@@ -37,6 +37,7 @@ from local.inbox.webhooks import SEEDED_RECEIVER
 from local.keys import LocalKeys, keep_keys
 from local.package import build_layer, package
 from local.private import make_private, write_private
+from local.receiver import receiving
 from local.reference.app import ApiReference
 from local.seed import OWNER, TEMPLATE_ID, seed, sign_in_link
 from local.servers import HOST, answering_names, serving, serving_inbox
@@ -44,6 +45,7 @@ from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.deployed import create_declared_set
 from local.ses.published import published
+from local.ses.receiving import Store
 from local.ses.store import MailStore
 from pillarbox.settings import Settings, read_stack
 
@@ -180,6 +182,7 @@ async def _start(
     certificate = await start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
+    await start(receiving(sockets["mx"], mailbox.receipts, _objects_in(engine)))
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
     front_origin = serving_front if settings.gateway == "api" else None
     rules = template.inlined(template.load())
@@ -202,6 +205,7 @@ async def _start(
 def _endpoints(urls: Mapping[str, str], name_server: str) -> dict[str, str]:
     """Return the variables of the stand-ins, which functions have too."""
     return {
+        "AWS_ENDPOINT_URL_SES": urls["ses"],
         "AWS_ENDPOINT_URL_SESV2": urls["ses"],
         Settings.dns_servers.variable: name_server,
         Settings.local_webhooks.variable: "true",
@@ -226,6 +230,16 @@ def _events_to(engine: Engine, queue_url: str) -> Callable[[Any], Awaitable[None
         )
 
     return emit
+
+
+def _objects_in(engine: Engine) -> Store:
+    """Return what puts objects into buckets."""
+    s3 = engine.client("s3")
+
+    async def put(bucket: str, key: str, octets: bytes) -> None:
+        await asyncio.to_thread(s3.put_object, Bucket=bucket, Key=key, Body=octets)
+
+    return put
 
 
 async def _seed(
@@ -323,6 +337,7 @@ def _sockets(settings: StackSettings) -> dict[str, socket.socket]:
             ("inbox", settings.inbox_port, settings.host),
             ("ses", 0, HOST),
             ("smtp", settings.smtp_port, settings.host),
+            ("mx", 0, HOST),
             ("engine", 0, HOST),
         )
     }
@@ -365,6 +380,7 @@ def _state(
         "base_url": urls["edge"],
         "inbox_url": urls["inbox"],
         "smtp": {"host": HOST, "port": _port(urls["smtp"]), "certificate": str(certificate)},
+        "mx": {"host": HOST, "port": _port(urls["mx"])},
         "keys": keys.texts,
         "accounts": keys.accounts,
         "template_id": TEMPLATE_ID,

@@ -52,6 +52,7 @@ def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
             *configuration_set_routes(mailbox),
             *tenant_routes(mailbox),
             *suppression_routes(mailbox),
+            *mailbox.receipts.routes(),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
         exception_handlers={SesError: _ses_error, HTTPException: api.unknown_operation},

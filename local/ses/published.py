@@ -35,7 +35,15 @@ def published(mailbox: MailStore, name: str, kind: str) -> Sequence[str] | None:
         if records:
             has_values = mailbox.published(domain)
             return [_text(one) for one in records if one.type == kind] if has_values else []
+        if kind == "MX" and name.endswith(f".{domain}"):
+            return _receiving(mailbox, name)
     return None
+
+
+def _receiving(mailbox: MailStore, name: str) -> Sequence[str]:
+    """Return the MX record of a name below a domain, if a rule names it: no other receives."""
+    host = f"10 inbound-smtp.{mailbox.region}.amazonaws.com."
+    return [host] if mailbox.receipts.matching(f"postmaster@{name}") else []
 
 
 def _records(mailbox: MailStore, domain: str) -> tuple[DnsRecord, ...]:

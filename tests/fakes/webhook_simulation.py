@@ -320,7 +320,7 @@ class _Payloads:
     def email(self, *_: Any) -> bytes:
         raise NotImplementedError
 
-    suppression = email
+    suppression = received = email
 
     def plain(self, event: WebhookEvent) -> bytes:
         return event.endpoint_id.encode()

@@ -91,11 +91,11 @@ class CalendarReply(View):
 class ReceivedDetail(ReceivedItem, under="mail"):
     """A received mail with its content."""
 
-    message_id_header: str | None
+    message_id_header: str | None = taken_from("mail.message_id_header")
     """The Message-ID that its sender gave it."""
-    all_to: list[str] = taken_from("to")
+    all_to: list[str] = taken_from("mail.to")
     """The addresses in To."""
-    cc: list[str]
+    cc: list[str] = taken_from("mail.cc")
     reply: str | None = taken_from("content.reply")
     """What its writer wrote, without the quotation and the signature."""
     text: str | None = taken_from("content.text")
