@@ -113,6 +113,8 @@ class OperatorWiring(Wiring):
             announced=DynamoAnnouncedAddresses(self.table, self.credentials),
             remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             remove_content=self.waiting_contents.remove,
+            received=self.received_mails,
+            remove_received=lambda mail: self.received_objects.remove(mail),  # noqa: PLW0108  made at first use
             clock=utc_now,
             pause=sleep,
         )

@@ -14,12 +14,15 @@ from pillarbox.application.history.ports import SearchEntry, SearchIndex
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
+from pillarbox.application.replies.ports import ReceivedMails
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
+from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.erasure import erase_copy, erase_recipient
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.statistics import END_OF_TIME, RecipientTerm, SearchTerm, terms_of
+from pillarbox.domain.replies.received import ReceivedMail
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100
@@ -66,6 +69,9 @@ class RecipientErasure:
     remove_content: Callable[[str, UUID, str | None], None]
     #: Deletes the kept content of a message, if it is there.
     remove_kept: Callable[[KeptContent], None]
+    received: ReceivedMails
+    #: Deletes what is kept of a received mail.
+    remove_received: Callable[[ReceivedMail], None]
     clock: Clock
     pause: Callable[[float], None]
     tuning: Tuning = STANDARD
@@ -113,7 +119,18 @@ class RecipientErasure:
                 self.remove_kept(content)
         for account in accounts:
             self.announced.erase(account.account_id, mailbox)
+        for erasure in erasures:
+            self._erase_received(erasure, mailbox)
         return [each for each in erasures if each.messages or each.suppressed]
+
+    def _erase_received(self, erasure: AccountErasure, mailbox: str) -> None:
+        """Delete what the person wrote or got a copy of, and the answers to their emails."""
+        for mail in self.received.all(erasure.account.account_id):
+            addresses = {mailbox_key(one) for one in (mail.sender, *mail.to, *mail.cc)}
+            is_answer = mail.answered and mail.answered.message_id in erasure.related
+            if mailbox in addresses or is_answer:
+                self.remove_received(mail)
+                self.received.remove(mail)
 
     def _erase_messages(self, erasure: AccountErasure, mailbox: str, *, suppress: bool) -> None:
         account_id = erasure.account.account_id

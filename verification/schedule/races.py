@@ -239,6 +239,8 @@ class Race:
             announced=nothing,
             remove_content=contents.remove,
             remove_kept=nothing,
+            received=nothing,
+            remove_received=nothing,
             clock=lambda: world.now,
             pause=nothing,
         )

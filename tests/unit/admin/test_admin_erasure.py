@@ -16,6 +16,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.dynamodb.records import account_item, message_item, message_of
+from pillarbox.adapters.dynamodb.replies import DynamoReceivedMails
 from pillarbox.adapters.dynamodb.webhooks.deliveries import (
     DynamoWaitingEvents,
     DynamoWebhookDeliveries,
@@ -139,6 +140,8 @@ def erasure(
         announced=DynamoAnnouncedAddresses(world.table, world.table),
         remove_content=DynamoWaitingContents(world.table, bucket="").remove,
         remove_kept=(lambda _: None) if removed is None else removed.append,
+        received=DynamoReceivedMails(world.table),
+        remove_received=lambda _: None,
         clock=lambda: world.now,
         pause=world.pass_time,
     )

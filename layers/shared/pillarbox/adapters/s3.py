@@ -12,6 +12,7 @@ import base64
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 from uuid import UUID
@@ -37,6 +38,9 @@ _SPOOL: Final = "spool"
 _UPLOAD: Final = "/upload"
 #: The start of the keys of kept content (adapters/s3.py), which no sweep needs to delete.
 KEPT: Final = "kept/"
+#: The start of the keys of received mail (adapters/s3_received.py), and of what SES stored of it.
+ANSWERS: Final = "answers/"
+_RECEIVED: Final = "received/"
 
 
 def delete_objects(s3: "S3Client", bucket: str, keys: Sequence[str]) -> None:
@@ -69,7 +73,7 @@ class S3Spool:
             while request:
                 page = self._s3.list_objects_v2(**request)
                 for part in page.get("CommonPrefixes", ()):
-                    if part["Prefix"] != KEPT:
+                    if part["Prefix"] not in {KEPT, ANSWERS, _RECEIVED}:
                         yield part["Prefix"].removesuffix("/")
                 token = page.get("NextContinuationToken")
                 request = token and request | {"ContinuationToken": token}
@@ -267,10 +271,10 @@ class S3KeptContents:
 
     def remove_all(self, account_id: str) -> Iterator[int]:
         """Delete all that is kept of an account, and yield the number after each request."""
-        for days in CLASSES:
+        for start, days in product((KEPT, ANSWERS), CLASSES):
             with service_errors(_CONTENT):
                 pages = self._s3.get_paginator("list_objects_v2").paginate(
-                    Bucket=self._bucket, Prefix=f"{KEPT}{days}/{account_id}/"
+                    Bucket=self._bucket, Prefix=f"{start}{days}/{account_id}/"
                 )
                 for page in pages:
                     if listed := [one["Key"] for one in page.get("Contents", [])]:

@@ -16,6 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.adapters.s3 import ANSWERS
 from pillarbox.application.replies.ports import StoredRaw
 from pillarbox.domain.replies.received import CalendarAnswer, ReceivedContent, ReceivedMail
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _NAME: Final = "received mail"
-#: The start of the keys of what was received (adapters/s3.py), which no sweep needs to delete.
-ANSWERS: Final = "answers/"
 _RAW: Final = "mail.eml"
 _CONTENT: Final = "content.json"
 #: As in adapters/s3.py.
@@ -66,6 +65,13 @@ class S3Received:
         """Delete one object."""
         with service_errors(_NAME):
             self._s3.delete_object(Bucket=self._bucket, Key=key)
+
+    def remove(self, mail: ReceivedMail) -> None:
+        """Delete the objects of a mail."""
+        names = [_RAW, _CONTENT, *(f"file-{number}" for number in range(len(mail.files)))]
+        with service_errors(_NAME):
+            listed: list[Any] = [{"Key": _key(mail, name)} for name in names]
+            self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": listed})
 
     def content(self, mail: ReceivedMail) -> ReceivedContent | None:
         """Read the object with the texts."""

@@ -212,7 +212,10 @@ class DeliveryWiring(HistoryWiring, ReplyWiring):
                 remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             ),
             accounts=self.account_store,
-            looks=(domains.look, self.tenant_pauses.look, quotas.look, keys.look),
+            looks=(
+                *(domains.look, self.tenant_pauses.look, quotas.look, keys.look),
+                self.receiving_limit.look,
+            ),
             tasks=self.sweep_tasks,
             clock=utc_now,
         )

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.stores import Stores, made, utc_now
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class HistoryWiring(Stores):
         return judge
 
 
-class OperationWiring(HistoryWiring):
+class OperationWiring(HistoryWiring, ReplyWiring):
     """Makes each use case of this area once."""
 
     account_rates: "AccountRates" = made("application.operator.ranking")
@@ -142,6 +143,7 @@ class OperationWiring(HistoryWiring):
             data=DynamoAccountData(self.table, self.credentials),
             remove_kept=lambda account_id: self.kept_contents.remove_all(account_id),  # noqa: PLW0108  made at first use
             tenants=SesTenants(configuration_set=""),  # it deletes only
+            end_receiving=lambda domain: self.receipt_rules.remove(domain),  # noqa: PLW0108  made at first use
             clock=utc_now,
         )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     )
     from pillarbox.adapters.s3_received import S3Received
     from pillarbox.adapters.ses.receipts import SesReceiptRules
+    from pillarbox.application.replies.limit import ReceivingLimit
     from pillarbox.application.replies.reading import ReceivedReading
     from pillarbox.application.replies.receive import Receiving
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 class ReplyWiring(Stores):
     """Makes each use case of this area once."""
 
+    receiving_limit: "ReceivingLimit" = made(
+        "application.replies.limit",
+        receiving=lambda it: it.receiving_domains,
+        rules=lambda it: it.receipt_rules,
+    )
     received_mails: "DynamoReceivedMails" = made("adapters.dynamodb.replies")
     received_reading: "ReceivedReading" = made(
         "application.replies.reading",
@@ -46,7 +52,7 @@ class ReplyWiring(Stores):
             keys=self.reply_keys,
             account_of=self.account_store.get,
             count=self.sign_in_counts.count,
-            stop=lambda domain: None,
+            stop=lambda *of: self.receiving_limit.stop(*of),  # noqa: PLW0108  made at first use
             to_text=to_text,
             clock=utc_now,
         )

@@ -1,9 +1,9 @@
 """Received mail: its records, the domains that receive, and the keys of the tokens."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -87,6 +87,18 @@ class DynamoReceivedMails(Store):
         item = self._table.get(keys.received(account_id, received_id))
         return received_of(account_id, item) if item else None
 
+    def all(self, account_id: str) -> Iterator[ReceivedMail]:
+        """Read the list."""
+        items = self._table.query(*keys.received_before(account_id, None))
+        return (received_of(account_id, item) for item in items)
+
+    def remove(self, mail: ReceivedMail) -> None:
+        """Delete the entry, and then the record, by which an interrupted removal finds it again."""
+        if mail.answered:
+            message_id = mail.answered.message_id
+            self._table.delete(keys.received(mail.account_id, mail.received_id, message_id))
+        self._table.delete(keys.received(mail.account_id, mail.received_id))
+
     def of_account(
         self, account_id: str, before: UUID | None, limit: int
     ) -> Sequence[ReceivedMail]:
@@ -119,11 +131,21 @@ class DynamoReceivingDomains(Store):
         item = self._table.get(keys.receiving_domain(domain))
         if item is None:
             return None
-        return ReceivingDomain(domain, item["account"], frozenset(item.get("names", ())))
+        stopped = item.get("stopped")
+        return ReceivingDomain(
+            domain,
+            item["account"],
+            frozenset(item.get("names", ())),
+            date.fromisoformat(stopped) if stopped else None,
+        )
 
     def put(self, domain: ReceivingDomain) -> bool:
         """Put one, or change the names of one; return False if it is another account's."""
-        values: dict[str, object] = {"account": domain.account_id, "names": domain.names or None}
+        values: dict[str, object] = {
+            "account": domain.account_id,
+            "names": domain.names or None,
+            "stopped": domain.stopped_on and domain.stopped_on.isoformat(),
+        }
         item = keys.receiving_domain(domain.domain) | to_item(values)
         is_free = "attribute_not_exists(pk) OR #account = :account"
         put = self._table.to_put(item, condition=is_free, values={":account": domain.account_id})

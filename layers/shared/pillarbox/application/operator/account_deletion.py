@@ -55,6 +55,8 @@ class AccountDeletion:
     #: Deletes the kept content of an account, and yields the numbers.
     remove_kept: Callable[[str], Iterator[int]]
     tenants: Tenants
+    #: Lets SES refuse mail to a domain that received for the account.
+    end_receiving: Callable[[str], None]
     clock: Clock
 
     def plan(self, account_id: str, *, drop_pending: bool) -> DeletionPlan:
@@ -107,6 +109,8 @@ class AccountDeletion:
             report(deleted.total())
             if until is not None and self.clock() >= until:
                 return DeletionResult(items=deleted, done=False)
+        if plan.account.reply_domain:
+            self.end_receiving(plan.account.reply_domain)
         tenant = plan.account.tenant
         if tenant and tenant.endswith(account_id):  # another one is shared
             self.tenants.delete(tenant)

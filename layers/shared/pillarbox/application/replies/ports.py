@@ -1,8 +1,8 @@
 """What receiving and reading answers needs from outside."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -27,6 +27,8 @@ class ReceivingDomain:
     domain: str
     account_id: str
     names: frozenset[str] = frozenset()
+    #: On which day it got too many mails, so that its rule is stopped.
+    stopped_on: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,9 @@ class ReceivedObjects(Protocol):
     def content(self, mail: ReceivedMail) -> ReceivedContent | None:
         """Read the texts of a mail; None if they are not there any more."""
 
+    def remove(self, mail: ReceivedMail) -> None:
+        """Delete all that is kept of a mail."""
+
     def sign(self, mail: ReceivedMail, file: int | None, life: timedelta) -> str:
         """Return a URL that downloads the raw mail, or one of its files by its position."""
 
@@ -94,6 +99,12 @@ class ReceivedMails(Protocol):
 
     def get(self, account_id: str, received_id: UUID) -> ReceivedMail | None:
         """Read one record."""
+
+    def all(self, account_id: str) -> Iterator[ReceivedMail]:
+        """Read all records of an account."""
+
+    def remove(self, mail: ReceivedMail) -> None:
+        """Delete a record, and its entry among the answers to an email."""
 
     def of_account(
         self, account_id: str, before: UUID | None, limit: int
@@ -111,3 +122,16 @@ class ReplyKeys(Protocol):
 
     def all(self) -> Sequence[bytes]:
         """Return the keys that count, the newest first."""
+
+
+class ReceiptRules(Protocol):
+    """The rules of SES. Every method may raise `service_unavailable`."""
+
+    def put(self, domain: str) -> None:
+        """Let SES store the mail of a domain, also if it did."""
+
+    def stop(self, domain: str) -> None:
+        """Let SES refuse the mail of a domain, until `put`."""
+
+    def remove(self, domain: str) -> None:
+        """Remove the rule of a domain, if there is one."""

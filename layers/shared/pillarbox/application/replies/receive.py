@@ -91,8 +91,8 @@ class Receiving:
     account_of: Callable[[str], Account | None]
     #: Counts something in a window of time; returns False if there were so many.
     count: Callable[[str, timedelta, int, datetime], bool]
-    #: Stops the rule of a domain, and tells the owners why.
-    stop: Callable[[ReceivingDomain], None]
+    #: `ReceivingLimit.stop`.
+    stop: Callable[[ReceivingDomain, int], None]
     to_text: Callable[[str], str]
     clock: Clock
 
@@ -114,7 +114,7 @@ class Receiving:
         if self.records.get(domain.account_id, received_id):
             outcome = ReceiveOutcome.KNOWN
         elif not self._counts(f"received#{domain.account_id}", MAX_OF_ACCOUNT):
-            self.stop(domain)  # each further mail costs, also one that is left out
+            self.stop(domain, MAX_OF_ACCOUNT)
             outcome = ReceiveOutcome.LIMITED
         else:
             outcome = self._record(account, domain, raw, received_id, receipts < _UNREAD_FROM)

@@ -8,7 +8,7 @@ more than it should.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from pillarbox.application.accounts.domains import (
     AccountDomains,
@@ -17,7 +17,7 @@ from pillarbox.application.accounts.domains import (
 )
 from pillarbox.application.accounts.ports import AccountRecords, DnsLookup
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.replies.ports import ReceivingDomain, ReceivingDomains
+from pillarbox.application.replies.ports import ReceiptRules, ReceivingDomain, ReceivingDomains
 from pillarbox.application.validation import normalize_domain
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.account_log import AccountAction
@@ -29,19 +29,6 @@ MAX_NAMES: Final = 20
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._+-]{0,62}[a-z0-9])?")
 #: What the addresses for answers begin with.
 _OURS: Final = "r."
-
-
-class ReceiptRules(Protocol):
-    """The rules of SES. Every method may raise `service_unavailable`."""
-
-    def put(self, domain: str) -> None:
-        """Let SES store the mail of a domain, also if it did."""
-
-    def stop(self, domain: str) -> None:
-        """Let SES refuse the mail of a domain, until `put`."""
-
-    def remove(self, domain: str) -> None:
-        """Remove the rule of a domain, if there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

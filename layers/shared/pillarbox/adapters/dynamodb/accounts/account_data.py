@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import batched
 from typing import Any, Final
+from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger_format import subsets_of
@@ -36,6 +37,10 @@ class DynamoAccountData:
         domains = keys.account_domain(account_id)
         for domain in self._table.query(domains):
             self._table.delete(keys.domain_owner(domain["sk"], account_id))
+            if label := domain.get("receive"):
+                self._table.delete(keys.receiving_domain(f"{label}.{domain['sk']}"))
+        received = keys.received_before(account_id, None)
+        yield from _delete(self._table, "receivedMails", *received, beside=_answers)
         yield from _delete(self._table, "domains", domains)
         for kind, templates in zip(
             ("templates", "templateDrafts", "templateVersions"),
@@ -107,6 +112,13 @@ def _delete(
     for batch in batched(items, _REPORTED, strict=False):
         table.write_all(deletes=[key for item in batch for key in (_key(item), *beside(item))])
         yield kind, len(batch)
+
+
+def _answers(item: Mapping[str, Any]) -> Iterator[Item]:
+    """Yield the key of the entry of a received mail among the answers to its email."""
+    if answered := item.get("answered"):
+        account_id = item["pk"].partition("#")[2]
+        yield keys.received(account_id, UUID(item["sk"]), UUID(answered["message"]))
 
 
 def _key(item: Mapping[str, Any]) -> Item:
