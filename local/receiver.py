@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Final
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
@@ -21,7 +21,12 @@ class _Receiver:
         self._store = store
 
     async def handle_RCPT(  # noqa: N802  the library's name
-        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
+        self,
+        _server: SMTP,
+        _session: Session,
+        envelope: Envelope,
+        address: str,
+        _options: list[str],
     ) -> str:
         if not self._rules.matching(address):
             return _UNKNOWN

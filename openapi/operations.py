@@ -73,6 +73,12 @@ _SHOWN: Final[tuple[dict[str, Any], ...]] = (
         links={"get_received": {"received_id": "$response.body#/items/0/receivedId"}},
     ),
     _of_emails(id="get_received", response_example=examples.RECEIVED_CONTENT),
+    _of_emails(
+        id="answer_received",
+        body_examples={"text": {"summary": "A text", "value": {"text": "It is on its way."}}},
+        response_example=examples.SENT,
+        links={"get_message": {"message_id": "$response.body#/messageId"}},
+    ),
     {"id": "get_me", "tag": "API key", "response_example": examples.CALLER},
     {
         "id": "mcp",

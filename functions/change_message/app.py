@@ -17,6 +17,7 @@ from pillarbox.http.messages.changes import (
 from pillarbox.http.messages.replies import Reply, SendResult, reply_stored, send_result
 from pillarbox.http.messages.views import HeldContent, MessageDetail, check_shown, message_detail
 from pillarbox.http.messages.wire import to_moment
+from pillarbox.http.replies.wire import AnswerRequest, read_answer
 from pillarbox.wiring import load, services, utc_now
 
 app = build_app()
@@ -138,6 +139,36 @@ def get_kept_content(caller: KnownCaller, message_id: UUID) -> dict[str, Any]:
     Errors: `content_not_found`.
     """
     return MessageContent.of(services().content_reading.read(caller, message_id))
+
+
+@route(
+    "POST /v1/received/{received_id}/reply",
+    known(EMAILS_SEND),
+    body=AnswerRequest,
+    response=SendResult,
+    status=200,
+    idempotent=True,
+)
+def answer_received(caller: KnownCaller, received_id: UUID) -> Reply:
+    """Answer a received mail.
+
+    Sends an email to the writer of a received mail, with the subject and the fields by which mail
+    programs show it below. The caller needs `received:read` too. Answers to it come back as well.
+    Mail that a program wrote is not answered.
+
+    Errors: `received_not_found`, `invalid_recipient`, `recipient_suppressed`,
+    `no_verified_sender`, `upgrade_required`, `recipient_not_allowed`, `confirmation_required`,
+    `sending_paused`, `rate_limit_exceeded`, `daily_limit_exceeded`, `monthly_limit_exceeded`.
+    """
+    response = services().answering.submit(
+        caller,
+        received_id,
+        read_answer(app.current_event),
+        request_id=request_id(app.current_event.raw_event),
+        write_response=send_result,
+    )
+    log_accepted(app.current_event.raw_event, caller.account.account_id, response)
+    return reply_stored(response)
 
 
 def _changed(message: Message) -> dict[str, Any]:

@@ -82,9 +82,8 @@ class ReceiptRules:
     def _describe_active_receipt_rule_set(self, _: Mapping[str, str]) -> str:
         if self.active is None:
             return ""
-        rules = "".join(
-            f"<member>{_rule_xml(one)}</member>" for one in self.sets[self.active].values()
-        )
+        active = self.sets[self.active].values()
+        rules = "".join(f"<member>{_rule_xml(one)}</member>" for one in active)
         return f"<Metadata><Name>{escape(self.active)}</Name></Metadata><Rules>{rules}</Rules>"
 
     def _create_receipt_rule_set(self, given: Mapping[str, str]) -> str:

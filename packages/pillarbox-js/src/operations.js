@@ -13,6 +13,7 @@ export const operations = {
   getKeptContent: { method: "GET", path: "/api/v1/emails/{message_id}/kept" },
   listReceived: { method: "GET", path: "/api/v1/received", query: true },
   getReceived: { method: "GET", path: "/api/v1/received/{received_id}" },
+  answerReceived: { method: "POST", path: "/api/v1/received/{received_id}/reply", body: true, idempotent: true },
   getMe: { method: "GET", path: "/api/v1/me" },
   listStarterTemplates: { method: "GET", path: "/api/v1/starter-templates" },
   previewStarterTemplate: { method: "POST", path: "/api/v1/starter-templates/{slug}/preview", body: true },

@@ -146,6 +146,16 @@ export interface AnalyticsRow {
   statuses: StatusCounts;
 }
 
+/** What to answer: a text, HTML or both. */
+export interface AnswerRequest {
+  /** At most 1 MB. Without it, one is made from the HTML. */
+  text?: string | null;
+  /** At most 2 MB. */
+  html?: string | null;
+  /** A verified sender of the account; by default the default sender. */
+  from?: string | null;
+}
+
 /** The email that a received mail answers. */
 export interface AnsweredEmail {
   messageId: string;
@@ -1816,6 +1826,8 @@ export interface Operations {
   listReceived(query?: { limit?: number; cursor?: string; inReplyTo?: string }, options?: RequestOptions): Promise<ReceivedMailPage>;
   /** Get a received mail: `GET /api/v1/received/{received_id}`. */
   getReceived(receivedId: string, options?: RequestOptions): Promise<ReceivedDetail>;
+  /** Answer a received mail: `POST /api/v1/received/{received_id}/reply`. */
+  answerReceived(receivedId: string, body: AnswerRequest, options?: SendOptions): Promise<SendResult>;
   /** Get the API key of the request: `GET /api/v1/me`. */
   getMe(options?: RequestOptions): Promise<CallerDetail>;
   /** List starter templates: `GET /api/v1/starter-templates`. */

@@ -54,6 +54,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/preview-keys/reports": ("POST",),
     "/v1/received": ("GET",),
     "/v1/received/{received_id}": ("GET",),
+    "/v1/received/{received_id}/reply": ("POST",),
     "/v1/senders": ("GET", "POST"),
     "/v1/senders/{sender}": ("DELETE",),
     "/v1/senders/{sender}/default": ("PUT",),

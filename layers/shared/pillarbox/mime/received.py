@@ -203,7 +203,7 @@ class _PartReader:
         )
 
     def _parts(self, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the start and the end of each part; the line end before a delimiter is none of it."""
+        """Yield where each part is; the line end before a delimiter belongs to none."""
         delimiter, octets = b"--" + boundary, self.octets
         part: int | None = None
         position = octets.find(delimiter, start, end)

@@ -191,6 +191,20 @@ class Operations:
         )
         return result
 
+    def answer_received(
+        self, received_id: str, body: types.AnswerRequest, *, idempotency_key: str | None = None
+    ) -> types.SendResult:
+        """Answer a received mail: `POST /api/v1/received/{received_id}/reply`."""
+        result: types.SendResult = self._send(
+            Request(
+                "POST",
+                f"/api/v1/received/{segment(received_id)}/reply",
+                body=body,
+                idempotency_key=idempotency_key or new_idempotency_key(),
+            )
+        )
+        return result
+
     def get_me(self) -> types.CallerDetail:
         """Get the API key of the request: `GET /api/v1/me`."""
         result: types.CallerDetail = self._send(Request("GET", "/api/v1/me"))
@@ -722,6 +736,20 @@ class AsyncOperations:
         """Get a received mail: `GET /api/v1/received/{received_id}`."""
         result: types.ReceivedDetail = await self._send(
             Request("GET", f"/api/v1/received/{segment(received_id)}")
+        )
+        return result
+
+    async def answer_received(
+        self, received_id: str, body: types.AnswerRequest, *, idempotency_key: str | None = None
+    ) -> types.SendResult:
+        """Answer a received mail: `POST /api/v1/received/{received_id}/reply`."""
+        result: types.SendResult = await self._send(
+            Request(
+                "POST",
+                f"/api/v1/received/{segment(received_id)}/reply",
+                body=body,
+                idempotency_key=idempotency_key or new_idempotency_key(),
+            )
         )
         return result
 

@@ -1948,6 +1948,16 @@ class WebhookWithSecret(TypedDict):
     """
 
 
+AnswerRequest = TypedDict(
+    "AnswerRequest",
+    {
+        "text": NotRequired[str | None],
+        "html": NotRequired[str | None],
+        "from": NotRequired[str | None],
+    },
+)
+"""What to answer: a text, HTML or both."""
+
 BatchItem = TypedDict(
     "BatchItem",
     {

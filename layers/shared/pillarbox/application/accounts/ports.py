@@ -3,7 +3,8 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -343,7 +344,9 @@ class AccountDomainRecords(Protocol):
     def set_link(self, account_id: str, name: str, link: DomainLink | None) -> bool:
         """Store the link of a domain, or none; return False if the domain does not exist."""
 
-    def set_receiving(self, domain: AccountDomain, label: str | None, names: Set[str]) -> None:
+    def set_receiving(
+        self, domain: AccountDomain, label: str | None, names: AbstractSet[str]
+    ) -> None:
         """Store below which label a domain receives, and for which names; None: nothing."""
 
     def owners(self, name: str) -> Sequence[str]:

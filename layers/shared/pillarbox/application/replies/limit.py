@@ -30,15 +30,16 @@ class ReceivingLimit:
         self.receiving.put(replace(domain, stopped_on=today))
         self.rules.stop(domain.domain)
         midnight = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        text = (
+            f"{domain.domain} got {most:,} mails today, which is the limit of a day. Until midnight"
+            " (UTC) each further one is refused, and its sender is told so."
+        )
         alert = Alert(
             kind=AlertKind.QUOTA,
             name=f"received {domain.domain}",
             at=midnight,
             title=f"{domain.domain} receives no more mail today",
-            paragraphs=[
-                f"{domain.domain} got {most:,} mails today, which is the limit of a day. Until"
-                " midnight (UTC) each further one is refused, and its sender is told so."
-            ],
+            paragraphs=[text],
             about=domain.domain,
         )
         self.raise_alert(domain.account_id, alert)

@@ -505,6 +505,10 @@ def to_moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
+HTML: Final = after(text(least=1), _check_html)
+TEXT: Final = after(text(least=1), _check_text)
+
+
 class SendEmailRequest(WireModel):
     """Contract 2.1. The domain checks counts and modes, see `SendRequest`."""
 
@@ -523,9 +527,9 @@ class SendEmailRequest(WireModel):
     )
     """Only with `templateId`: a language tag (RFC 5646). `de-CH` takes the template's `de-CH`, else
     its `de`, else its default."""
-    html = optional(after(text(least=1), _check_html), maxLength=MAX_HTML)
+    html = optional(HTML, maxLength=MAX_HTML)
     """The HTML body, at most 2 MB in UTF-8. Requires `subject`. Not for preview keys."""
-    own_text = optional(after(text(least=1), _check_text), name="text", maxLength=MAX_TEXT)
+    own_text = optional(TEXT, name="text", maxLength=MAX_TEXT)
     """The text part, at most 1 MB in UTF-8. Without it, one is made from the HTML. It goes with all
     three modes, or alone with `subject`. Not for keys that send tests."""
     variables = optional(VARIABLES, named="Variables")

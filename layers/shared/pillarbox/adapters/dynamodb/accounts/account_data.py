@@ -34,14 +34,7 @@ class DynamoAccountData:
             for entries in keys.search_lists(account_id, shard):
                 yield from _delete(self._table, "searchEntries", entries)
         yield from self._delete_statistics(account_id)
-        domains = keys.account_domain(account_id)
-        for domain in self._table.query(domains):
-            self._table.delete(keys.domain_owner(domain["sk"], account_id))
-            if label := domain.get("receive"):
-                self._table.delete(keys.receiving_domain(f"{label}.{domain['sk']}"))
-        received = keys.received_before(account_id, None)
-        yield from _delete(self._table, "receivedMails", *received, beside=_answers)
-        yield from _delete(self._table, "domains", domains)
+        yield from self._delete_domains(account_id)
         for kind, templates in zip(
             ("templates", "templateDrafts", "templateVersions"),
             keys.of_templates(account_id),
@@ -80,6 +73,17 @@ class DynamoAccountData:
         """Delete the entry in the list of all accounts, then the record, which shows the rest."""
         self._table.delete(keys.account_list(account_id))
         self._table.delete(keys.account(account_id))
+
+    def _delete_domains(self, account_id: str) -> Iterator[tuple[str, int]]:
+        """Delete the domains, and what they received."""
+        domains = keys.account_domain(account_id)
+        for domain in self._table.query(domains):
+            self._table.delete(keys.domain_owner(domain["sk"], account_id))
+            if label := domain.get("receive"):
+                self._table.delete(keys.receiving_domain(f"{label}.{domain['sk']}"))
+        received = keys.received_before(account_id, None)
+        yield from _delete(self._table, "receivedMails", *received, beside=_answers)
+        yield from _delete(self._table, "domains", domains)
 
     def _delete_webhooks(self, account_id: str) -> Iterator[tuple[str, int]]:
         """Delete what is about each endpoint, and the endpoints last: they show the rest."""

@@ -1,6 +1,7 @@
 """The domains that members added to accounts."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
@@ -76,7 +77,9 @@ class DynamoAccountDomains(Store):
         change = "SET link_digest = :digest, link_until = :until"
         return self._table.try_update(key, change, values=values) is not None
 
-    def set_receiving(self, domain: AccountDomain, label: str | None, names: Set[str]) -> None:
+    def set_receiving(
+        self, domain: AccountDomain, label: str | None, names: AbstractSet[str]
+    ) -> None:
         """Set two attributes, or remove them."""
         expression, values = assigning(
             {"receive": label, "receive_names": [*sorted(names)] or None}
