@@ -8,7 +8,8 @@ from typing import Final
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from local.ses.receiving import MAX_SIZE, ReceiptRules, Store, receive
+from local.ses.receiving import MAX_SIZE
+from local.ses.store import MailStore
 
 _UNKNOWN: Final = "550 5.1.1 Requested action not taken: mailbox unavailable"
 
@@ -16,9 +17,8 @@ _UNKNOWN: Final = "550 5.1.1 Requested action not taken: mailbox unavailable"
 class _Receiver:
     """Answers as SES does: it refuses an address that no rule names."""
 
-    def __init__(self, rules: ReceiptRules, store: Store) -> None:
-        self._rules = rules
-        self._store = store
+    def __init__(self, mailbox: MailStore) -> None:
+        self._mailbox = mailbox
 
     async def handle_RCPT(  # noqa: N802  the library's name
         self,
@@ -28,7 +28,7 @@ class _Receiver:
         address: str,
         _options: list[str],
     ) -> str:
-        if not self._rules.matching(address):
+        if not self._mailbox.receipts.matching(address):
             return _UNKNOWN
         envelope.rcpt_tos.append(address)
         return "250 OK"
@@ -38,19 +38,16 @@ class _Receiver:
     ) -> str:
         content = envelope.content
         octets = content if isinstance(content, bytes) else (content or "").encode()
-        sender = envelope.mail_from or ""
-        await receive(self._rules, self._store, sender, envelope.rcpt_tos, octets)
+        await self._mailbox.receive(envelope.mail_from or "", envelope.rcpt_tos, octets)
         return "250 OK"
 
 
 @contextlib.asynccontextmanager
-async def receiving(
-    listener: socket.socket, rules: ReceiptRules, store: Store
-) -> AsyncIterator[None]:
+async def receiving(listener: socket.socket, mailbox: MailStore) -> AsyncIterator[None]:
     """Serve until the end."""
 
     def serve() -> SMTP:
-        handler = _Receiver(rules, store)
+        handler = _Receiver(mailbox)
         return SMTP(handler, hostname="localhost", data_size_limit=MAX_SIZE, enable_SMTPUTF8=True)
 
     server = await asyncio.get_running_loop().create_server(serve, sock=listener)

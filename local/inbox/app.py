@@ -23,6 +23,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from local.guard import SameOrigin
+from local.inbox.answers import answer_to
 from local.inbox.deliveries import deliveries_of
 from local.inbox.extracts import codes_of, links_of, preview_of
 from local.inbox.hooks import SecretsOf, WebhookReceivers, no_secrets
@@ -77,6 +78,12 @@ class _IdentityBody(BaseModel):
     status: IdentityStatus
 
 
+class _AnswerBody(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: Annotated[str, Field(min_length=1, max_length=100_000)]
+
+
 class _MarkBody(BaseModel):
     """The body of PATCH /messages/ID."""
 
@@ -115,6 +122,7 @@ def inbox_app(
             Route("/messages/{id}", inbox.delete_mail, methods=["DELETE"]),
             Route("/messages/{id}", inbox.mark_mail, methods=["PATCH"]),
             Route("/messages/{id}/problems", inbox.list_problems),
+            Route("/messages/{id}/reply", inbox.answer, methods=["POST"]),
             Route("/messages/{id}/raw", inbox.show_raw),
             Route("/messages/{id}/html", inbox.show_html),
             Route("/messages/{id}/parts/{number:int}", inbox.show_part),
@@ -213,6 +221,19 @@ class _Inbox:
             for one in found or ()
         ]
         return JSONResponse({"problems": problems})
+
+    async def answer(self, request: Request) -> Response:
+        """Answer an email as its recipient; the answer comes in at the stack as from outside."""
+        mail = self._mail(request)
+        try:
+            body = _AnswerBody.model_validate_json(await request.body())
+        except ValidationError as error:
+            raise invalid(error) from error
+        sender, recipient, octets = answer_to(mail, body.text)
+        if not self._mailbox.receipts.matching(recipient):
+            raise HTTPException(409, f"No domain of this stack receives mail for {recipient}.")
+        await self._mailbox.receive(sender, [recipient], octets)
+        return JSONResponse({"from": sender, "to": recipient}, 202)
 
     async def delete_mail(self, request: Request) -> Response:
         self._mailbox.delete(self._mail(request).id)

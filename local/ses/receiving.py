@@ -132,7 +132,7 @@ class _Refused(Exception):
 async def receive(
     rules: ReceiptRules, store: Store, sender: str, recipients: list[str], octets: bytes
 ) -> None:
-    """Do what the rules say with a mail: store it once for each rule, with SES's own fields above."""
+    """Store a mail once for each rule that names a recipient, with the fields of SES above."""
     matching = {rule.name: rule for one in recipients for rule in rules.matching(one)}
     for rule in matching.values():
         identifier = secrets.token_hex(20)

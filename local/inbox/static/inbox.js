@@ -322,6 +322,23 @@ askBeforeClear("Delete all emails of the inbox? Activity and figures of the serv
   fetch("/messages", { method: "DELETE" }),
 );
 $("delete").addEventListener("click", () => fetch(path(mail.id), { method: "DELETE" }));
+$("reply").addEventListener("click", () => {
+  $("answer-from").textContent = mail.to[0];
+  $("answer-error").textContent = "";
+  $("answer").returnValue = "";
+  $("answer").showModal();
+});
+$("answer").querySelector("form").addEventListener("submit", async (event) => {
+  if (event.submitter?.value !== "yes") return;
+  event.preventDefault(); // the window stays until the answer is taken
+  const body = JSON.stringify({ text: $("answer-text").value });
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(`${path(mail.id)}/reply`, { method: "POST", headers, body });
+  if (response.ok) {
+    $("answer-text").value = "";
+    $("answer").close();
+  } else $("answer-error").textContent = (await response.json()).error;
+});
 $("unread").addEventListener("click", () => {
   mark(true);
   location.hash = "";
