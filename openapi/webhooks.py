@@ -7,7 +7,7 @@ from openapi.examples import RECEIVED_CONTENT
 from openapi.schemas import Schemas
 from pillarbox.domain.webhooks.endpoint import WebhookType
 from pillarbox.http.json_types import Timestamp, Uuid
-from pillarbox.http.replies.views import ReceivedDetail
+from pillarbox.http.received import ReceivedDetail
 from pillarbox.http.webhooks.payload import (
     DomainData,
     EmailEventData,

@@ -14,7 +14,7 @@ from pillarbox.application.history.ports import SearchEntry, SearchIndex
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
-from pillarbox.application.replies.ports import ReceivedMails
+from pillarbox.application.receiving_ports import ReceivedMails
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
@@ -22,7 +22,7 @@ from pillarbox.domain.messages.erasure import erase_copy, erase_recipient
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.statistics import END_OF_TIME, RecipientTerm, SearchTerm, terms_of
-from pillarbox.domain.replies.received import ReceivedMail
+from pillarbox.domain.replies import ReceivedMail
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100

@@ -9,15 +9,16 @@ from pillarbox.domain.messages.message import Message
 from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id, routes
 from pillarbox.http.callers import KnownCaller, MemberCaller, known, members
 from pillarbox.http.messages.changes import (
+    AnswerRequest,
     MessageContent,
     RescheduleRequest,
     ResendRequest,
+    read_answer,
     read_resend,
 )
 from pillarbox.http.messages.replies import Reply, SendResult, reply_stored, send_result
 from pillarbox.http.messages.views import HeldContent, MessageDetail, check_shown, message_detail
 from pillarbox.http.messages.wire import to_moment
-from pillarbox.http.replies.wire import AnswerRequest, read_answer
 from pillarbox.wiring import load, services, utc_now
 
 app = build_app()

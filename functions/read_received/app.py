@@ -7,7 +7,7 @@ from pillarbox.domain.accounts.key import RECEIVED_READ
 from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.query import ReceivedQuery
-from pillarbox.http.replies.views import ReceivedDetail, ReceivedPage
+from pillarbox.http.received import ReceivedDetail, ReceivedPage
 from pillarbox.wiring import load, services
 
 app = build_app()

@@ -4,7 +4,7 @@ import json
 from typing import Final
 from urllib.parse import unquote_plus
 
-from pillarbox.application.replies.receive import ReceiveResult
+from pillarbox.application.receiving import ReceiveResult
 from pillarbox.consumer import LambdaContext, RecordResult, SQSRecord, consume_queue
 from pillarbox.wiring import load, services
 

@@ -17,6 +17,7 @@ _PORTS: Final = {
     "pillarbox.application.ports",
     "pillarbox.application.management",
     "pillarbox.application.message_log",
+    "pillarbox.application.receiving_ports",
     "pillarbox.application.waiting_ports",
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",

@@ -10,10 +10,9 @@ from uuid import UUID
 import pytest
 
 from functions.receive_email.app import lambda_handler
-from pillarbox.application.replies.ports import ReceivingDomain
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.messages.message import MessageOrigin
-from pillarbox.domain.replies.received import ReceivedMail
-from pillarbox.domain.replies.token import reply_token
+from pillarbox.domain.replies import ReceivedMail, reply_token
 from pillarbox.wiring import services
 from tests.aws import Aws, shared_client
 from tests.fakes.builders import ACCOUNT, account, message

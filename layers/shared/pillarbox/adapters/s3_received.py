@@ -17,8 +17,8 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, service_errors
 from pillarbox.adapters.s3 import ANSWERS
-from pillarbox.application.replies.ports import StoredRaw
-from pillarbox.domain.replies.received import CalendarAnswer, ReceivedContent, ReceivedMail
+from pillarbox.application.receiving_ports import StoredRaw
+from pillarbox.domain.replies import CalendarAnswer, ReceivedContent, ReceivedMail
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -31,7 +31,7 @@ _SIGNING: Final = Config(signature_version="s3v4", s3={"addressing_style": "virt
 
 
 class S3Received:
-    """Implements `replies.ports.ReceivedObjects`."""
+    """Implements `ports.ReceivedObjects`."""
 
     _s3: "S3Client" = client_of("s3")
     _signer: "S3Client" = client_of("s3", _SIGNING)

@@ -4,7 +4,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.application.authentication import Authentication, KeyCheck
-from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.sending import ServiceMailWiring
 from pillarbox.wiring.stores import Stores, made, utc_now
 
@@ -19,13 +18,13 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.domain_links import DomainLinks
     from pillarbox.application.accounts.domains import AccountDomains, DomainCheck, MemberSenders
     from pillarbox.application.accounts.keys import KeyNotices, Keys
+    from pillarbox.application.accounts.receiving_setup import ReceivingSetup
     from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.accounts.usage import AccountUsage
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.pauses import Pauses
-    from pillarbox.application.replies.setup import ReceivingSetup
     from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.sign_in.sign_up import SignUpPolicy
 
 
-class AccountWiring(ServiceMailWiring, ReplyWiring):
+class AccountWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     account_list: "AccountList" = made(
@@ -79,7 +78,7 @@ class AccountWiring(ServiceMailWiring, ReplyWiring):
     )
     pauses: "Pauses" = made("application.pauses", records=lambda it: it.account_store)
     receiving_setup: "ReceivingSetup" = made(
-        "application.replies.setup",
+        "application.accounts.receiving_setup",
         domains=lambda it: it.account_domains,
         receiving=lambda it: it.receiving_domains,
         rules=lambda it: it.receipt_rules,

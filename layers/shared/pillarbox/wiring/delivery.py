@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring.operator import HistoryWiring
-from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.stores import made, utc_now
 
 if TYPE_CHECKING:
@@ -18,13 +17,24 @@ if TYPE_CHECKING:
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
     from pillarbox.application.delivery.sweep import Sweep, SweepPlan
     from pillarbox.application.delivery.tenant_pauses import TenantPauses
+    from pillarbox.application.receiving import Receiving
+    from pillarbox.domain.accounts.account import Account
     from pillarbox.domain.messages.mail import Mail
     from pillarbox.domain.messages.message import Message
 
 
-class DeliveryWiring(HistoryWiring, ReplyWiring):
+class DeliveryWiring(HistoryWiring):
     """Makes each use case of this area once."""
 
+    receiving: "Receiving" = made(
+        "application.receiving",
+        domains=lambda it: it.receiving_domains,
+        objects=lambda it: it.received_objects,
+        records=lambda it: it.received_mails,
+        keys=lambda it: it.reply_keys,
+        account_of=lambda it: it.account_store.get,
+        limit=lambda it: it.receiving_limit,
+    )
     sweep_plan: "SweepPlan" = made("application.delivery.sweep", tasks=lambda it: it.sweep_tasks)
     sweep_tasks: "SqsSweepTasks" = made(
         "adapters.sqs.sweep_tasks", queue_url=lambda it: it.settings.sweep_queue_url
@@ -214,8 +224,13 @@ class DeliveryWiring(HistoryWiring, ReplyWiring):
             accounts=self.account_store,
             looks=(
                 *(domains.look, self.tenant_pauses.look, quotas.look, keys.look),
-                self.receiving_limit.look,
+                self._look_at_receiving,
             ),
             tasks=self.sweep_tasks,
             clock=utc_now,
         )
+
+    def _look_at_receiving(self, account: "Account") -> None:
+        """Import what reads mail only for an account that receives some."""
+        if account.reply_domain:
+            self.receiving_limit.look(account)

@@ -3,7 +3,6 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.stores import Stores, made, utc_now
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class HistoryWiring(Stores):
         return judge
 
 
-class OperationWiring(HistoryWiring, ReplyWiring):
+class OperationWiring(HistoryWiring):
     """Makes each use case of this area once."""
 
     account_rates: "AccountRates" = made("application.operator.ranking")

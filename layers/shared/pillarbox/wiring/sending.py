@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3 import S3Uploads
     from pillarbox.application.authentication import SeenKeys
     from pillarbox.application.kept import ContentReading
-    from pillarbox.application.replies.answering import Answering
+    from pillarbox.application.sending.answering import Answering
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.ports import SendingPorts
@@ -26,7 +26,7 @@ class SendingWiring(Stores):
     """Makes each use case of this area once."""
 
     answering: "Answering" = made(
-        "application.replies.answering", records=lambda it: it.received_mails
+        "application.sending.answering", records=lambda it: it.received_mails
     )
     batch_send: "BatchSend" = made("application.sending.batch", seen=lambda it: it.seen_keys)
     changes: "MessageChanges" = made(

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
     from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
     from pillarbox.adapters.dynamodb.name_leases import DynamoNameLeases
+    from pillarbox.adapters.dynamodb.replies import (
+        DynamoReceivedMails,
+        DynamoReceivingDomains,
+        DynamoReplyKeys,
+    )
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress, DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
@@ -48,13 +53,17 @@ if TYPE_CHECKING:
         DynamoWebhookEndpoints,
     )
     from pillarbox.adapters.s3 import S3KeptContents, S3Spool
+    from pillarbox.adapters.s3_received import S3Received
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.ses.account import SesAccount
+    from pillarbox.adapters.ses.receipts import SesReceiptRules
     from pillarbox.adapters.ses.suppressions import SesSuppressions
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.alerts.raising import Alerts
     from pillarbox.application.change_log import ChangeLog
     from pillarbox.application.creations import Creations
+    from pillarbox.application.received import ReceivedReading
+    from pillarbox.application.receiving import ReceivingLimit
     from pillarbox.application.slow_requests import SlowRequests
     from pillarbox.application.waiting import WaitingMail
 
@@ -200,6 +209,23 @@ class Stores:
     message_store: "DynamoMessages" = _store("messages.messages")
     passkey_store: "DynamoPasskeys" = _store("sign_in.passkeys", "credentials")
     proof_store: "DynamoProofs" = made("adapters.dynamodb.sign_in.sign_ups")
+    receipt_rules: "SesReceiptRules" = made(
+        "adapters.ses.receipts", stack=lambda it: it.settings.stack
+    )
+    received_mails: "DynamoReceivedMails" = _store("replies")
+    received_objects: "S3Received" = made("adapters.s3_received")
+    received_reading: "ReceivedReading" = made(
+        "application.received",
+        records=lambda it: it.received_mails,
+        objects=lambda it: it.received_objects,
+    )
+    receiving_domains: "DynamoReceivingDomains" = _store("replies")
+    receiving_limit: "ReceivingLimit" = made(
+        "application.receiving",
+        receiving=lambda it: it.receiving_domains,
+        rules=lambda it: it.receipt_rules,
+    )
+    reply_keys: "DynamoReplyKeys" = made("adapters.dynamodb.replies")
     quota_store: "DynamoQuotas" = _store("messages.quotas")
     rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks")
     search_index: "DynamoSearchIndex" = _store("history.search_index")

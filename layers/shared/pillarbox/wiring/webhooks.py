@@ -3,7 +3,6 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pillarbox.wiring.replies import ReplyWiring
 from pillarbox.wiring.sending import ServiceMailWiring
 from pillarbox.wiring.stores import made, utc_now
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pillarbox.domain.webhooks.endpoint import WebhookFormat
 
 
-class WebhookWiring(ServiceMailWiring, ReplyWiring):
+class WebhookWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     alert_choices: "AlertChoices" = made(

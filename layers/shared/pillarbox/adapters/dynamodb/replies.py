@@ -21,8 +21,8 @@ from pillarbox.adapters.dynamodb.table import (
 )
 from pillarbox.adapters.rows import TUPLE, UUID_TEXT, Codec, Column, Row, many, nested, one_of
 from pillarbox.application.ports import Clock
-from pillarbox.application.replies.ports import ReceivingDomain
-from pillarbox.domain.replies.received import (
+from pillarbox.application.receiving_ports import ReceivingDomain
+from pillarbox.domain.replies import (
     Answered,
     Automatic,
     MailVerdict,
@@ -71,7 +71,7 @@ _MAIL: Final = Row(
 
 
 class DynamoReceivedMails(Store):
-    """Implements `replies.ports.ReceivedMails`. The table's TTL deletes a record with its mail."""
+    """Implements `ports.ReceivedMails`. The table's TTL deletes a record with its mail."""
 
     def add(self, mail: ReceivedMail) -> bool:
         """Put a record, unless it is there; before it its entry among the answers to its email."""
@@ -124,7 +124,7 @@ def received_of(account_id: str, item: dict[str, Any]) -> ReceivedMail:
 
 
 class DynamoReceivingDomains(Store):
-    """Implements `replies.ports.ReceivingDomains`, and writes them."""
+    """Implements `ports.ReceivingDomains`, and writes them."""
 
     def get(self, domain: str) -> ReceivingDomain | None:
         """Read one with strong consistency."""
@@ -162,7 +162,7 @@ class DynamoReceivingDomains(Store):
 
 
 class DynamoReplyKeys:
-    """Implements `replies.ports.ReplyKeys`. A process reads the keys once in an hour.
+    """Implements `ports.ReplyKeys`. A process reads the keys once in an hour.
 
     A key that is old is replaced by whoever meets it, and counts for as long again.
     """

@@ -16,7 +16,7 @@ _ABSENT: Final = frozenset({"RuleDoesNotExist", "RuleSetDoesNotExist"})
 
 
 class SesReceiptRules:
-    """Implements `replies.ports.ReceiptRules`.
+    """Implements `ports.ReceiptRules`.
 
     Args:
         stack: the stack's name, with which the names of its rules and of its set begin.

@@ -9,7 +9,7 @@ from pillarbox.application.render import render, to_text
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.replies.token import reply_address, reply_reference, reply_token
+from pillarbox.domain.replies import reply_address, reply_reference, reply_token
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.mime.headers import field
 

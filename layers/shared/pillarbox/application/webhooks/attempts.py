@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages
-from pillarbox.application.replies.ports import ReadMail
+from pillarbox.application.receiving_ports import ReadMail
 from pillarbox.application.webhooks.ports import (
     AwsPoster,
     DueTimes,

@@ -23,7 +23,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 
 if TYPE_CHECKING:
-    from pillarbox.application.replies.ports import ReadMail
+    from pillarbox.application.receiving_ports import ReadMail
 
     # Only named here: those that need them at run time import them, so others start faster.
     from pillarbox.domain.webhooks.events import AccountEvent

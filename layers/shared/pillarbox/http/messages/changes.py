@@ -1,12 +1,15 @@
-"""The requests that change a message or send it again, and the response with kept content."""
+"""The requests that change, repeat or answer a mail, and the response with kept content."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pillarbox.application.sending.answering import Answer
+from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT
 from pillarbox.http.messages.replies import View, taken_from
-from pillarbox.http.messages.wire import MOMENT, OF_MOMENT
+from pillarbox.http.messages.wire import HTML, MOMENT, OF_MOMENT, TEXT
 from pillarbox.http.requests import idempotency_digest, raw_body
 from pillarbox.http.wire import WireModel, optional, read_body, required, text
 
@@ -42,6 +45,34 @@ def read_resend(event: APIGatewayProxyEvent) -> ParsedResend:
     """Return the body, which is optional, and the digest of the Idempotency-Key."""
     to = read_body(event, ResendRequest).to if raw_body(event) else None
     return ParsedResend(to, idempotency_digest(event, "POST /v1/emails/{message_id}/resend"))
+
+
+class AnswerRequest(WireModel):
+    """What to answer: a text, HTML or both."""
+
+    own_text = optional(TEXT, name="text", maxLength=MAX_TEXT)
+    """At most 1 MB. Without it, one is made from the HTML."""
+    html = optional(HTML, maxLength=MAX_HTML)
+    """At most 2 MB."""
+    sender = optional(text(least=1), name="from", format="email")
+    """A verified sender of the account; by default the default sender."""
+
+
+def read_answer(event: APIGatewayProxyEvent) -> Answer:
+    """Return the body, and the digest of the Idempotency-Key.
+
+    Raises:
+        ServiceError: `validation_failed`.
+    """
+    body = read_body(event, AnswerRequest)
+    if not (body.own_text or body.html):
+        raise ValidationFailed(FieldError("text", "is required, or html", "required"))
+    return Answer(
+        text=body.own_text,
+        html=body.html,
+        sender=body.sender,
+        idempotency_digest=idempotency_digest(event, "POST /v1/received/{received_id}/reply"),
+    )
 
 
 class ContentFile(View):

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, Literal, TypedDict
 from uuid import uuid5
 
-from pillarbox.application.replies.ports import ReadMail
+from pillarbox.application.receiving_ports import ReadMail
 from pillarbox.application.webhooks.ports import PayloadWriter
 from pillarbox.domain.accounts.pause import SUSPENSION, PauseSummary
 from pillarbox.domain.accounts.suppression import Suppression
@@ -19,7 +19,7 @@ from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Messag
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookFormat, WebhookType
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.http.messages.replies import scheduled_at, timestamp
-from pillarbox.http.replies.views import ReceivedDetail
+from pillarbox.http.received import ReceivedDetail
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})

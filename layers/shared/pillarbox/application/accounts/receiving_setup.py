@@ -17,7 +17,7 @@ from pillarbox.application.accounts.domains import (
 )
 from pillarbox.application.accounts.ports import AccountRecords, DnsLookup
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.replies.ports import ReceiptRules, ReceivingDomain, ReceivingDomains
+from pillarbox.application.receiving_ports import ReceiptRules, ReceivingDomain, ReceivingDomains
 from pillarbox.application.validation import normalize_domain
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.account_log import AccountAction

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pillarbox.http.messages.replies import View, taken_from
 
 if TYPE_CHECKING:
-    from pillarbox.domain.replies.received import Automatic, MailVerdict
+    from pillarbox.domain.replies import Automatic, MailVerdict
     from pillarbox.http.json_types import Count, NextCursor, Timestamp, Uuid
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.replies.received import ReceivedContent, ReceivedFile, ReceivedMail
+from pillarbox.domain.replies import ReceivedContent, ReceivedFile, ReceivedMail
 
 
 @dataclass(frozen=True, slots=True)

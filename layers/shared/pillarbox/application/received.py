@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
-from pillarbox.application.replies.ports import (
+from pillarbox.application.receiving_ports import (
     LinkedFile,
     ReadMail,
     ReceivedMails,
@@ -18,7 +18,7 @@ from pillarbox.domain.accounts.key import RECEIVED_READ
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.replies.received import LINK_TIME, ReceivedMail
+from pillarbox.domain.replies import LINK_TIME, ReceivedMail
 from pillarbox.domain.sign_in.session import MemberPrincipal
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
-from pillarbox.application.replies.ports import ReceivedMails
-from pillarbox.application.replies.reading import received_not_found
+from pillarbox.application.received import received_not_found
+from pillarbox.application.receiving_ports import ReceivedMails
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.admission import check_domains, check_paused, count_refusals
 from pillarbox.application.sending.ports import SendingPorts
@@ -21,8 +21,7 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed, 
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.messages.mail import HtmlBody, Mail, TextBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
-from pillarbox.domain.replies.received import ReceivedMail
-from pillarbox.mime.received import MESSAGE_ID
+from pillarbox.domain.replies import MESSAGE_ID, ReceivedMail
 
 if TYPE_CHECKING:
     from pillarbox.domain.sign_in.session import MemberPrincipal

@@ -6,14 +6,15 @@ What the event shows is in the bucket before. The object of SES is deleted last.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages
-from pillarbox.application.replies.ports import (
+from pillarbox.application.receiving_ports import (
+    ReceiptRules,
     ReceivedMails,
     ReceivedObjects,
     ReceivingDomain,
@@ -22,26 +23,31 @@ from pillarbox.application.replies.ports import (
     StoredRaw,
 )
 from pillarbox.domain.accounts.account import Account
+from pillarbox.domain.accounts.alert import Alert, AlertKind
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import cut
 from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
-from pillarbox.domain.replies.received import (
+from pillarbox.domain.replies import (
     MAX_FILES,
     Answered,
     ReceivedContent,
     ReceivedMail,
+    read_token,
+    token_in_address,
+    tokens_in_references,
 )
-from pillarbox.domain.replies.token import read_token, token_in_address, tokens_in_references
-from pillarbox.mime.answer import (
+from pillarbox.mime.received import (
+    ReceivedStructure,
     automatic_of,
     content_of,
     describe,
     files_of,
     is_authenticated,
+    read_structure,
     trace_of,
 )
-from pillarbox.mime.received import ReceivedStructure, read_structure
+from pillarbox.rendering.text import text_from_html
 
 #: The start of the keys under which SES stores mail; after it, the domain and SES's own id.
 RECEIVED: Final = "received/"
@@ -80,8 +86,47 @@ class ReceiveResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivingLimit:
+    """Stops and resumes. Each further mail costs, also one that is left out."""
+
+    receiving: ReceivingDomains
+    rules: ReceiptRules
+    raise_alert: Callable[[str, Alert], None]
+    clock: Clock
+
+    def stop(self, domain: ReceivingDomain, most: int) -> None:
+        """Let SES refuse the mail of a domain until the next day (UTC), and tell the owners."""
+        today = self.clock().astimezone(UTC).date()
+        # What resumes it comes first: a rule that is stopped without it would stay so.
+        self.receiving.put(replace(domain, stopped_on=today))
+        self.rules.stop(domain.domain)
+        midnight = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        text = (
+            f"{domain.domain} got {most:,} mails today, which is the limit of a day. Until midnight"
+            " (UTC) each further one is refused, and its sender is told so."
+        )
+        alert = Alert(
+            kind=AlertKind.QUOTA,
+            name=f"received {domain.domain}",
+            at=midnight,
+            title=f"{domain.domain} receives no more mail today",
+            paragraphs=[text],
+            about=domain.domain,
+        )
+        self.raise_alert(domain.account_id, alert)
+
+    def look(self, account: Account) -> None:
+        """Let the domain of an account receive again, on a day after it stopped."""
+        domain = self.receiving.get(account.reply_domain or "")
+        today = self.clock().astimezone(UTC).date()
+        if domain and domain.stopped_on and domain.stopped_on < today:
+            self.rules.put(domain.domain)
+            self.receiving.put(replace(domain, stopped_on=None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receiving:
-    """Turns what SES stored into records. `to_text` makes the text of HTML."""
+    """Turns what SES stored into records."""
 
     domains: ReceivingDomains
     objects: ReceivedObjects
@@ -91,9 +136,7 @@ class Receiving:
     account_of: Callable[[str], Account | None]
     #: Counts something in a window of time; returns False if there were so many.
     count: Callable[[str, timedelta, int, datetime], bool]
-    #: `ReceivingLimit.stop`.
-    stop: Callable[[ReceivingDomain, int], None]
-    to_text: Callable[[str], str]
+    limit: ReceivingLimit
     clock: Clock
 
     def receive(self, key: str, receipts: int = 1) -> ReceiveResult:
@@ -114,7 +157,7 @@ class Receiving:
         if self.records.get(domain.account_id, received_id):
             outcome = ReceiveOutcome.KNOWN
         elif not self._counts(f"received#{domain.account_id}", MAX_OF_ACCOUNT):
-            self.stop(domain, MAX_OF_ACCOUNT)
+            self.limit.stop(domain, MAX_OF_ACCOUNT)
             outcome = ReceiveOutcome.LIMITED
         else:
             outcome = self._record(account, domain, raw, received_id, receipts < _UNREAD_FROM)
@@ -138,7 +181,9 @@ class Receiving:
         address = cut(sender.address if sender else trace.return_path or "", _MAX_ADDRESS)
         if not self._is_within_limits(domain.account_id, trace.return_path or address):
             return ReceiveOutcome.LIMITED
-        content = content_of(structure, raw.octets, self.to_text) if readable else ReceivedContent()
+        content = (
+            content_of(structure, raw.octets, text_from_html) if readable else ReceivedContent()
+        )
         parts = files_of(structure)[:MAX_FILES] if readable else ()
         contents = [part.content(raw.octets) for part in parts]
         mail = ReceivedMail(

@@ -1,1 +1,0 @@
-"""Mail that comes back: answers to emails, and what programs write."""
