@@ -544,9 +544,9 @@ ERRORS: Final[Mapping[str, Error]] = {
     ),
     "domain_in_use": Error(
         409,
-        when="The account has senders of the domain.",
+        when="The account has senders of the domain, or the domain receives mail.",
         about_details="`details.senders` lists them.",
-        remedy="Remove these senders first. The domain was not removed.",
+        remedy="Remove these senders first, or switch receiving off. The domain was not removed.",
         message="Senders of the account use shop.example. Remove them first.",
         details={"senders": ["hello@shop.example"]},
     ),

@@ -20,8 +20,10 @@ from moto import mock_aws
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.core.responses import EmptyResult
 from moto.core.utils import unix_time
 from moto.dynamodb.models import DynamoDBBackend
+from moto.ses.responses import EmailResponse
 from moto.sqs.models import SQSBackend
 
 from local import template
@@ -111,6 +113,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
         mock.patch.object(direct, "AwsConnection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         mock.patch.object(SQSBackend, "is_message_valid_based_on_retention_period", _is_kept),
+        mock.patch.object(EmailResponse, "delete_receipt_rule", _delete_rule, create=True),
         _fast_tables(),
         mock_aws(config={"core": {"reset_boto3_session": False}}),
         nullcontext() if wire or DYNAMODB_URL in os.environ else direct_dynamodb(alone),
@@ -134,6 +137,14 @@ def _is_kept(backend: SQSBackend, queue: str, message: Any) -> bool:
     kept: float = vars(backend.get_queue(queue))["message_retention_period"]
     sent: float = message.sent_timestamp
     return kept + sent / 1000 > unix_time()
+
+
+def _delete_rule(response: EmailResponse) -> EmptyResult:
+    """Delete a receipt rule of SES, which moto lacks. SES says nothing of one that is gone."""
+    of_set = response.backend.describe_receipt_rule_set(response._get_param("RuleSetName"))
+    name = response._get_param("RuleName")
+    of_set.rules = [rule for rule in of_set.rules if rule["Name"] != name]
+    return EmptyResult()
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from pillarbox.http.provisioning import (
     SENDER,
     TEMPLATE,
     WEBHOOK,
+    DomainFields,
     Kind,
     Step,
     body_of,
@@ -63,6 +64,7 @@ def _domains(target: Target) -> Iterator[Step]:
             text = f"domain {name} has the MAIL FROM domain {current['mailFrom']}.{name}"
             yield Step("?", f"{text}: accounts share it, so it stays")
         yield from _dns(target, name, current)
+        yield from _receiving(target, entry, current)
     for name, one in found.items():
         if one["status"] == _VERIFIED or target.look(name)["status"] == _VERIFIED:
             target.verified.add(name)
@@ -84,16 +86,40 @@ def _dns(target: Target, name: str, domain: Mapping[str, Any] | None) -> Iterato
         target.verified.add(name)
         return
     target.waiting.add(name)
-    missing = [one for one in domain["records"] if one["dns"]["status"] != RecordState.PRESENT]
-    for record in missing:
-        advice = f" ({record['dns']['advice']})" if record["dns"]["advice"] else ""
-        text = f"{record['type']} {record['host']} {record['value']}{advice}"
-        yield Step("?", f"domain {name} waits for the DNS record {text}")
+    missing = [*_missing(domain)]
+    yield from missing
     if not missing:
         yield Step("?", f"domain {name} has its DNS records: SES verifies it in a few minutes")
     if target.links:
         url = target.call("POST", f"{DOMAIN.path}/{name}/link")["url"]
         yield Step("?", f"domain {name}: the people who manage its DNS find the records at {url}")
+
+
+def _missing(domain: Mapping[str, Any]) -> Iterator[Step]:
+    for record in domain["records"]:
+        if record["dns"]["status"] != RecordState.PRESENT:
+            advice = f" ({record['dns']['advice']})" if record["dns"]["advice"] else ""
+            text = f"{record['type']} {record['host']} {record['value']}{advice}"
+            yield Step("?", f"domain {domain['domain']} waits for the DNS record {text}")
+
+
+def _receiving(
+    target: Target, entry: DomainFields, domain: Mapping[str, Any] | None
+) -> Iterator[Step]:
+    """Switch receiving on or off once a domain is verified, and name the record that is missing."""
+    name = entry.domain
+    if entry.receive is None and entry.receive_names is None:
+        return
+    if name not in target.verified:
+        yield Step("?", f"domain {name} can receive mail once it is verified")
+        return
+    yield from target.receiving_steps(entry, domain or target.look(name))
+    if entry.receive:
+        shown = target.look(name)
+        answers = [one for one in shown["records"] if one["purpose"] == "ANSWERS"]
+        for step in _missing({**shown, "records": answers}):
+            target.waiting.add(name)
+            yield step
 
 
 def _senders(target: Target) -> Iterator[Step]:

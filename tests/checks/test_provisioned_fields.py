@@ -25,7 +25,7 @@ _KINDS: Final = {
         "AccountEntry",
         ["CreateAccountRequest", "ChangeAccountRequest", "OperateAccountRequest"],
     ),
-    "Domain": ("DomainFields", ["AddDomainRequest"]),
+    "Domain": ("DomainFields", ["AddDomainRequest", "ChangeDomainRequest"]),
     "Key": ("KeyEntry", ["CreateKeyRequest"]),
     "Sender": ("SenderFields", ["AddSenderRequest"]),
     "Template": ("TemplateEntry", ["SaveDraftRequest"]),

@@ -33,6 +33,7 @@ from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services, utc_now
 from tests.contract.client import Api, ApiResponse
+from tests.contract.name_server import RECORDS
 from tests.contract.service import Service
 from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
@@ -631,6 +632,33 @@ def test_a_run_waits_for_dns(service: Service, run: Run) -> None:
         assert not any(one.changes for one in provisioning.run(content, Choices()))
 
 
+def test_a_domain_receives_once_it_is_verified(service: Service, run: Run) -> None:
+    """It is named as what comes later; then its record is waited for, and nothing changes."""
+    (shop,) = names(1)
+    name = f"{shop}.example"
+    RECORDS[f"in.{name}", "MX"] = []
+    wanted = {"name": name, "receive": "In", "receiveNames": ["support"]}
+    content = file_of({"name": shop, "replies": True, "domains": [wanted]})
+    api = InProcessApi(service, run.key, Changes(), is_verified=False)
+    provisioning = Provisioning(api=api, values=run.values, files=run.files)
+    lines = [*map(str, provisioning.run(content, Choices()))]
+    assert lines[-1] == f"? domain {name} can receive mail once it is verified"
+    (account,) = services().accounts.ids_of(shop)
+    services().account_domain_store.remove(account, name)
+    service.domain(account, name)
+    record = f"MX in.{name} 10 inbound-smtp.eu-west-1.amazonaws.com"
+    waits = f"? domain {name} waits for the DNS record {record}"
+    change = f"~ domain {name}: receive none -> in, receiveNames"
+    assert run(content, plan=True) == [change]
+    assert run(content) == [change, waits]
+    assert run(content) == [waits]
+    RECORDS[f"in.{name}", "MX"] = ["10 inbound-smtp.eu-west-1.amazonaws.com."]
+    assert run(content) == []
+    off = file_of({"name": shop, "domains": [{"name": name, "receive": ""}]})
+    assert run(off) == [f"~ domain {name}: receive in -> none"]
+    assert run(off) == []
+
+
 def test_a_plan_of_a_new_account_reads_nothing_of_the_operators_own(run: Run) -> None:
     """Without the header X-Account a call is about the account of the key."""
     (shop,) = names(1)
@@ -657,6 +685,8 @@ def test_all_that_an_account_may_have(run: Run) -> None:
         "ownLimits": {"perDay": 500},
         "keepDays": 30,
         "recordDays": 365,
+        "replies": True,
+        "receivedDays": 7,
         "alerts": {"mail": False, "off": ["quota"], "chatUrl": "ssm:/chat"},
         "webhooks": [
             {
@@ -673,6 +703,7 @@ def test_all_that_an_account_may_have(run: Run) -> None:
     (account_id,) = services().accounts.ids_of(shop)
     account = services().accounts.get(account_id)
     assert (account.keep, account.record_days) == (30, 365)
+    assert (account.replies, account.received_days) == (True, 7)
     assert (account.overrides.per_day, account.isolation) == (500, Isolation.STRICT)
     (invited,) = services().account_members.members.of_account(account_id)
     assert (invited.role, invited.pending) == (Role.OWNER, True)

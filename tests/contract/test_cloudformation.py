@@ -24,6 +24,7 @@ from pillarbox.http.cloudformation import TYPES, ResourceProvider
 from pillarbox.wiring import services
 from tests.aws import shared_client
 from tests.contract.client import Api
+from tests.contract.name_server import RECORDS
 from tests.contract.service import Service
 from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
@@ -498,6 +499,28 @@ def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, servic
     assert {"Dkim1Name", "Dkim3Value", "SpfName", "DmarcValue"} <= records.keys()
     assert proved.delete()["Status"] == "SUCCESS"
     assert name in state_of(key, account)["domains"]
+
+
+def test_a_verified_domain_receives_as_long_as_its_resource(key: str, account: str) -> None:
+    """Only what waits for the verification has it, and it takes nothing that exists."""
+    name = f"{account}.example"
+    RECORDS[f"in.{name}", "MX"] = []
+    given = {"Name": name, "Account": account, "WaitFor": "verification", "Receive": "in"}
+    early = CloudFormation(key, "Domain").create(**given | {"WaitFor": "proof"})
+    assert "needs WaitFor: verification" in early["Reason"]
+    stack = CloudFormation(key, "Domain")
+    made = stack.create(**given)
+    assert (made["Data"]["AnswersName"], made["Status"]) == (f"in.{name}", "SUCCESS"), made
+    second = CloudFormation(key, "Domain").create(**given)
+    assert "Receive exists already" in second["Reason"]
+    assert stack.update(**given, ReceiveNames=["support"])["Status"] == "SUCCESS"
+    api, headers = Api(key), {"X-Account": account}
+    (shown,) = api.raw("GET", "/domains", headers=headers).json["items"]
+    assert (shown["receives"], shown["receiveNames"]) == (f"in.{name}", ["support"])
+    for _ in range(2):
+        assert stack.delete()["Status"] == "SUCCESS"
+    (shown,) = api.raw("GET", "/domains", headers=headers).json["items"]
+    assert (shown["receives"], shown["receiveNames"]) == (None, [])
 
 
 def test_a_sender_is_added_once_dns_has_the_records(

@@ -293,7 +293,7 @@ export interface ChangeAlertsRequest {
 /** What a domain receives. */
 export interface ChangeDomainRequest {
   /** The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record is among the records then. An empty text switches receiving off. */
-  receive: string;
+  receive?: string | null;
   /** Names that get mail which answers no email, such as `support`: at most 20. */
   receiveNames?: Array<string> | null;
 }

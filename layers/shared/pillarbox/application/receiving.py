@@ -96,6 +96,8 @@ class ReceivingLimit:
 
     def stop(self, domain: ReceivingDomain, most: int) -> None:
         """Let SES refuse the mail of a domain until the next day (UTC), and tell the owners."""
+        if domain.ended:
+            return  # it has no rule
         today = self.clock().astimezone(UTC).date()
         # What resumes it comes first: a rule that is stopped without it would stay so.
         self.receiving.put(replace(domain, stopped_on=today))

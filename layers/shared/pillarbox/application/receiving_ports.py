@@ -29,6 +29,8 @@ class ReceivingDomain:
     names: frozenset[str] = frozenset()
     #: On which day it got too many mails, so that its rule is stopped.
     stopped_on: date | None = None
+    #: Whether it receives no more, and mail on its way still comes to the account.
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,10 @@ class ReceivingDomains(Protocol):
         """Read one with strong consistency."""
 
     def put(self, domain: ReceivingDomain) -> bool:
-        """Add one or change its names; return False if it is another account's."""
+        """Add one or change it; return False if another account receives there."""
 
-    def remove(self, domain: str, account_id: str) -> None:
-        """Remove one, if it is the account's."""
+    def end(self, domain: str, account_id: str, until: datetime) -> None:
+        """End one, if it is the account's. Another account may have it then."""
 
 
 class ReceivedObjects(Protocol):

@@ -87,6 +87,20 @@ class DomainProperties(DomainFields):
     wait_for = optional(one_of(WaitFor))
     after = optional(anything())
 
+    @property
+    def receives(self) -> bool:
+        """Whether it says something about receiving.
+
+        Raises:
+            ValidationFailed: it does not wait until the domain can receive.
+        """
+        says = self.receive is not None or self.receive_names is not None
+        if says and self.wait_for is not WaitFor.VERIFICATION:
+            raise ValidationFailed(
+                FieldError("Receive", "needs WaitFor: verification", "not_allowed")
+            )
+        return says
+
 
 class SenderProperties(SenderFields):
     """A sender."""
@@ -277,7 +291,7 @@ _LOOKS: Final = 5
 
 
 class DomainResource(Resource[DomainProperties]):
-    """A domain, with its DNS records. With WaitFor it only waits: it adds and removes nothing."""
+    """A domain, with its DNS records. With WaitFor it waits, and then may receive."""
 
     properties = DomainProperties
     identity = ("Name", "Account", "WaitFor")
@@ -285,11 +299,15 @@ class DomainResource(Resource[DomainProperties]):
     def create(self, target: ResourceTarget, given: DomainProperties) -> dict[str, Any]:
         """Add a domain, or wait until DNS has what it needs."""
         physical_id = "/".join(filter(None, (given.account, given.domain, given.wait_for)))
-        if given.wait_for is None:
+        if given.wait_for is None and not given.receives:
             exists = target.find(DOMAIN, given.domain) is not None
             attributes = records_of(target.add(DOMAIN, body_of(given, AddDomainRequest)))
             target.note_id(physical_id, not exists)
             return attributes
+        if given.receives and not target.may_take:
+            found = [one for one in target.items(DOMAIN) if one["domain"] == given.domain]
+            if any(one["receives"] for one in found):
+                raise _exists("Receive")
         target.note_id(physical_id, False)
         return self._wait(target, given)
 
@@ -306,9 +324,11 @@ class DomainResource(Resource[DomainProperties]):
         return attributes
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
-        """Remove a domain."""
+        """Remove a domain, or what it receives."""
         if "WaitFor" not in target.properties:
             target.remove(DOMAIN, physical_id.rpartition("/")[2])
+        elif target.properties.get("Receive"):
+            target.change(DOMAIN, physical_id.split("/")[-2], {"receive": ""})
 
     @staticmethod
     def _wait(target: ResourceTarget, given: DomainProperties) -> dict[str, Any]:
@@ -317,8 +337,11 @@ class DomainResource(Resource[DomainProperties]):
             # The other records are known after the proof.
             is_proved = len(domain["records"]) > 1 and given.wait_for is WaitFor.PROOF
             if given.wait_for is None or domain["status"] == "verified" or is_proved:
-                return records_of(domain)
+                break
             target.pause(_PAUSE)
+        for step in target.receiving_steps(given, domain) if given.receives else ():
+            domain = step.run() if step.run else domain
+        return records_of(domain)
 
 
 class SenderResource(Resource[SenderProperties]):

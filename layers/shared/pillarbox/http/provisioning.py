@@ -24,6 +24,7 @@ from pillarbox.http.accounts.wire import (
     AddSenderRequest,
     ChangeAccountRequest,
     ChangeAlertsRequest,
+    ChangeDomainRequest,
     CreateKeyRequest,
     InviteMemberRequest,
 )
@@ -74,10 +75,11 @@ class AccountFields(OperateAccountRequest, ChangeAccountRequest):
     is new, and an operator's key invites members only then."""
 
 
-class DomainFields(AddDomainRequest):
-    """A domain to send from."""
+class DomainFields(ChangeDomainRequest, AddDomainRequest):
+    """A domain to send from, and what it receives once it is verified."""
 
     domain = required(as_stored(normalize_domain), name="name")
+    receive = optional(as_stored(str.lower))
 
 
 class SenderFields(AddSenderRequest):
@@ -240,6 +242,15 @@ class ManagedAccount:
     def look(self, domain: str) -> Any:  # noqa: ANN401  JSON
         """Ask DNS about a domain, and return what it says of each record."""
         return self.call("GET", f"{DOMAIN.path}/{quote(domain, safe='')}")
+
+    def receiving_steps(self, fields: DomainFields, state: Mapping[str, Any]) -> Iterator[Step]:
+        """Yield what changes the receiving of a verified domain."""
+        label = (state["receives"] or "").removesuffix(f".{fields.domain}")
+        known = {**state, "receive": label}
+        if changes := changes_of(known, body_of(fields, ChangeDomainRequest)):
+            text = ", ".join(_words(known, name, new) for name, new in changes.items())
+            run = partial(self.change, DOMAIN, fields.domain, changes)
+            yield Step("~", f"domain {fields.domain}: {text}", run)
 
     def may_send_from(self, address: str) -> bool:
         """Return whether a domain of an address is verified, after a look at those that are not."""

@@ -494,7 +494,7 @@ class ChangeAlertsRequest(TypedDict):
 class ChangeDomainRequest(TypedDict):
     """What a domain receives."""
 
-    receive: str
+    receive: NotRequired[str | None]
     """The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record
     is among the records then. An empty text switches receiving off.
     """

@@ -2,8 +2,8 @@
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -137,28 +137,34 @@ class DynamoReceivingDomains(Store):
             item["account"],
             frozenset(item.get("names", ())),
             date.fromisoformat(stopped) if stopped else None,
+            ended="expires_at" in item,
         )
 
     def put(self, domain: ReceivingDomain) -> bool:
-        """Put one, or change the names of one; return False if it is another account's."""
+        """Put one; return False if it is another account's and has not ended."""
+        return self._put(domain, "attribute_not_exists(pk) OR attribute_exists(expires_at) OR ")
+
+    def end(self, domain: str, account_id: str, until: datetime) -> None:
+        """Let the table's TTL delete one, if it is the account's."""
+        known = self.get(domain)
+        if known and known.account_id == account_id:
+            self._put(replace(known, stopped_on=None), "", expires_at=to_ttl(until))
+
+    def _put(self, domain: ReceivingDomain, condition: str, **more: int) -> bool:
         values: dict[str, object] = {
             "account": domain.account_id,
             "names": domain.names or None,
             "stopped": domain.stopped_on and domain.stopped_on.isoformat(),
         }
-        item = keys.receiving_domain(domain.domain) | to_item(values)
-        is_free = "attribute_not_exists(pk) OR #account = :account"
-        put = self._table.to_put(item, condition=is_free, values={":account": domain.account_id})
-        return self._table.try_transact(put)
-
-    def remove(self, domain: str, account_id: str) -> None:
-        """Delete one, if it is the account's."""
-        with suppress(ConditionFailed):
-            self._table.delete(
-                keys.receiving_domain(domain),
-                condition="#account = :account",
-                values={":account": account_id},
+        try:
+            self._table.put(
+                keys.receiving_domain(domain.domain) | to_item(values | more),
+                condition=f"{condition}#account = :account",
+                values={":account": domain.account_id},
             )
+        except ConditionFailed:
+            return False
+        return True
 
 
 class DynamoReplyKeys:

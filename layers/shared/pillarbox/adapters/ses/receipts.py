@@ -1,25 +1,39 @@
 """The receipt rules of SES (API v1), one for each domain that receives."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.domain.errors import FieldError, Unavailable, ValidationFailed
 
 if TYPE_CHECKING:
     from mypy_boto3_ses import SESClient
 
+#: The set that is made where none is active. All stacks of an AWS account have the same, so that
+#: two that begin at once make the same one active.
+OWN_SET: Final = "pillarbox"
 _NAME: Final = "email provider"
 _EXISTS: Final = "AlreadyExists"
-_ABSENT: Final = frozenset({"RuleDoesNotExist", "RuleSetDoesNotExist"})
+_NO_RULE: Final = "RuleDoesNotExist"
+_NO_SET: Final = "RuleSetDoesNotExist"
+#: What SES says of a rule that cannot be, for whom it is to receive. It has 200 rules in a set and
+#: 40 sets (docs.aws.amazon.com/ses/latest/dg/quotas.html), and it does not receive in all regions.
+_REFUSALS: Final = {
+    "InvalidAction": "is not possible: SES receives no mail in the region of this service",
+    "LimitExceeded": "is not possible: SES has no room for another rule (200 in its active set)."
+    " Ask the operator of this service",
+}
 
 
 class SesReceiptRules:
     """Implements `ports.ReceiptRules`.
 
     Args:
-        stack: the stack's name, with which the names of its rules and of its set begin.
+        stack: the stack's name, with which the names of its rules begin.
         bucket: the bucket to which SES writes; its policy lets SES do so.
     """
 
@@ -31,8 +45,9 @@ class SesReceiptRules:
 
     def put(self, domain: str) -> None:
         """Create a rule in the active set, or replace it; without a set, make one active."""
-        with service_errors(_NAME):
+        with _refusals(), service_errors(_NAME):
             active = self._active_set() or self._new_set()
+            # Without `After` it is the first one: no rule of others can stop mail before it.
             request: Any = {"RuleSetName": active, "Rule": self._rule(domain, enabled=True)}
             try:
                 self._ses.create_receipt_rule(**request)
@@ -43,54 +58,67 @@ class SesReceiptRules:
 
     def stop(self, domain: str) -> None:
         """Disable a rule."""
-        self._change(
-            lambda active: self._ses.update_receipt_rule(
-                RuleSetName=active, Rule=self._rule(domain, enabled=False)
-            )
-        )
+        rule = self._rule(domain, enabled=False)
+        with service_errors(_NAME), _absences():
+            if active := self._active_set():
+                self._ses.update_receipt_rule(RuleSetName=active, Rule=rule)
 
     def remove(self, domain: str) -> None:
-        """Delete a rule."""
-        name = self._rule_name(domain)
-        self._change(
-            lambda active: self._ses.delete_receipt_rule(RuleSetName=active, RuleName=name)
-        )
-
-    def _change(self, call: Any) -> None:  # noqa: ANN401  a call of the SDK
+        """Delete a rule, also from the set of the stacks if others have activated theirs."""
+        name = self.rule_name(domain)
         with service_errors(_NAME):
-            active = self._active_set()
-            try:
-                if active:
-                    call(active)
-            except ClientError as error:
-                if code_of(error) not in _ABSENT:
-                    raise
+            for each in filter(None, dict.fromkeys((self._active_set(), OWN_SET))):
+                with _absences():
+                    self._ses.delete_receipt_rule(RuleSetName=each, RuleName=name)
+
+    def rule_name(self, domain: str) -> str:
+        """Return the name of a domain's rule: at most 64 letters, digits and hyphens."""
+        digest = hashlib.sha256(domain.encode()).hexdigest()[:16]
+        return f"{self._stack[:47]}-{digest}"
 
     def _active_set(self) -> str | None:
         found = self._ses.describe_active_receipt_rule_set().get("Metadata")
         return found["Name"] if found else None
 
     def _new_set(self) -> str:
-        """Make the set of this stack active. None is active, so that nobody loses one."""
+        """Make the set of the stacks active. None is active, so that nobody loses one."""
         try:
-            self._ses.create_receipt_rule_set(RuleSetName=self._stack)
+            self._ses.create_receipt_rule_set(RuleSetName=OWN_SET)
         except ClientError as error:
             if code_of(error) != _EXISTS:
                 raise
-        self._ses.set_active_receipt_rule_set(RuleSetName=self._stack)
-        return self._stack
-
-    def _rule_name(self, domain: str) -> str:
-        """Return the name of a domain's rule: at most 64 letters, digits and hyphens."""
-        digest = hashlib.sha256(domain.encode()).hexdigest()[:16]
-        return f"{self._stack[:47]}-{digest}"
+        self._ses.set_active_receipt_rule_set(RuleSetName=OWN_SET)
+        return OWN_SET
 
     def _rule(self, domain: str, *, enabled: bool) -> Any:  # noqa: ANN401  as the SDK
         action = {"BucketName": self._bucket, "ObjectKeyPrefix": f"received/{domain}/"}
         return {
-            "Name": self._rule_name(domain),
+            "Name": self.rule_name(domain),
             "Enabled": enabled,
             "Recipients": [domain],
             "ScanEnabled": True,
             "Actions": [{"S3Action": action}],
         }
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Say why a domain cannot receive."""
+    try:
+        yield
+    except ClientError as error:
+        if refusal := _REFUSALS.get(code_of(error)):
+            raise ValidationFailed(FieldError("receive", refusal, "not_allowed")) from None
+        if code_of(error) == _NO_SET:  # another stack has just deleted it
+            raise Unavailable(_NAME, aws_error=code_of(error)) from error
+        raise
+
+
+@contextmanager
+def _absences() -> Iterator[None]:
+    """Pass over a rule or a set that is not there."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in {_NO_RULE, _NO_SET}:
+            raise

@@ -471,6 +471,9 @@ class AccountDomains:
         if senders:
             message = f"Senders of the account use {name}. Remove them first."
             raise ServiceError("domain_in_use", message, details={"senders": [*senders]})
+        if domain.receives:
+            message = f"{domain.receives} receives mail. Switch that off first."
+            raise ServiceError("domain_in_use", message, details={"senders": []})
         if domain.proved_at and not {*self.records.owners(name)} - {account_id}:
             identity = self.check.identities.get(name)
             if identity and not identity.verified:

@@ -346,8 +346,11 @@ class AccountDomainRecords(Protocol):
 
     def set_receiving(
         self, domain: AccountDomain, label: str | None, names: AbstractSet[str]
-    ) -> None:
-        """Store below which label a domain receives, and for which names; None: nothing."""
+    ) -> bool:
+        """Store below which label a domain receives, and for which names; None: nothing.
+
+        Return False if the domain does not exist.
+        """
 
     def owners(self, name: str) -> Sequence[str]:
         """Return the ids of the accounts that have proved a domain."""

@@ -7,13 +7,14 @@ more than it should.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from pillarbox.application.accounts.domains import (
     AccountDomains,
     CheckedDomain,
-    receiving_record,
+    domain_not_found,
 )
 from pillarbox.application.accounts.ports import AccountRecords, DnsLookup
 from pillarbox.application.change_log import ChangeLog
@@ -29,6 +30,8 @@ MAX_NAMES: Final = 20
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._+-]{0,62}[a-z0-9])?")
 #: What the addresses for answers begin with.
 _OURS: Final = "r."
+#: For how long SQS keeps what S3 said of a mail (template.yaml).
+_IN_FLIGHT: Final = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,46 +46,72 @@ class ReceivingSetup:
     log: ChangeLog
 
     def change(
-        self, account_id: str, name: str, label: str, names: Collection[str], *, by: str
+        self,
+        account_id: str,
+        name: str,
+        label: str | None,
+        names: Collection[str] | None,
+        *,
+        by: str,
     ) -> CheckedDomain:
         """Let `label` below a domain receive answers, and mail to some names; "" switches it off.
 
-        What a rule needs comes before the rule, and goes after it.
+        None stays as it is. What a rule needs comes before the rule, and goes after it.
 
         Raises:
             ValidationFailed: on `receive` or `receiveNames`.
             ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
+        self.domains.slow_requests.take(account_id)
         domain = self.domains.get(account_id, name)
         before = domain.receives
+        if label is None and not before:
+            raise ValidationFailed(FieldError("receive", "is missing", "required"))
+        label = domain.receive if label is None else label
         if not label:
             if before:
                 self._end(domain, before)
                 self.log.note(account_id, AccountAction.RECEIVING_ENDED, before, by=by)
             return self.domains.look(account_id, name)
-        wanted = self._check(domain, label, names)
-        if before and before != wanted.domain:
-            message = f"is {before} now; switch it off first, since answers still come there"
-            raise ValidationFailed(FieldError("receive", message, "not_allowed"))
-        if not self.receiving.put(wanted):
-            raise _in_use(wanted.domain)
-        self.rules.put(wanted.domain)
+        wanted = self._check(domain, label, domain.receive_names if names is None else names)
+        self._put(wanted, is_new=not before)
         self.accounts.set_reply_domain(account_id, wanted.domain)
-        self.domains.records.set_receiving(domain, label, frozenset(names))
+        label = wanted.domain.partition(".")[0]
+        if not self.domains.records.set_receiving(domain, label, wanted.names):
+            self._end(domain, wanted.domain)
+            raise domain_not_found()  # it was removed meanwhile
         if not before:
             self.log.note(account_id, AccountAction.RECEIVING_BEGUN, wanted.domain, by=by)
         return self.domains.look(account_id, name)
 
-    def end(self, domain: AccountDomain) -> None:
-        """Switch receiving off before a domain is removed."""
-        if domain.receives:
-            self._end(domain, domain.receives)
+    def _put(self, wanted: ReceivingDomain, *, is_new: bool) -> None:
+        """Store a domain and its rule, in place of an account that has lost the domain."""
+        known = self.receiving.get(wanted.domain)
+        if known and not known.ended and known.account_id != wanted.account_id:
+            held = self.domains.records.get(known.account_id, wanted.domain.partition(".")[2])
+            if held and not held.proved_at:
+                self._end(held, wanted.domain)
+        elif known and known.stopped_on:  # its limit is that of the day
+            self.receiving.put(replace(known, names=wanted.names))
+            return
+        if not self.receiving.put(wanted):
+            raise _in_use(wanted.domain)
+        try:
+            self.rules.put(wanted.domain)
+        except ValidationFailed:
+            if is_new:
+                self._forget(wanted.domain, wanted.account_id)
+            raise
 
     def _end(self, domain: AccountDomain, name: str) -> None:
         self.accounts.set_reply_domain(domain.account_id, None)
         self.rules.remove(name)
-        self.receiving.remove(name, domain.account_id)
+        self._forget(name, domain.account_id)
         self.domains.records.set_receiving(domain, None, frozenset())
+
+    def _forget(self, name: str, account_id: str) -> None:
+        """Keep what the mail needs that SES has stored, and that nobody has read yet."""
+        self.receiving.end(name, account_id, self.domains.clock() + _IN_FLIGHT)
 
     def _check(self, domain: AccountDomain, label: str, names: Collection[str]) -> ReceivingDomain:
         """Check what a domain is to receive: only a name below it that receives nothing yet."""
@@ -97,18 +126,25 @@ class ReceivingSetup:
         if wrong or len(names) > MAX_NAMES:
             message = f"must be at most {MAX_NAMES} names in small letters, such as support"
             raise ValidationFailed(FieldError("receiveNames", message, "invalid_value"))
+        wanted = ReceivingDomain(name, domain.account_id, frozenset(names))
+        if name == domain.receives:
+            return wanted
         account = self.accounts.get(domain.account_id)
         if account and account.reply_domain not in {None, name}:
-            message = f"is not possible: answers come to {account.reply_domain} already"
+            message = (
+                f"is not possible: answers come to {account.reply_domain}, and still come there"
+                " after a change. Switch that off first"
+            )
             raise ValidationFailed(FieldError("receive", message, "not_allowed"))
+        if label.lower() == domain.mail_from:  # its MX record is that of bounces
+            raise _in_use(name)
         values = self.dns.look_up(name, "MX")
         if values is None:
             message = "DNS gives no answer now. Try again in a minute."
             raise ServiceError("service_unavailable", message)
-        ours = receiving_record(domain.identity, name).value
-        if {*values} - {ours}:
+        if {value.split()[-1].lower() for value in values} - {domain.identity.inbound_host}:
             raise _in_use(name)
-        return ReceivingDomain(name, domain.account_id, frozenset(names))
+        return wanted
 
 
 def _in_use(name: str) -> ValidationFailed:

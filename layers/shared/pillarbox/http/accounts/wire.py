@@ -255,10 +255,10 @@ class AddDomainRequest(WireModel):
 class ChangeDomainRequest(WireModel):
     """What a domain receives."""
 
-    receive = required(text(most=_MAX_LABEL))
+    receive = optional(text(most=_MAX_LABEL))
     """The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record
     is among the records then. An empty text switches receiving off."""
-    receive_names = optional_or(list_of(text(least=1, most=64)), default=[])
+    receive_names = optional(list_of(text(least=1, most=64)))
     """Names that get mail which answers no email, such as `support`: at most 20."""
 
 

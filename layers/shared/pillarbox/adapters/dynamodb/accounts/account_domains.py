@@ -79,14 +79,13 @@ class DynamoAccountDomains(Store):
 
     def set_receiving(
         self, domain: AccountDomain, label: str | None, names: AbstractSet[str]
-    ) -> None:
+    ) -> bool:
         """Set two attributes, or remove them."""
         expression, values = assigning(
             {"receive": label, "receive_names": [*sorted(names)] or None}
         )
-        self._table.try_update(
-            keys.account_domain(domain.account_id, domain.name), expression, values=values
-        )
+        key = keys.account_domain(domain.account_id, domain.name)
+        return self._table.try_update(key, expression, values=values) is not None
 
     def owners(self, name: str) -> Sequence[str]:
         """Read the list of owners."""
