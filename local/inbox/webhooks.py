@@ -65,7 +65,9 @@ class ReceivedWebhook:
 
     @property
     def message_id(self) -> str:
-        return _text(_member(self.payload, "data"), "messageId")
+        """The email that an event is about, or that a received mail answers."""
+        data = _member(self.payload, "data")
+        return _text(data, "messageId") or _text(_member(data, "inReplyTo"), "messageId")
 
     @property
     def recipient(self) -> str:

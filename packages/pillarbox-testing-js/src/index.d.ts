@@ -55,6 +55,8 @@ export interface Webhooks {
     type?: string,
     query?: { message?: string; recipient?: string; timeout?: number },
   ): Promise<ReceivedWebhook>;
+  /** Answers an email as its recipient, and waits for the `email.received` that follows. */
+  waitForReply(email: Email, text: string, options?: { timeout?: number }): Promise<ReceivedWebhook>;
   all(): Promise<ReceivedWebhook[]>;
   /** Another receiver: `/hooks/NAME`. */
   at(receiver: string): Webhooks;

@@ -95,6 +95,12 @@ class Webhooks {
     return withPayload(webhook);
   }
 
+  async waitForReply({ id, messageId }, text, { timeout = WAIT } = {}) {
+    const later = new Webhooks(this.url, await newest(this.url, "/webhooks?limit=1"), this.#receiver);
+    await get(this.url, `/messages/${encodeURIComponent(id)}/reply`, { text });
+    return later.waitFor("email.received", { message: messageId, timeout });
+  }
+
   async all() {
     const { items } = await get(this.url, `/webhooks?${this.#query({})}`);
     const details = items.map(({ id }) => get(this.url, `/webhooks/${encodeURIComponent(id)}`));
@@ -167,10 +173,12 @@ async function waited(url, path, query, timeout) {
   }
 }
 
-async function get(url, path) {
+/** Return the JSON of a path, or undefined if there is nothing; with a body it is posted. */
+async function get(url, path, body) {
+  const headers = { "Content-Type": "application/json" };
   let response;
   try {
-    response = await fetch(url + path);
+    response = await fetch(url + path, body && { method: "POST", headers, body: JSON.stringify(body) });
   } catch (cause) {
     const message = `No Pillarbox stack answers at ${url}.\nStart it again: run \`make up\` in your clone of Pillarbox.`;
     throw new StackNotRunning(message, { cause });

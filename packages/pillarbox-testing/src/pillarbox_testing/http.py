@@ -7,7 +7,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 #: The stack is on this machine or beside it, so no proxy may stand in between.
 _OPENER: Final = build_opener(ProxyHandler({}))
@@ -17,14 +17,17 @@ class StackNotRunning(Exception):
     """No local stack answers; the text says what to do."""
 
 
-def get(url: str, timeout: float = 30.0) -> Any:  # noqa: ANN401  JSON
-    """Return the JSON of a URL, or None if there is nothing (404).
+def get(url: str, timeout: float = 30.0, body: object = None) -> Any:  # noqa: ANN401  JSON
+    """Return the JSON of a URL, or None if there is nothing (404); with a body it is posted.
 
     Raises:
         StackNotRunning: nothing answers there.
+        ValueError: it answers with another error.
     """
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(url, data, {"Content-Type": "application/json"})  # noqa: S310  the stack's
     try:
-        with _OPENER.open(url, timeout=timeout) as response:
+        with _OPENER.open(request, timeout=timeout) as response:
             return json.load(response)
     except HTTPError as error:
         if error.code == HTTPStatus.NOT_FOUND:

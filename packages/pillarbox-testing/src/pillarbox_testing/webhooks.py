@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from pillarbox_testing.http import get
+
+if TYPE_CHECKING:
+    from pillarbox_testing.inbox import Email
 
 _MAX_WAIT: Final = 60.0  # seconds that one request may wait
 
@@ -90,6 +93,20 @@ class Webhooks:
                 return _webhook(found)
             if left <= 0:
                 raise NoWebhook(self._missing(query, timeout))
+
+    def wait_for_reply(
+        self, email: Email, text: str, *, timeout: float | None = None
+    ) -> ReceivedWebhook:
+        """Answer an email as its recipient, and return the `email.received` that follows.
+
+        Raises:
+            NoWebhook: none came within `timeout` seconds.
+            ValueError: the stack receives no answers to the email, such as one without `replies`.
+        """
+        __tracebackhide__ = True
+        new = self.from_now_on(self.timeout if timeout is None else timeout)
+        get(f"{self.url}/messages/{email.id}/reply", body={"text": text})
+        return new.wait_for("email.received", message=email.message_id)
 
     def all(self) -> list[ReceivedWebhook]:
         """Return the webhooks that have come so far, the newest first."""
