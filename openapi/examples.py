@@ -386,6 +386,7 @@ RECEIVED_CONTENT: Final = RECEIVED | {
     "messageIdHeader": "<1@customer.example>",
     "allTo": [RECEIVED["to"]],
     "cc": [],
+    "replyTo": [],
     "reply": "Please send it to my office.",
     "text": "Please send it to my office.\n\nOn 1 Jan 2026 Shop wrote:\n> It is on its way.\n",
     "html": None,

@@ -129,6 +129,8 @@ def _dialect_owner(path: str, method: str) -> str:
 
     What manages an account has the function that has the rights for it.
     """
+    if path.startswith(_RECEIVED):
+        return "ReadReceived"
     resource = "/".join(path.split("/")[:3])
     if resource == "/resend/webhooks":
         return "ReadWebhooks" if method == "GET" else "WriteWebhooks"
@@ -179,6 +181,7 @@ def _replaced(text: str, part: str, rows: list[str]) -> str:
 
 
 _ANY_METHOD: Final = ("GET", "POST", "PATCH", "DELETE")
+_RECEIVED: Final = ("/resend/emails/receiving", "/postmark/messages/inbound")
 #: What has another function than functions/resend.
 _MANAGING: Final = {
     "/resend/domains": "ManageDomains",
@@ -192,6 +195,10 @@ DIALECT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/resend/emails/batch": ("POST",),
     "/resend/emails/{message_id}": ("GET", "PATCH"),
     "/resend/emails/{message_id}/cancel": ("POST",),
+    "/resend/emails/receiving": ("GET",),
+    "/resend/emails/receiving/{received_id}": ("GET",),
+    "/resend/emails/receiving/{received_id}/attachments": ("GET",),
+    "/resend/emails/receiving/{received_id}/attachments/{file_id}": ("GET",),
     "/resend/templates": ("GET", "POST"),
     "/resend/templates/{template_id}": ("GET", "PATCH", "DELETE"),
     "/resend/domains": ("GET", "POST"),
@@ -214,6 +221,8 @@ DIALECT_ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/postmark/email/batch": ("POST",),
     "/postmark/email/withTemplate": ("POST",),
     "/postmark/email/batchWithTemplates": ("POST",),
+    "/postmark/messages/inbound": ("GET",),
+    "/postmark/messages/inbound/{received_id}/details": ("GET",),
     "/postmark/{resource}": _ANY_METHOD,
     "/postmark/{resource}/{resource_id}": _ANY_METHOD,
 }

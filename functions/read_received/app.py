@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.domain.accounts.key import RECEIVED_READ
-from pillarbox.http.app import build_app, entrypoint, routes
+from pillarbox.http.app import App, build_app, entrypoint, routes
 from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.query import ReceivedQuery
 from pillarbox.http.received import ReceivedDetail, ReceivedPage
@@ -41,5 +41,17 @@ def get_received(caller: KnownCaller, received_id: UUID) -> dict[str, Any]:
     return ReceivedDetail.of(services().received_reading.read(caller, received_id))
 
 
+def _resend() -> App:
+    from pillarbox.http.received_routes import resend_routes  # noqa: PLC0415  few requests
+
+    return resend_routes(services)
+
+
+def _postmark() -> App:
+    from pillarbox.http.received_routes import postmark_routes  # noqa: PLC0415  as above
+
+    return postmark_routes(services)
+
+
 load(lambda it: (it.caller_authentication, it.received_reading))
-lambda_handler = entrypoint(app)
+lambda_handler = entrypoint(app, {"/resend/": _resend, "/postmark/": _postmark})

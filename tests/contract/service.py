@@ -42,6 +42,7 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.replies import ReceivedContent, ReceivedMail
 from pillarbox.domain.sign_in import sign_up
 from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.session import Role, parse_cookie
@@ -59,7 +60,7 @@ from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws, forget_wiring, shared_client
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
-from tests.fakes.builders import QUEUES, environment
+from tests.fakes.builders import QUEUES, environment, received
 from tests.fakes.webhooks import FakeWebhookPoster, endpoint
 
 ACCOUNT_ID_LENGTH = 12
@@ -269,6 +270,19 @@ class Service:
         )
         wiring.services().credentials.put(records.key_item(key))
         return text
+
+    def receive(
+        self, account_id: str, sizes: tuple[int, int] = (3, 4), **content: Any
+    ) -> ReceivedMail:
+        """Store an answer that came to an account, with two files that say to have these sizes."""
+        mail, it = received(account_id), wiring.services()
+        files = tuple(replace(one, size=size) for one, size in zip(mail.files, sizes, strict=True))
+        mail = replace(mail, files=files)
+        texts = {"text": "Yes.\n\n> Where to?\n", "html": "<p>Yes.</p>", "reply": "Yes."} | content
+        contents = [("text/plain", b"abc"), ("image/png", b"\x89PNG")]
+        it.received_objects.save(mail, b"raw", ReceivedContent(**texts), contents)
+        assert it.received_mails.add(mail)
+        return mail
 
     def send_for_owner(self, account_id: str, body: Mapping[str, Any]) -> str:
         """Send an email as an agent whose emails wait for an owner, and return its id."""

@@ -8,7 +8,13 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.table import to_item
-from pillarbox.domain.accounts.key import AgentSettings, Confirmation, Preset
+from pillarbox.domain.accounts.key import (
+    PRESET_SCOPES,
+    RECEIVED_READ,
+    AgentSettings,
+    Confirmation,
+    Preset,
+)
 from pillarbox.http.mcp.tools import SCOPES
 from tests.contract.bodies import TO, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
@@ -20,6 +26,7 @@ _FREE = {"list_starters", "preview_starter"}
 _SEND = {"send_email", "send_batch", "release_email"}
 _CHANGE = {"cancel_email", "reschedule_email"}
 _HISTORY = {"list_emails", "get_email", "get_analytics", "check_domain", "list_suppressions"}
+_RECEIVED = {"list_received", "get_received"}
 _TEMPLATES = {"list_templates", "get_template", "render_template"}
 _TOOLS = {
     Preset.SEND: _FREE | _SEND | _CHANGE | _HISTORY,
@@ -40,7 +47,8 @@ def settings(
 @pytest.fixture
 def agent(service: Service, account: str) -> McpClient:
     """A client whose key has every scope and sends without a confirmation."""
-    return McpClient(Api(service.key(account, Preset.MARKETING, agent=settings())))
+    scopes = PRESET_SCOPES[Preset.MARKETING] | {RECEIVED_READ}
+    return McpClient(Api(service.key(account, scopes=scopes, agent=settings())))
 
 
 @pytest.fixture
@@ -70,7 +78,7 @@ def test_what_a_tool_does_is_in_its_annotations(agent: McpClient) -> None:
         hints = tool["annotations"]
         assert hints["readOnlyHint"] is (name not in _SEND | _CHANGE)
         assert hints["destructiveHint"] is (name in _SEND | {"cancel_email"})
-        assert hints["openWorldHint"] is (name in _SEND)
+        assert hints["openWorldHint"] is (name in _SEND | _RECEIVED)
     assert not any(word in " ".join(tools) for word in ("key", "create", "delete", "remove"))
 
 

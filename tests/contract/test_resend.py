@@ -298,7 +298,7 @@ def test_a_time_in_words(service: Service, words: str, seconds: int) -> None:
     assert -5 <= (due - at).total_seconds() - seconds <= 30
 
 
-@for_each("path", ["/emails/metrics", "/emails/receiving", "/emails/receiving/1", "/contacts"])
+@for_each("path", ["/emails/metrics", "/emails/1/attachments", "/contacts"])
 def test_methods_that_are_not_here(service: Service, path: str) -> None:
     """A method of the SDK for which there is no route is 404, and the error names it."""
     headers = {"Authorization": f"Bearer {service.live().key}"}

@@ -21,6 +21,7 @@ from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.mail import HtmlBody, Job, Mail, SendRequest
 from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin, SendRoute
+from pillarbox.domain.replies import Answered, MailVerdict, ReceivedFile, ReceivedMail, Verdicts
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.settings import Place, Settings, all_settings
 
@@ -203,3 +204,36 @@ def job(message: Message, **changes: Any) -> Job:
 
 def event(kind: EventKind, seconds: float = 0, recipient: str | None = None) -> Event:
     return Event(kind=kind, at=at(seconds), recipient=recipient)
+
+
+def received(account_id: str = ACCOUNT, **changes: Any) -> ReceivedMail:
+    """Return the record of an answer that came just now, with two files."""
+    received_id = new_id(datetime.now(UTC))
+    passed = dict.fromkeys(("spam", "virus", "spf", "dkim"), MailVerdict.PASS)
+    default = ReceivedMail(
+        account_id=account_id,
+        received_id=received_id,
+        received_at=created_at(received_id),
+        size=4_112,
+        days=30,
+        parsed=True,
+        recipient="support+4711@in.shop.example",
+        sender="ada@customer.example",
+        sender_name="Ada",
+        subject="Re: Your order",
+        message_id_header="<1@customer.example>",
+        answered=Answered(message_id=new_id(NOW), tags={"tag": "receipt"}),
+        verdicts=Verdicts(**passed),
+        authenticated=True,
+        automatic=None,
+        files=(
+            ReceivedFile(filename="a.txt", content_type="text/plain", size=3),
+            ReceivedFile(
+                filename=None, content_type="image/png", size=4, content_id="logo", inline=True
+            ),
+        ),
+        to=("support+4711@in.shop.example",),
+        cc=("bob@customer.example",),
+        reply_to=("ada@home.example",),
+    )
+    return replace(default, **changes)

@@ -312,7 +312,7 @@ export interface ChangeWebhookRequest {
   types?: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.received" | "email.sent" | "suppression.added"> | null;
   /** Whether events are sent. */
   enabled?: boolean | null;
-  /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it; `postmark` has `email.received` as Postmark's inbound webhook. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
   /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
   roleArn?: string | null;
@@ -411,7 +411,7 @@ export interface CreateWebhookRequest {
   url: string;
   /** `["*"]`, which means all types except `email.accepted`, or a list of types. */
   types: Array<"*" | "account.paused" | "domain.failed" | "domain.verified" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.received" | "email.sent" | "suppression.added">;
-  /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it. The types are chosen by our names. The signature is the same. */
+  /** The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks, for receivers that were written for it; `postmark` has `email.received` as Postmark's inbound webhook. The types are chosen by our names. The signature is the same. */
   format?: WebhookFormat | null;
   /** For an event bus or a bucket in your AWS account: a role in it that may put events there, whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the endpoint. */
   roleArn?: string | null;
@@ -1063,6 +1063,8 @@ export interface ReceivedDetail {
   /** The addresses in To. */
   allTo: Array<string>;
   cc: Array<string>;
+  /** The addresses in Reply-To. */
+  replyTo: Array<string>;
   /** What its writer wrote, without the quotation and the signature. */
   reply: string | null;
   text: string | null;
@@ -1684,7 +1686,7 @@ export interface Webhook {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
-  /** The shape of its payloads: ours, or that of Resend. */
+  /** The shape of its payloads: ours, or that of Resend or Postmark. */
   format: WebhookFormat;
   /** The role that puts the events into AWS. Null for an https URL. */
   roleArn: string | null;
@@ -1742,7 +1744,7 @@ export interface WebhookError {
 }
 
 /** The shapes that payloads have. The signature is the same for all. */
-export type WebhookFormat = "pillarbox" | "resend";
+export type WebhookFormat = "pillarbox" | "resend" | "postmark";
 
 /** All endpoints of the account, the oldest first. */
 export interface WebhookList {
@@ -1768,7 +1770,7 @@ export interface WebhookWithSecret {
   types: Array<string>;
   /** Whether events are sent: neither you nor the service disabled it. */
   enabled: boolean;
-  /** The shape of its payloads: ours, or that of Resend. */
+  /** The shape of its payloads: ours, or that of Resend or Postmark. */
   format: WebhookFormat;
   /** The role that puts the events into AWS. Null for an https URL. */
   roleArn: string | null;

@@ -82,6 +82,11 @@ class S3Received:
         calendar = tuple(CalendarAnswer(**one) for one in fields.pop("calendar"))
         return ReceivedContent(**fields, calendar=calendar)
 
+    def file(self, mail: ReceivedMail, number: int) -> bytes | None:
+        """Read an object with a file."""
+        stored = self._read(_key(mail, f"file-{number}"))
+        return stored["Body"].read() if stored else None
+
     def sign(self, mail: ReceivedMail, file: int | None, life: timedelta) -> str:
         """Return a URL that downloads an object, and never shows it as a page."""
         name = _RAW if file is None else f"file-{file}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
@@ -88,7 +89,11 @@ class ReceivedReading:
             mail=mail,
             content=content,
             files=tuple(
-                LinkedFile(file, self.objects.sign(mail, number, LINK_TIME))
+                LinkedFile(
+                    file,
+                    self.objects.sign(mail, number, LINK_TIME),
+                    partial(self.objects.file, mail, number),
+                )
                 for number, file in enumerate(mail.files)
             ),
             raw_url=self.objects.sign(mail, None, LINK_TIME),

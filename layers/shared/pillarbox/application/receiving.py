@@ -209,6 +209,7 @@ class Receiving:
             ),
             to=_addresses(structure, "to"),
             cc=_addresses(structure, "cc"),
+            reply_to=_addresses(structure, "reply-to"),
         )
         types = [part.content_type for part in parts]
         self.objects.save(mail, raw.octets, content, zip(types, contents, strict=True))

@@ -1,7 +1,7 @@
 """What receiving and reading answers needs from outside."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -35,10 +35,11 @@ class ReceivingDomain:
 
 @dataclass(frozen=True, slots=True)
 class LinkedFile:
-    """A file of a received mail, with a link that downloads it."""
+    """A file of a received mail, with a link that downloads it, and what reads it."""
 
     file: ReceivedFile
     url: str
+    read: Callable[[], bytes | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,11 @@ class ReadMail:
     files: tuple[LinkedFile, ...]
     raw_url: str
     url_until: datetime
+
+    def within(self, most: int) -> "ReadMail":
+        """Return it with at most so many octets of each text, and with links alone to its files."""
+        files = tuple(replace(each, read=None) for each in self.files)
+        return replace(self, content=self.content.within(most), files=files)
 
 
 class ReceivingDomains(Protocol):
@@ -85,6 +91,9 @@ class ReceivedObjects(Protocol):
 
     def content(self, mail: ReceivedMail) -> ReceivedContent | None:
         """Read the texts of a mail; None if they are not there any more."""
+
+    def file(self, mail: ReceivedMail, number: int) -> bytes | None:
+        """Read a file of a mail by its position; None if it is not there any more."""
 
     def remove(self, mail: ReceivedMail) -> None:
         """Delete all that is kept of a mail."""

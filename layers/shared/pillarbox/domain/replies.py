@@ -9,12 +9,13 @@ import hmac
 import re
 from base64 import b32decode, b32encode
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from pillarbox.domain.errors import cut
 from pillarbox.domain.messages.kept import CLASSES
 from pillarbox.domain.messages.message import Tags
 
@@ -118,9 +119,10 @@ class ReceivedMail:
     authenticated: bool
     automatic: Automatic | None
     files: tuple[ReceivedFile, ...] = ()
-    #: Addresses in To and Cc.
+    #: Addresses in To, Cc and Reply-To.
     to: tuple[str, ...] = ()
     cc: tuple[str, ...] = ()
+    reply_to: tuple[str, ...] = ()
 
     @property
     def kept_until(self) -> datetime:
@@ -144,6 +146,12 @@ class ReceivedContent:
     #: Whether a text was cut.
     cut: bool = False
     calendar: tuple[CalendarAnswer, ...] = ()
+
+    def within(self, most: int) -> "ReceivedContent":
+        """Return it with at most so many octets of each text."""
+        text, html, reply = (one and cut(one, most) for one in (self.text, self.html, self.reply))
+        is_whole = (text, html, reply) == (self.text, self.html, self.reply)
+        return replace(self, text=text, html=html, reply=reply, cut=self.cut or not is_whole)
 
 
 def reply_token(account_id: str, message_id: UUID, key: bytes) -> str:

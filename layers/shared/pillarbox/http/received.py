@@ -96,6 +96,8 @@ class ReceivedDetail(ReceivedItem, under="mail"):
     all_to: list[str] = taken_from("mail.to")
     """The addresses in To."""
     cc: list[str] = taken_from("mail.cc")
+    reply_to: list[str] = taken_from("mail.reply_to")
+    """The addresses in Reply-To."""
     reply: str | None = taken_from("content.reply")
     """What its writer wrote, without the quotation and the signature."""
     text: str | None = taken_from("content.text")

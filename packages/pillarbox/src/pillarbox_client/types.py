@@ -178,7 +178,7 @@ TemplateLocales: TypeAlias = "dict[str, LocaleModel]"
 Variables: TypeAlias = dict[str, Any]
 """Values for a template, by name."""
 
-WebhookFormat: TypeAlias = Literal["pillarbox", "resend"]
+WebhookFormat: TypeAlias = Literal["pillarbox", "resend", "postmark"]
 """The shapes that payloads have. The signature is the same for all."""
 
 WebhookType: TypeAlias = Literal[
@@ -541,8 +541,8 @@ class ChangeWebhookRequest(TypedDict):
     """Whether events are sent."""
     format: NotRequired[WebhookFormat | None]
     """The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's
-    webhooks, for receivers that were written for it. The types are chosen by our names. The
-    signature is the same.
+    webhooks, for receivers that were written for it; `postmark` has `email.received` as
+    Postmark's inbound webhook. The types are chosen by our names. The signature is the same.
     """
     roleArn: NotRequired[str | None]
     """For an event bus or a bucket in your AWS account: a role in it that may put events there,
@@ -706,8 +706,8 @@ class CreateWebhookRequest(TypedDict):
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
     format: NotRequired[WebhookFormat | None]
     """The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's
-    webhooks, for receivers that were written for it. The types are chosen by our names. The
-    signature is the same.
+    webhooks, for receivers that were written for it; `postmark` has `email.received` as
+    Postmark's inbound webhook. The types are chosen by our names. The signature is the same.
     """
     roleArn: NotRequired[str | None]
     """For an event bus or a bucket in your AWS account: a role in it that may put events there,
@@ -1841,7 +1841,7 @@ class Webhook(TypedDict):
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
     format: WebhookFormat
-    """The shape of its payloads: ours, or that of Resend."""
+    """The shape of its payloads: ours, or that of Resend or Postmark."""
     roleArn: str | None
     """The role that puts the events into AWS. Null for an https URL."""
     trustPolicy: str | None
@@ -1928,7 +1928,7 @@ class WebhookWithSecret(TypedDict):
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
     format: WebhookFormat
-    """The shape of its payloads: ours, or that of Resend."""
+    """The shape of its payloads: ours, or that of Resend or Postmark."""
     roleArn: str | None
     """The role that puts the events into AWS. Null for an https URL."""
     trustPolicy: str | None
@@ -2027,6 +2027,7 @@ ReceivedDetail = TypedDict(
         "messageIdHeader": str | None,
         "allTo": list[str],
         "cc": list[str],
+        "replyTo": list[str],
         "reply": str | None,
         "text": str | None,
         "html": str | None,

@@ -67,6 +67,7 @@ _MAIL: Final = Row(
     files=Column("files", many(nested(_FILE)), absent=()),
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),
+    reply_to=Column("reply_to", TUPLE, absent=()),
 )
 
 

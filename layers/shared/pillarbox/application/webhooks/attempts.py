@@ -48,7 +48,12 @@ from pillarbox.domain.webhooks.retries import (
 from pillarbox.domain.webhooks.signature import signed_headers
 
 #: What the names of the signature's headers also begin with, in a format.
-_HEADERS: Final = {WebhookFormat.PILLARBOX: (), WebhookFormat.RESEND: ("svix",)}
+_HEADERS: Final = {WebhookFormat.RESEND: ("svix",)}
+#: In octets, of a payload on a bus, whose events have at most 256 KB with their envelope
+#: (docs.aws.amazon.com/eventbridge, "Calculating PutEvents event entry size").
+_MAX_OF_BUS: Final = 256 * 1024 - 512
+#: To so many octets the texts of a mail are cut until its payload is short enough.
+_SHORTER: Final = (64 * 1024, 8 * 1024, 0)
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)
 #: A POST that runs for so long is slow.
@@ -148,7 +153,7 @@ class Attempts:
         Of a failure nothing is recorded yet: see `retry` and `fail_probe`.
         """
         ports, event = self._ports, delivery.event
-        body = self._payload(event, endpoint.format)
+        body = self._payload(event, endpoint)
         if body is None:
             nameless = replace(event, address=None)  # the person may have been erased
             gone = replace(delivery, event=nameless, state=DeliveryState.FAILED, next_at=None)
@@ -179,7 +184,11 @@ class Attempts:
         if endpoint.role_arn is not None:
             return self._ports.aws_poster().put(endpoint, event, body)
         headers = signed_headers(
-            event.event_id, body, endpoint.secrets, self._ports.clock(), *_HEADERS[endpoint.format]
+            event.event_id,
+            body,
+            endpoint.secrets,
+            self._ports.clock(),
+            *_HEADERS.get(endpoint.format, ()),
         )
         return self._ports.poster.post(endpoint.url, headers, body)
 
@@ -275,10 +284,10 @@ class Attempts:
         self._ports.deliveries.put(last)
         return replace(failed, outcome="given_up", delivery=last)
 
-    def _payload(self, event: WebhookEvent, shape: WebhookFormat) -> bytes | None:
+    def _payload(self, event: WebhookEvent, endpoint: WebhookEndpoint) -> bytes | None:
         """Return the payload from the records as they are now, or None if they are gone."""
         ports = self._ports
-        payloads = ports.payloads[shape]
+        payloads = ports.payloads[endpoint.format]
         if event.type is WebhookType.SUPPRESSION_ADDED:
             suppression = ports.suppressions.get(event.account_id, event.address or "")
             return payloads.suppression(event, suppression) if suppression else None
@@ -286,7 +295,13 @@ class Attempts:
             return payloads.plain(event)
         if event.type is WebhookType.EMAIL_RECEIVED:
             received = ports.find_received(event.account_id, event.message_id)
-            return payloads.received(event, received) if received else None
+            if received is None:
+                return None
+            body = payloads.received(event, received)
+            for most in _SHORTER if endpoint.is_bus else ():
+                if len(body) > _MAX_OF_BUS:
+                    body = payloads.received(event, received.within(most))
+            return body
         for read in (ports.messages.peek, ports.messages.get):
             message = read(event.account_id, event.message_id)
             found = find_event(message, event) if message else None

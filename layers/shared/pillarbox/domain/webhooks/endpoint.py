@@ -44,6 +44,8 @@ class WebhookFormat(StrEnum):
     PILLARBOX = "pillarbox"
     #: That of Resend's webhooks, also with its names of the signature's headers.
     RESEND = "resend"
+    #: That of Postmark's inbound webhook, for `email.received`; all others are as ours.
+    POSTMARK = "postmark"
 
 
 #: The types that an endpoint can choose. A test is sent even if the endpoint did not choose it.
@@ -77,6 +79,11 @@ class WebhookEndpoint:
     created_at: datetime
     format: WebhookFormat = WebhookFormat.PILLARBOX
     role_arn: str | None = None
+
+    @property
+    def is_bus(self) -> bool:
+        """Whether events go to an event bus."""
+        return self.url.startswith("arn:")
 
     @property
     def title(self) -> str:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from itertools import islice
 from typing import Final
+from uuid import UUID
 
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
+from pillarbox.domain.replies import ReceivedMail
 from pillarbox.http.accounts.replies import CheckedRecord, SuppressionItem
 from pillarbox.http.bodies import parse_render_values
 from pillarbox.http.mcp.tools import Lines, ToolCall, tool_result
@@ -20,7 +22,8 @@ from pillarbox.http.messages.views import (
     message_detail,
 )
 from pillarbox.http.messages.wire import VARIABLES
-from pillarbox.http.query import TemplatesQuery
+from pillarbox.http.query import ReceivedQuery, TemplatesQuery
+from pillarbox.http.received import ReceivedItem
 from pillarbox.http.requests import read_uuid
 from pillarbox.http.wire import (
     WireModel,
@@ -34,6 +37,9 @@ from pillarbox.http.wire import (
 
 #: The lines of a rendered template in a result.
 _PREVIEW_LINES: Final = 60
+#: The lines of what somebody answered, and the characters of each: a paragraph is one line.
+_REPLY_LINES: Final = 60
+_REPLY_LINE: Final = 2_000
 #: The emails in a list without a limit: fewer than over HTTP, because a model reads them.
 _EMAILS: Final = 10
 #: The time range of figures without one.
@@ -57,6 +63,12 @@ class RenderArguments(WireModel):
 
     template_id = required(text())
     variables = optional(VARIABLES)
+
+
+class ReceivedArguments(WireModel):
+    """Name a received mail."""
+
+    received_id = required(text())
 
 
 class DomainArguments(WireModel):
@@ -187,6 +199,29 @@ def _list_suppressions(call: ToolCall) -> dict[str, Json]:
     return tool_result({"items": [*map(SuppressionItem.of, islice(listed, arguments.limit))]})
 
 
+def _list_received(call: ToolCall) -> dict[str, Json]:
+    query = validate(ReceivedQuery, {"limit": _EMAILS, **call.arguments})
+    message_id = UUID(query.in_reply_to) if query.in_reply_to else None
+    account_id = call.principal.account.account_id
+    page = call.services.received_reading.page(account_id, query.limit, query.cursor, message_id)
+    return tool_result({"items": [*map(_marked, page.items)], "nextCursor": page.next})
+
+
+def _get_received(call: ToolCall) -> dict[str, Json]:
+    received_id = validate(ReceivedArguments, call.arguments).received_id
+    read = call.services.received_reading.read(call.principal, read_uuid(received_id, "receivedId"))
+    reply, files = read.content.reply, [file.filename for file in read.mail.files]
+    shown = _marked(read.mail, reply=reply and Lines(reply, _REPLY_LINES), files=files)
+    return tool_result(shown, _REPLY_LINE)
+
+
+def _marked(mail: ReceivedMail, **content: object) -> dict[str, object]:
+    """Return a received mail whose parts by its sender stand below `untrusted`."""
+    item = ReceivedItem.of(mail)
+    written = {name: item.pop(name) for name in ("from", "fromName", "subject")}
+    return item | {"untrusted": written | content}
+
+
 def _page(items: object, total: int, skip: int, limit: int) -> dict[str, Json]:
     return tool_result({"items": items, "total": total, "skip": skip, "limit": limit})
 
@@ -207,4 +242,6 @@ TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
     "get_analytics": _get_analytics,
     "check_domain": _check_domain,
     "list_suppressions": _list_suppressions,
+    "list_received": _list_received,
+    "get_received": _get_received,
 }

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
+from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, RECEIVED_READ, TEMPLATES_READ
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.messages.header_text import in_one_line, without_invisible
 from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pillarbox.application.authentication import Authentication
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.received import ReceivedReading
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.changes import MessageChanges
     from pillarbox.application.sending.single import SingleSend
@@ -79,6 +80,8 @@ class UseCases(Protocol):
     def suppression_list(self) -> "SuppressionList": ...
     @property
     def domain_check(self) -> "DomainCheck": ...
+    @property
+    def received_reading(self) -> "ReceivedReading": ...
     @property
     def region(self) -> str: ...
 
@@ -170,6 +173,8 @@ SCOPES: Final[Mapping[str, str | None]] = {
     "get_analytics": EMAILS_READ,
     "check_domain": EMAILS_READ,
     "list_suppressions": EMAILS_READ,
+    "list_received": RECEIVED_READ,
+    "get_received": RECEIVED_READ,
 }
 #: Keys that send starter templates only send them at once, and one at a time.
 _NOT_FOR_STARTERS: Final = frozenset(

@@ -48,6 +48,21 @@ class ListQuery(WireModel):
     newer_than = optional(text(least=1, most=_MAX_ID), name="before", check=one_cursor)
 
 
+def _forward(value: str | None) -> str | None:
+    if value is not None:
+        raise invalid("not_allowed", "is not possible here: the list is read forwards, with after")
+    return value
+
+
+class ForwardQuery(WireModel):
+    """The parameters of a list that has no way back."""
+
+    in_query = True
+    limit = with_default(LIMIT, 20)
+    older_than = optional(text(least=1, most=_MAX_ID), name="after")
+    newer_than = optional(text(), name="before", check=lambda value, _: _forward(value))
+
+
 def page_of(
     event: APIGatewayProxyEvent, items: Sequence[Mapping[str, object]]
 ) -> dict[str, object]:

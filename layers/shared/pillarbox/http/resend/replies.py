@@ -286,6 +286,7 @@ ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "idempotency_key_mismatch": (409, "invalid_idempotent_request"),
     "idempotency_in_flight": (409, "concurrent_idempotent_requests"),
     "message_not_found": (404, "not_found"),
+    "received_not_found": (404, "not_found"),
     "template_not_found": (404, "not_found"),
     "account_not_found": (404, "not_found"),
     "domain_not_found": (404, "not_found"),
@@ -324,6 +325,7 @@ _THEIR_NAMES: Final = {ours: theirs for theirs, ours in RENAMED.items()} | {
     "url": "endpoint",
     "types": "events",
     "cursor": "after",
+    "htmlFormat": "html_format",
 }
 _STATUSES: Final[Mapping[Status, str]] = {status: status.value for status in Status} | {
     Status.PENDING: "queued"

@@ -12,23 +12,15 @@ from pillarbox.http.accounts.wire import AddSuppressionsRequest, read_address
 from pillarbox.http.app import App, build_app
 from pillarbox.http.dialects import Fields
 from pillarbox.http.messages.replies import Reply, reply, timestamp
-from pillarbox.http.query import LIMIT, read_query
+from pillarbox.http.query import read_query
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.pages import Services, listed
+from pillarbox.http.resend.pages import ForwardQuery, Services, listed
 from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
 from pillarbox.http.webhooks.payload import ORIGINS
-from pillarbox.http.wire import WireModel, invalid, optional, text, validate, with_default
+from pillarbox.http.wire import invalid, optional, text, validate
 
 ONE: Final = Fields({"email": "address"})
 SEVERAL: Final = Fields({"emails": "addresses"})
-#: In characters, as of an address.
-_MAX_ID: Final = 254
-
-
-def _forward(value: str | None) -> str | None:
-    if value is not None:
-        raise invalid("not_allowed", "is not possible here: the list is read forwards, with after")
-    return value
 
 
 def _unfiltered(value: str | None) -> str | None:
@@ -37,13 +29,9 @@ def _unfiltered(value: str | None) -> str | None:
     return value
 
 
-class ForwardQuery(WireModel):
+class SuppressionsQuery(ForwardQuery):
     """The parameters of the list."""
 
-    in_query = True
-    limit = with_default(LIMIT, 20)
-    older_than = optional(text(least=1, most=_MAX_ID), name="after")
-    newer_than = optional(text(), name="before", check=lambda value, _: _forward(value))
     origin = optional(text(), check=lambda value, _: _unfiltered(value))
 
 
@@ -58,7 +46,7 @@ def suppression_routes(services: Callable[[], Services]) -> App:
     @app.get("/resend/suppressions")
     def list_suppressions() -> Reply:
         account_id = account(SUPPRESSIONS_READ)
-        query = read_query(app.current_event, ForwardQuery)
+        query = read_query(app.current_event, SuppressionsQuery)
         # The cursor of the use case is the first address, and Resend's the last one of before.
         cursor = query.older_than.lower() if query.older_than else None
         page = services().suppression_list.page(account_id, None, cursor, query.limit + 1)

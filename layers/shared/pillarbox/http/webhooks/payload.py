@@ -1,4 +1,4 @@
-"""Write the payloads of webhooks: Standard Webhooks 1.0.0 with our names, or as Resend does.
+"""Write the payloads of webhooks: with our names, or as Resend and Postmark do.
 
 The names are those of Resend's SDK for Python 2.52 (`resend.webhooks.WebhookEventPayload`). What
 it has no name for has ours: receivers ignore types that they do not know.
@@ -20,6 +20,7 @@ from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookFormat, Webh
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.http.messages.replies import scheduled_at, timestamp
 from pillarbox.http.received import ReceivedDetail
+from pillarbox.http.received_shapes import postmark_event, resend_detail
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})
@@ -230,31 +231,8 @@ class ResendPayloads:
         return _write_resend(event.type, event.at, data)
 
     def received(self, event: WebhookEvent, received: ReadMail) -> bytes:
-        """Write the payload of `email.received`, with the texts, which Resend's lacks."""
-        mail, content = received.mail, received.content
-        name = mail.sender_name
-        data: dict[str, object] = {
-            "email_id": str(mail.received_id),
-            "created_at": timestamp(mail.received_at),
-            "from": f"{name} <{mail.sender}>" if name else mail.sender,
-            "to": list(mail.to),
-            "bcc": [],
-            "cc": list(mail.cc),
-            "message_id": mail.message_id_header or "",
-            "subject": mail.subject,
-            "attachments": [
-                {
-                    "id": str(number),
-                    "filename": file.filename,
-                    "content_type": file.content_type,
-                    "content_disposition": "inline" if file.inline else "attachment",
-                    "content_id": file.content_id,
-                }
-                for number, file in enumerate(mail.files)
-            ],
-            "text": content.text,
-            "html": content.html,
-        }
+        """Write the payload of `email.received`: what `GET /emails/receiving/{id}` has too."""
+        data = {"email_id": str(received.mail.received_id)} | resend_detail(received)
         return _write_resend(event.type, event.at, data)
 
     def plain(self, event: WebhookEvent) -> bytes:
@@ -273,9 +251,19 @@ def _write_resend(webhook_type: WebhookType, at: datetime, data: Mapping[str, ob
     return json.dumps(body, separators=(",", ":")).encode()
 
 
+@dataclass(frozen=True, slots=True)
+class PostmarkPayloads(WebhookPayloads):
+    """Writes `email.received` as Postmark's inbound webhook has it, and all others as ours."""
+
+    def received(self, event: WebhookEvent, received: ReadMail) -> bytes:  # noqa: ARG002  the mail says all
+        """Write the payload of `email.received`, with small files in it."""
+        return json.dumps(postmark_event(received), separators=(",", ":")).encode()
+
+
 def payload_writers(region: str) -> Mapping[WebhookFormat, PayloadWriter]:
     """Return them for a service in a region of AWS."""
     return {
         WebhookFormat.PILLARBOX: WebhookPayloads(region),
         WebhookFormat.RESEND: ResendPayloads(region),
+        WebhookFormat.POSTMARK: PostmarkPayloads(region),
     }

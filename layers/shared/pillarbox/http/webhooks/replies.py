@@ -33,7 +33,7 @@ class WebhookItem(View, name="Webhook"):
     enabled: bool
     """Whether events are sent: neither you nor the service disabled it."""
     format: WebhookFormat = taken_from("endpoint.format")
-    """The shape of its payloads: ours, or that of Resend."""
+    """The shape of its payloads: ours, or that of Resend or Postmark."""
     role_arn: str | None = taken_from("endpoint.role_arn")
     """The role that puts the events into AWS. Null for an https URL."""
     trust_policy: str | None

@@ -81,8 +81,8 @@ class CreateWebhookRequest(WireModel):
     """`["*"]`, which means all types except `email.accepted`, or a list of types."""
     format = optional_or(_FORMAT, WebhookFormat.PILLARBOX)
     """The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks,
-    for receivers that were written for it. The types are chosen by our names. The signature is the
-    same."""
+    for receivers that were written for it; `postmark` has `email.received` as Postmark's inbound
+    webhook. The types are chosen by our names. The signature is the same."""
     role_arn = optional(_ROLE, examples=[_EXAMPLE_ROLE])
     """For an event bus or a bucket in your AWS account: a role in it that may put events there,
     whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the
@@ -101,8 +101,8 @@ class ChangeWebhookRequest(WireModel):
     """Whether events are sent."""
     format = optional(_FORMAT)
     """The shape of the payloads. `pillarbox` is the default; `resend` is that of Resend's webhooks,
-    for receivers that were written for it. The types are chosen by our names. The signature is the
-    same."""
+    for receivers that were written for it; `postmark` has `email.received` as Postmark's inbound
+    webhook. The types are chosen by our names. The signature is the same."""
     role_arn = optional(_ROLE, examples=[_EXAMPLE_ROLE])
     """For an event bus or a bucket in your AWS account: a role in it that may put events there,
     whose name begins with `pillarbox-events`. Its trust policy is the `trustPolicy` of the
