@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from hashlib import sha256
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -51,12 +53,17 @@ from pillarbox.rendering.text import text_from_html
 
 #: The start of the keys under which SES stores mail; after it, the domain and SES's own id.
 RECEIVED: Final = "received/"
-#: From this receipt on a mail is recorded unread: reading it may have ended the process.
-_UNREAD_FROM: Final = 3
+#: From this receipt on a mail is recorded unread: reading it may have ended the process. So many
+#: receipts take an hour, since an outage must not leave mail unread.
+_UNREAD_FROM: Final = 10
 #: Mails in a day to one account, from one domain to it, and from one address to it.
 MAX_OF_ACCOUNT: Final = 10_000
 MAX_OF_DOMAIN: Final = 2_000
 MAX_OF_SENDER: Final = 200
+#: How often a rule is stopped in a day: SES may fail, and allows one change in a second.
+_MAX_STOPS: Final = 10
+#: Of the tokens that a mail has, those that are looked up. Each may cost a read.
+_MAX_TOKENS: Final = 20
 _DAY: Final = timedelta(days=1)
 _MAX_ADDRESS: Final = 320
 _UNKNOWN: Final = "unknown"
@@ -158,11 +165,12 @@ class Receiving:
         received_id = named_id(key, raw.stored_at)
         if self.records.get(domain.account_id, received_id):
             outcome = ReceiveOutcome.KNOWN
-        elif not self._counts(f"received#{domain.account_id}", MAX_OF_ACCOUNT):
-            self.limit.stop(domain, MAX_OF_ACCOUNT)
+        elif receipts == 1 and not self._counts(domain, "", MAX_OF_ACCOUNT):
+            if self._counts(domain, "#stops", _MAX_STOPS):
+                self.limit.stop(domain, MAX_OF_ACCOUNT)
             outcome = ReceiveOutcome.LIMITED
         else:
-            outcome = self._record(account, domain, raw, received_id, receipts < _UNREAD_FROM)
+            outcome = self._record(account, domain, raw, received_id, receipts)
         self.objects.delete(key)
         return ReceiveResult(outcome, domain.account_id, received_id)
 
@@ -172,16 +180,18 @@ class Receiving:
         domain: ReceivingDomain,
         raw: StoredRaw,
         received_id: UUID,
-        readable: bool,  # noqa: FBT001  what `receive` decided
+        receipts: int,
     ) -> ReceiveOutcome:
+        readable = receipts < _UNREAD_FROM
         structure = read_structure(raw.octets if readable else raw.octets[: 64 * 1024])
         trace = trace_of(structure)
         recipient, answered = self._addressed(domain, structure)
         if recipient is None:
             return ReceiveOutcome.UNADDRESSED
-        sender = next(iter(structure.mailboxes("from")), None)
+        senders = structure.mailboxes("from")
+        sender = next(iter(senders), None)
         address = cut(sender.address if sender else trace.return_path or "", _MAX_ADDRESS)
-        if not self._is_within_limits(domain.account_id, trace.return_path or address):
+        if receipts == 1 and not self._is_within_limits(domain, trace.return_path or address):
             return ReceiveOutcome.LIMITED
         content = (
             content_of(structure, raw.octets, text_from_html) if readable else ReceivedContent()
@@ -202,7 +212,7 @@ class Receiving:
             message_id_header=cut(structure.text("message-id"), MAX_SUBJECT) or None,
             answered=answered,
             verdicts=trace.verdicts,
-            authenticated=is_authenticated(address, trace),
+            authenticated=is_authenticated([one.address for one in senders], trace),
             automatic=automatic_of(structure, trace),
             files=tuple(
                 describe(part, len(octets)) for part, octets in zip(parts, contents, strict=True)
@@ -224,12 +234,12 @@ class Receiving:
         """
         addresses = [*_recipients(structure, domain.domain)]
         references = " ".join(map(structure.text, ("in-reply-to", "references")))
-        tokens = [
-            *((address, token_in_address(address, domain.domain)) for address in addresses),
+        tokens: list[tuple[str | None, str]] = [
+            *((one, token) for one in addresses if (token := token_in_address(one, domain.domain))),
             *((None, token) for token in tokens_in_references(references, domain.domain)),
         ]
-        for address, token in tokens:
-            message_id = token and read_token(token, domain.account_id, self.keys.all())
+        for address, token in islice(dict.fromkeys(tokens), _MAX_TOKENS):
+            message_id = read_token(token, domain.account_id, self.keys.all())
             message = message_id and self.messages.peek(domain.account_id, message_id)
             if message:
                 answered = Answered(
@@ -238,18 +248,23 @@ class Receiving:
                     template=message.origin.template,
                 )
                 return address or next(iter(addresses), f"{_UNKNOWN}@{domain.domain}"), answered
-        named = (one for one in addresses if one.partition("@")[0] in domain.names)
-        return next(named, None), None
+        for one in addresses:
+            name = one.rpartition("@")[0]
+            if domain.names & {name, name.partition("+")[0]}:  # support+ticket-1 is support
+                return one, None
+        return None, None
 
-    def _is_within_limits(self, account_id: str, sender: str) -> bool:
+    def _is_within_limits(self, domain: ReceivingDomain, sender: str) -> bool:
         """Count a mail of a sender and of its domain; one of few senders leaves room for others."""
-        subject = f"received#{account_id}#"
-        if not self._counts(f"{subject}{sender.lower()}", MAX_OF_SENDER):
-            return False
-        domain = domain_of(sender).lower() if "@" in sender else ""
-        return self._counts(f"{subject}@{domain}", MAX_OF_DOMAIN)
+        limits = ((sender, MAX_OF_SENDER), (f"@{domain_of(sender)}", MAX_OF_DOMAIN))
+        return all(
+            self._counts(domain, f"#{sha256(whose.lower().encode()).hexdigest()}", most)
+            for whose, most in limits
+        )
 
-    def _counts(self, subject: str, most: int) -> bool:
+    def _counts(self, domain: ReceivingDomain, what: str, most: int) -> bool:
+        """Count a mail at its first receipt alone: an outage must not use up what is allowed."""
+        subject = f"received#{domain.account_id}{what}"
         return self.count(subject, _DAY, most, self.clock())
 
 

@@ -132,7 +132,7 @@ class ReplyKeys(Protocol):
     """The keys of tokens. Every method may raise `service_unavailable`."""
 
     def all(self) -> Sequence[bytes]:
-        """Return the keys that count, the newest first."""
+        """Return the keys that count, first the one for new tokens."""
 
 
 class ReceiptRules(Protocol):

@@ -28,7 +28,7 @@ LINK_TIME: Final = timedelta(hours=1)
 _CODE: Final = 10
 #: Programs change the case of addresses. In base32 (RFC 4648 section 6), of 26 octets.
 _FORM: Final = r"[a-z2-7]{42}"
-_ADDRESS: Final = re.compile(rf"r\.({_FORM})@([^\s<>@]+)")
+_ADDRESS: Final = re.compile(rf"r\.({_FORM})(?:\+[^\s<>@]*)?@([^\s<>@]+)")
 #: A message id as a field has it (RFC 5322 section 3.6.4).
 MESSAGE_ID: Final = re.compile(r"<[^<>\s]{1,512}>")
 _ID: Final = re.compile(rf"<({_FORM})@([^\s<>@]+)>")

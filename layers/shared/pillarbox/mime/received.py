@@ -7,12 +7,15 @@ octets stay for whoever wants them. The time is linear in the size, and every nu
 
 import re
 from binascii import a2b_base64, a2b_qp
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from string import ascii_letters, digits
 from typing import Final
 
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ValidationFailed, cut
+from pillarbox.domain.messages.header_text import in_one_line, is_header_safe
 from pillarbox.domain.replies import (
     MAX_CONTENT,
     Automatic,
@@ -32,6 +35,8 @@ MAX_FIELDS: Final = 1_000
 MAX_PARTS: Final = 500
 #: A multipart in so many others is a file.
 MAX_DEPTH: Final = 20
+#: In encoded octets, of a text; more would be cut anyway.
+_MAX_TEXT: Final = 4 * 1024 * 1024
 #: Of addresses in one field.
 MAX_ADDRESSES: Final = 100
 _MAX_PARAMETERS: Final = 100
@@ -46,12 +51,13 @@ _PARAMETER: Final = re.compile(
     rb';\s*+([^\s=;"]{1,76}+)\s*+=\s*+("(?:[^"\\]|\\.)*+"?+|[^;]*+)', re.DOTALL
 )
 _ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
-_NOT_BASE64: Final = re.compile(rb"[^A-Za-z0-9+/]+")
+_NOT_BASE64: Final = bytes({*range(256)} - {*f"{ascii_letters}{digits}+/".encode()})
 #: What may follow a boundary on its line: "--" at the end of the multipart, and padding.
 _AFTER_BOUNDARY: Final = re.compile(rb"(--)?[ \t]*+(?:\r?\n|\Z)")
 _CR, _LF = b"\r\n"
 _COMMENT: Final = re.compile(rb"\([^()]*+\)")
-_ADDRESS: Final = re.compile(rb"<([^<>\s]{1,320}+)>|([^\s<>,;:\"()]{1,250}@[^\s<>,;:\"()]{1,255})")
+_IN_BRACKETS: Final = re.compile(rb"<([^<>\s]{1,320}+)>")
+_ADDRESS: Final = re.compile(rb"([^\s<>,;:\"()@]{1,250}+@[^\s<>,;:\"()@]{1,255}+)")
 _ENTRY: Final = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"?+|<[^>]*+>?+|[^",<])++', re.DOTALL)
 _TEXTS: Final = frozenset({"text/plain", "text/html"})
 #: The fields that SES writes above those of the sender, in its order.
@@ -65,8 +71,10 @@ _TRACE: Final = (
     "x-ses-receipt",
     "x-ses-dkim-signature",
 )
+#: What a sender chose may stand in quotes or comments, such as an address of the envelope.
+_CHOSEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|\([^()]*+\)')
 _RESULT: Final = re.compile(
-    r"\b(spf|dkim|dmarc)=(\w+)(?:[^;]{0,500}?header\.[id]=@?([\w.-]{1,253}))?"
+    r"(?<=;\s)(spf|dkim|dmarc)=(\w+)(?:\s+header\.(?:i|d|from)=@?([\w.-]{1,253}))?(?=;|\s|$)"
 )
 _VERDICTS: Final = {
     "pass": MailVerdict.PASS,
@@ -79,8 +87,9 @@ _REPORTS: Final = frozenset({"message/delivery-status", "message/disposition-not
 #: The fields of an invitation that an answer has (RFC 5545 section 3.1).
 _CALENDAR: Final = re.compile(r"(?im)^(METHOD|UID|ATTENDEE)((?:;[^:\n]{0,500})?):([^\n]{0,500})")
 _STATUS: Final = re.compile(r"(?i);PARTSTAT=([A-Z-]{1,32})")
-#: HTML that is longer is cut before it becomes text.
-_MAX_HTML: Final = 4 * MAX_CONTENT
+#: In characters, of what is read of the texts or of the HTML of a mail.
+_MAX_READ: Final = 4 * MAX_CONTENT
+_MAX_CALENDARS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +119,8 @@ class ReceivedPart:
         """Return the decoded content. What is wrong in an encoding is left out."""
         content = octets[self.start : self.end]
         if self.encoding == "base64":
-            digits = _NOT_BASE64.sub(b"", content)
-            return a2b_base64(digits[: len(digits) - (len(digits) % 4 == 1)] + b"==")
+            encoded = content.translate(None, _NOT_BASE64)
+            return a2b_base64(encoded[: len(encoded) - (len(encoded) % 4 == 1)] + b"==")
         return a2b_qp(content) if self.encoding == "quoted-printable" else content
 
 
@@ -131,8 +140,8 @@ class ReceivedStructure:
         return next(iter(self.all(name)), b"")
 
     def text(self, name: str) -> str:
-        """Return the value of the first field with a name as programs show it."""
-        return " ".join(read_text(self.first(name)).split())
+        """Return the value of the first field with a name as programs show it, in one line."""
+        return _line(self.first(name))
 
     def mailboxes(self, name: str) -> tuple[Mailbox, ...]:
         """Return the addresses of the fields with a name, each with its name."""
@@ -170,12 +179,17 @@ def _header(octets: bytes, start: int, end: int) -> tuple[tuple[tuple[str, bytes
 def _mailboxes(value: bytes) -> Iterator[Mailbox]:
     """Yield the addresses of a value. A quote or bracket that is not closed ends with it."""
     for entry in _ENTRY.findall(_COMMENT.sub(b"", value)):
-        found = _ADDRESS.search(entry)
-        if found is None:
+        in_brackets = _IN_BRACKETS.search(entry)
+        found = in_brackets or _ADDRESS.search(entry)
+        address = found[1].decode("utf-8", "replace") if found else ""
+        if found is None or not is_header_safe(address):
             continue
-        name = _ESCAPE.sub(rb"\1", entry[: found.start()].strip().strip(b'"')) if found[1] else b""
-        address = (found[1] or found[2]).decode("utf-8", "replace")
-        yield Mailbox(" ".join(read_text(name).split()) or None, address)
+        name = _ESCAPE.sub(rb"\1", entry[: found.start()].strip().strip(b'"'))
+        yield Mailbox(_line(name) or None if in_brackets else None, address)
+
+
+def _line(value: bytes) -> str:
+    return " ".join(in_one_line(read_text(value)).split())
 
 
 def read_parameters(value: bytes) -> StructuredValue:
@@ -223,7 +237,7 @@ class _PartReader:
         if len(self.parts) >= MAX_PARTS:
             return
         disposition = read_parameters(values.get("content-disposition", b""))
-        content_id = values.get("content-id", b"").strip(b"<> \t").decode("utf-8", "replace")
+        content_id = _line(values.get("content-id", b"").strip(b"<> \t"))
         self.parts.append(
             ReceivedPart(
                 content_type=kind,
@@ -275,8 +289,9 @@ def _filename(value: StructuredValue, parameter: bytes) -> str | None:
 
 
 def decode_text(part: ReceivedPart, octets: bytes) -> str:
-    """Return a text with LF at its line ends, without NULs."""
-    text = decode(part.content(octets), part.charset or "utf-8")
+    """Return a text, up to `_MAX_TEXT`, with LF at its line ends, without NULs."""
+    start = replace(part, end=min(part.end, part.start + _MAX_TEXT))
+    text = decode(start.content(octets), part.charset or "utf-8")
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
@@ -289,6 +304,8 @@ class Trace:
     verdicts: Verdicts
     #: The domains whose signature was right.
     signed_by: frozenset[str]
+    #: The domain in From that the verdict of DMARC is about.
+    author: str | None
 
 
 def trace_of(structure: ReceivedStructure) -> Trace:
@@ -302,19 +319,16 @@ def trace_of(structure: ReceivedStructure) -> Trace:
         if name not in _TRACE or name in found or is_last:
             break
         found[name] = value.decode("utf-8", "replace")
-    results = found.get("authentication-results", "")
-    if not results.lower().startswith("amazonses.com;"):
-        results = ""
+    if "x-ses-receipt" not in found:
+        found = {}
     by_name: dict[str, MailVerdict] = {}
-    signed_by = set()
-    for name, result, domain in _RESULT.findall(results.lower()):
+    domains: dict[str, set[str]] = {"spf": set(), "dkim": set(), "dmarc": set()}
+    for name, result, domain in _results(found.get("authentication-results", "").lower()):
         verdict = _VERDICTS.get(result, MailVerdict.UNKNOWN)
-        if (
-            by_name.get(name) is not MailVerdict.PASS
-        ):  # of several signatures one that is right counts
+        if by_name.get(name) is not MailVerdict.PASS:  # one right signature of several counts
             by_name[name] = verdict
-        if name == "dkim" and verdict is MailVerdict.PASS and domain:
-            signed_by.add(domain)
+        if verdict is MailVerdict.PASS:
+            domains[name].add(domain)
     for name in ("spam", "virus"):
         status = found.get(f"x-ses-{name}-verdict", "").strip().lower()
         by_name[name] = _VERDICTS.get(status, MailVerdict.UNKNOWN)
@@ -322,19 +336,34 @@ def trace_of(structure: ReceivedStructure) -> Trace:
     return Trace(
         return_path=None if path is None else path.strip().strip("<>"),
         verdicts=Verdicts(**by_name),
-        signed_by=frozenset(signed_by),
+        signed_by=frozenset(domains["dkim"] - {""}),
+        author=next(iter(domains["dmarc"]), None),
     )
 
 
-def is_authenticated(sender: str, trace: Trace) -> bool:
+def _results(value: str) -> Sequence[tuple[str, str, str]]:
+    """Return the methods of Authentication-Results, each with its result and domain (RFC 8601).
+
+    Where a sender chose something that could pass for a result, there is none.
+    """
+    plain = _CHOSEN.sub("", value)
+    found = _RESULT.findall(plain) if plain.startswith("amazonses.com;") else ()
+    once = [name for name, *_ in found if name != "dkim"]
+    return () if len(once) != len({*once}) or {*plain} & {*'"()'} else found
+
+
+def is_authenticated(senders: Collection[str], trace: Trace) -> bool:
     """Return whether the domain of From vouches for a mail: by DMARC, else by its signature.
 
     Many domains have no policy of DMARC, and then only the signature of the domain itself, or of
-    one above it, says something.
+    one above it, says something. Several authors vouch for none: SES checks one of them.
     """
-    if trace.verdicts.dmarc is not MailVerdict.UNKNOWN:
-        return trace.verdicts.dmarc is MailVerdict.PASS
+    if len(senders) != 1:
+        return False
+    (sender,) = senders
     domain = domain_of(sender).lower() if "@" in sender else ""
+    if trace.verdicts.dmarc is not MailVerdict.UNKNOWN:
+        return trace.verdicts.dmarc is MailVerdict.PASS and domain == trace.author
     return any(domain == one or domain.endswith(f".{one}") for one in trace.signed_by)
 
 
@@ -369,14 +398,14 @@ def content_of(
     text, html = _joined(texts, octets), _joined(pages, octets)
     written = text if text is not None and text.strip() else None
     if written is None and html is not None:
-        written = to_text(html[:_MAX_HTML])
-    shown = [_cut(each) for each in (text, html, written and reply_of(written))]
+        written = to_text(html)
+    shown, page, written = (_cut(each) for each in (text, html, written))
     return ReceivedContent(
-        text=shown[0],
-        html=shown[1],
-        reply=shown[2],
-        cut=shown != [text, html, written and reply_of(written)],
-        calendar=tuple(_calendars(structure, octets)),
+        text=shown,
+        html=page,
+        reply=written and reply_of(written),
+        cut=(shown, page) != (text, html),
+        calendar=tuple(islice(_calendars(structure, octets), _MAX_CALENDARS)),
     )
 
 
@@ -399,7 +428,11 @@ def describe(part: ReceivedPart, size: int) -> ReceivedFile:
 
 
 def _joined(parts: list[ReceivedPart], octets: bytes) -> str | None:
-    return "\n".join(decode_text(part, octets) for part in parts) if parts else None
+    text = "\n"
+    for part in parts:
+        if len(text) <= _MAX_READ:
+            text += f"{decode_text(part, octets)}\n"
+    return text[1:-1][:_MAX_READ] if parts else None
 
 
 def _cut(text: str | None) -> str | None:

@@ -34,6 +34,7 @@ from pillarbox.domain.replies import (
 #: A key counts for as long again after it was replaced.
 _KEY_LIFE: Final = timedelta(days=180)
 _KEY_LENGTH: Final = 32
+_READ_EVERY: Final = timedelta(hours=1)
 
 _VERDICT: Final = one_of(MailVerdict)
 _FILE: Final = Row(
@@ -183,11 +184,14 @@ class DynamoReplyKeys:
     def all(self) -> Sequence[bytes]:
         """Read the keys, and replace one that is too old."""
         now = self._clock()
-        if self._read_at is None or now - self._read_at > timedelta(hours=1):
+        if self._read_at is None or now - self._read_at > _READ_EVERY:
             item = self._credentials.get(keys.reply_keys())
             if item is None or now - from_text(item["made"]) >= _KEY_LIFE:
                 item = self._replace(item)
-            self._keys = [bytes.fromhex(one) for one in item["keys"]]
+            # Nothing uses a new key before all processes have read it.
+            is_new = now - from_text(item["made"]) < 2 * _READ_EVERY
+            texts = reversed(item["keys"]) if is_new else item["keys"]
+            self._keys = [bytes.fromhex(one) for one in texts]
             self._read_at = now
         return self._keys
 
