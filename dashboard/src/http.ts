@@ -55,19 +55,25 @@ export async function exchange<T>(method: string, path: string, options: Options
   throw new ApiError(response.status, error.code, explain(error), error.details);
 }
 
-/** Return what is wrong with each field, in sentences. Most messages go on from the name of the field. */
-function explain(error: ErrorBody): string {
-  const fields = error.details?.["errors"];
-  if (!Array.isArray(fields)) return error.message;
-  return fields
-    .map(({ field, message }) => {
-      const ending = message.endsWith(".") ? "" : ".";
-      if (field.includes(".")) return `${field}: ${message}${ending}`; // such as a variable of a template
-      const name = field.replace(/[A-Z]/g, (letter: string) => ` ${letter.toLowerCase()}`);
-      const text: string = /^(must|is|has|cannot|needs)\b/.test(message) ? `${name} ${message}` : message;
-      return `${text[0]?.toUpperCase()}${text.slice(1)}${ending}`;
-    })
-    .join(" ");
+/** Return what is wrong with all fields, in sentences. */
+function explain({ message, details }: ErrorBody): string {
+  const errors = details?.["errors"];
+  return Array.isArray(errors) ? errors.map(sentence).join(" ") : message;
+}
+
+/** Return what is wrong with each field of a refused request, in sentences. */
+export function faultsOf(error: unknown): Record<string, string> {
+  const errors = error instanceof ApiError && error.details["errors"];
+  return Object.fromEntries(Array.isArray(errors) ? errors.map((one) => [one.field, sentence(one)]) : []);
+}
+
+/** Most messages go on from the name of the field. */
+function sentence({ field, message }: { field: string; message: string }): string {
+  const ending = message.endsWith(".") ? "" : ".";
+  if (field.includes(".")) return `${field}: ${message}${ending}`; // such as a variable of a template
+  const name = field.replace(/[A-Z]/g, (letter: string) => ` ${letter.toLowerCase()}`);
+  const text: string = /^(must|is|has|cannot|needs)\b/.test(message) ? `${name} ${message}` : message;
+  return `${text[0]?.toUpperCase()}${text.slice(1)}${ending}`;
 }
 
 function deadline(signal?: AbortSignal): AbortSignal {

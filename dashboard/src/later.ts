@@ -18,6 +18,7 @@ export { default as Members } from "./pages/members";
 export { NoAccount } from "./pages/no-account";
 export { Passkeys } from "./pages/passkeys";
 export { Account as OperatorAccount, Accounts as OperatorAccounts, Checks, Queues, Rates, SignUps } from "./pages/operator";
+export { default as Received } from "./pages/received";
 export { default as SharedRecords } from "./pages/shared-records";
 export { Palette } from "./parts/palette";
 export { default as Suppressions } from "./pages/suppressions";

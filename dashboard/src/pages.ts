@@ -13,6 +13,7 @@ const later = <N extends keyof typeof import("./later")>(name: N) =>
 // Two files for all pages: each further one would add a request for what they share.
 export const ROUTES = [
   { path: "/app", component: Overview },
+  { path: "/app/activity/received/:id?", component: later("Received") },
   { path: "/app/activity/:id?", component: Activity },
   { path: "/app/templates", component: later("TemplateList") },
   { path: "/app/templates/:id", component: later("TemplatePage") },

@@ -11,6 +11,7 @@ const RIGHTS = {
   account: ["owner"],
   agents: ["owner"],
   waiting: ["owner", "developer"],
+  /** Also received mail, and to answer it. */
   content: ["owner", "developer"],
   webhooks: ["owner", "developer"],
   templates: ["owner", "developer", "author"],

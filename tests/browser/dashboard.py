@@ -262,7 +262,13 @@ OVERVIEW: Final[dict[str, Any]] = {
 }
 #: A domain and one of its DNS records, as the API returns them.
 AT: Final = "2026-01-01T12:00:00.000+00:00"
-DOMAIN: Final = {"domain": "acme.example", "createdAt": AT, "checkedAt": AT}
+DOMAIN: Final[dict[str, Any]] = {
+    "domain": "acme.example",
+    "createdAt": AT,
+    "checkedAt": AT,
+    "receives": None,
+    "receiveNames": [],
+}
 RECORD: Final = {
     "purpose": "DKIM",
     "type": "CNAME",

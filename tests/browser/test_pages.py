@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from openapi.examples import RECEIVED_CONTENT
 from pillarbox.http.sign_in.wire import COOKIE
 from tests.browser.accessibility import assert_accessible
 from tests.browser.dashboard import AT, RECORD, RUN, User, session
@@ -31,6 +32,8 @@ _DOMAIN: Final = {
     "createdAt": AT,
     "checkedAt": AT,
     "linkExpiresAt": AT,
+    "receives": f"in.{WORD}",
+    "receiveNames": [WORD],
     "records": [RECORD | {"host": WORD, "value": WORD, "dns": _DNS}],
 }
 _ENDPOINT: Final = {
@@ -64,6 +67,14 @@ _LOG: Final = {
     "count": 2,
     "changes": [{"name": "brandName", "before": WORD, "after": WORD}],
 }
+_FILE: Final = {"filename": WORD, "contentType": WORD, "size": 1, "url": "https://x.example"}
+_RECEIVED: Final = RECEIVED_CONTENT | {
+    **dict.fromkeys(("from", "fromName", "to", "subject", "text", "messageIdHeader"), WORD),
+    "allTo": [WORD],
+    "attachments": [_FILE],
+    "authenticated": False,
+    "automatic": "report",
+}
 #: What the stack has none of, by the path of the request.
 _ANSWERS: Final[dict[str, Any]] = {
     "domains": {"items": [_DOMAIN]},
@@ -76,6 +87,8 @@ _ANSWERS: Final[dict[str, Any]] = {
         "items": [{"address": WORD, "reason": "bounced", "createdAt": AT, "messageId": None}],
         "nextCursor": "next",
     },
+    "received": {"items": [_RECEIVED], "nextCursor": "next"},
+    f"received/{_RECEIVED['receivedId']}": _RECEIVED,
     "invitations": {"items": []},
     "operator/sign-ups": {"items": [{"email": WORD, "name": WORD, "createdAt": AT}]},
 }
@@ -84,6 +97,8 @@ _PAGES: Final = {
     "/app/": ("Overview", ".attention li"),
     "/app/activity": ("Activity", "a.row"),
     "/app/activity/{bounced}": ("Activity", ".timeline"),
+    "/app/activity/received": ("Received mail", "a.row"),
+    f"/app/activity/received/{_RECEIVED['receivedId']}": ("Received mail", ".facts"),
     "/app/templates": ("Templates", "a.row"),
     "/app/templates/{template}": (WORD, ".preview iframe"),
     "/app/domains": ("Domains", ".senders .who"),

@@ -1,13 +1,13 @@
 // The emails of the account: searched, filtered, and one of them in a drawer.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import lazy from "preact-iso/lazy";
-import { useLocation, useRoute } from "preact-iso/router";
 
 import { search } from "../api";
+import { noteOpened, useDrawer, useRow } from "../drawer";
 import { count } from "../format";
 import { useKeys } from "../keys";
-import { Empty, Page, Tags, Time } from "../parts/basics";
+import { Boxes, breakable, Empty, Page, Tags, Time } from "../parts/basics";
 import { KeyChoice, TemplateChoice, useNames } from "../parts/choices";
 import { Icon } from "../parts/icon";
 import { Head } from "../parts/list";
@@ -24,14 +24,11 @@ import { Range } from "./range";
 
 const ExportWindow = lazy(() => import("../later").then((pages) => pages.ExportWindow));
 const LIST = "/app/activity";
-/** Whether this page opened the drawer, so that Back leads to the list. */
-let opened = false;
 
 export default function Activity() {
-  const { params } = useRoute();
   const names = useNames();
   const [exporting, setExporting] = useState(false);
-  const { back } = useLocation();
+  const { id, close } = useDrawer(LIST);
   const go = useGo();
   const [filters, change] = useFilters();
   const page = pageOf(filters);
@@ -39,30 +36,22 @@ export default function Activity() {
   const list = useResource("GET /v1/emails", { query }, page === 1);
   const filtered = ["recipient", "status", "key", "template", "tag", "error", "from", "to"].some((name) => filters[name]);
   const { items, fresh, release } = useHeld(list.data?.items, `${search(filters)} ${list.stale}`);
-  const { id } = params;
   const step = (by: 1 | -1) => (id ? neighbour(items, id, by) : undefined);
   const older = () => show(step(1));
   const newer = () => show(step(-1));
   const show = (next?: string) => next && go(`${LIST}/${next}${search(filters)}`, true);
   useKeys(id ? { j: older, ArrowDown: older, k: newer, ArrowUp: newer } : {}, true);
-  useLayoutEffect(() => {
-    // The router scrolls to the top of what it takes for another page.
-    const place = scrollY;
-    if (id) queueMicrotask(() => scrollTo(0, place));
-  }, [id]);
-  function close() {
-    if (opened) back();
-    else go(LIST + search(filters), true);
-    opened = false;
-  }
   function turn(next: number) {
     change({ page: next === 1 ? "" : String(next) });
     scrollTo(0, 0);
   }
   const out = (
-    <button type="button" class="button" disabled={!list.data?.total} onClick={() => setExporting(true)}>
-      Export
-    </button>
+    <>
+      <Boxes here={LIST} />
+      <button type="button" class="button" disabled={!list.data?.total} onClick={() => setExporting(true)}>
+        Export
+      </button>
+    </>
   );
   return (
     <Page title="Activity" actions={out}>
@@ -96,7 +85,7 @@ export default function Activity() {
             <Head columns={["Status", "To", "Subject", "Template and key", "Accepted"]} />
             <tbody>
               {items.map((message) => (
-                <Row key={message.messageId} message={message} names={names} query={search(filters)} onOpen={() => (opened = true)} />
+                <Row key={message.messageId} message={message} names={names} query={search(filters)} />
               ))}
             </tbody>
           </table>
@@ -111,13 +100,9 @@ export default function Activity() {
 
 const ORDINARY: Status[] = ["pending", "sent", "delivered"];
 
-/** A row opens its email where one clicks, unless a text was selected: a link's text cannot be, so the address is none. */
-function Row({ message, names, query, onOpen }: { message: Message; names: Names; query: string; onOpen: () => void }) {
-  const link = useRef<HTMLAnchorElement>(null);
-  function open(event: MouseEvent) {
-    const own = (event.target as Element).closest("a");
-    if (!own && !String(getSelection())) link.current?.click();
-  }
+/** The address is no link, so that it can be selected. */
+function Row({ message, names, query }: { message: Message; names: Names; query: string }) {
+  const { link, open } = useRow();
   const origin = originOf(message, names);
   const template = names.get(origin.template?.id ?? "");
   const key = names.get(origin.key?.id ?? "");
@@ -130,7 +115,7 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
       <td class="who">{breakable(message.recipientEmail)}</td>
       <td class="what">
         <div>
-          <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} aria-label={`${subject}, to ${message.recipientEmail}`} onClick={onOpen}>
+          <a class="row" ref={link} href={`${LIST}/${message.messageId}${query}`} aria-label={`${subject}, to ${message.recipientEmail}`} onClick={noteOpened}>
             {subject}
           </a>
           <Tags tags={message.tags} />
@@ -148,12 +133,6 @@ function Row({ message, names, query, onOpen }: { message: Message; names: Names
   );
 }
 
-/** Let a long address break before its domain rather than inside it. */
-function breakable(address: string) {
-  const at = address.lastIndexOf("@");
-  return at < 0 ? address : [address.slice(0, at), <wbr key="at" />, address.slice(at)];
-}
-
 function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes: Filters) => void }) {
   const go = useGo();
   const field = useRef<HTMLInputElement>(null);
@@ -164,7 +143,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
     event.preventDefault();
     const wanted = text.trim();
     if (isMessageId(wanted)) {
-      opened = true;
+      noteOpened();
       go(`${LIST}/${wanted}${search(filters)}`);
     } else onChange({ recipient: wanted });
   }

@@ -19,6 +19,7 @@ import { may } from "../rights";
 import type { DomainDetail, DomainLinkItem } from "../schema";
 import { useGo } from "../windows";
 import { AddSender, DomainState } from "./domains";
+import { Receiving } from "./receiving";
 
 const SHORTEST = 10_000; // milliseconds between two looks at DNS
 
@@ -63,6 +64,7 @@ export default function DomainPage() {
           <p class="hint">
             <a href="/app/guides/domains">If a record is not found</a>
           </p>
+          <Receiving of={data} onSaved={domain.show} />
         </>
       )}
     </Page>

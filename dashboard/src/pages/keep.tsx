@@ -11,7 +11,7 @@ import type { Account } from "../schema";
 const days = (count: number) => (count === 1 ? "1 day" : `${count} days`);
 
 export function Keep({ of: account, onSaved }: { of: Account; onSaved: (account: Account) => void }) {
-  const [open, setOpen] = useState<"content" | "records">();
+  const [open, setOpen] = useState<"content" | "records" | "answers">();
   const onClose = () => setOpen(undefined);
   return (
     <section class="card">
@@ -20,6 +20,9 @@ export function Keep({ of: account, onSaved }: { of: Account; onSaved: (account:
         {account.keepDays ? `Kept for ${days(account.keepDays)} after an email is sent.` : "Not kept. After an email is sent, it cannot be read or sent again."}
       </p>
       <p>{account.recordDays ? `Records are deleted after ${days(account.recordDays)}.` : "Records stay for ever."}</p>
+      <p>
+        {account.replies ? "Emails ask for answers unless a send says otherwise." : "Emails ask for answers if a send says so."} Received mail is kept for {days(account.receivedDays)}.
+      </p>
       {may("account") && (
         <p class="actions">
           <button type="button" class="button" onClick={() => setOpen("content")}>
@@ -28,10 +31,14 @@ export function Keep({ of: account, onSaved }: { of: Account; onSaved: (account:
           <button type="button" class="button" onClick={() => setOpen("records")}>
             {account.recordDays ? "Change records…" : "Delete old records…"}
           </button>
+          <button type="button" class="button" onClick={() => setOpen("answers")}>
+            Change answers…
+          </button>
         </p>
       )}
       {open === "content" && <KeepWindow of={account} onSaved={onSaved} onClose={onClose} />}
       {open === "records" && <RecordsWindow of={account} onSaved={onSaved} onClose={onClose} />}
+      {open === "answers" && <AnswersWindow of={account} onSaved={onSaved} onClose={onClose} />}
     </section>
   );
 }
@@ -40,6 +47,28 @@ interface Window {
   of: Account;
   onSaved: (account: Account) => void;
   onClose: () => void;
+}
+
+function AnswersWindow({ of: account, onSaved, onClose }: Window) {
+  const [replies, setReplies] = useState(account.replies);
+  const [text, setText] = useState(String(account.receivedDays));
+  async function save() {
+    onSaved(await call("PATCH /v1/account", { body: { replies, receivedDays: Number(text) } }));
+    return "The account is changed.";
+  }
+  return (
+    <Ask title="Answers to emails" answer="Save" action={save} onClose={onClose}>
+      <label class="check">
+        <input type="checkbox" checked={replies} onChange={() => setReplies(!replies)} /> Emails ask for answers unless a send says otherwise
+      </label>
+      <p class="hint">
+        {account.replyDomain ? `They come to ${account.replyDomain}.` : "No domain receives them yet:"} <a href="/app/domains">Domains</a>
+      </p>
+      <Field label="Days" hint="From 1 to 90, for mail that is received from now on.">
+        <input type="number" required min={1} max={90} step={1} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </Field>
+    </Ask>
+  );
 }
 
 function RecordsWindow({ of: account, onSaved, onClose }: Window) {

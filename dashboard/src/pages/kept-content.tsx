@@ -4,17 +4,14 @@ import { useState } from "preact/hooks";
 
 import { useAction } from "../action";
 import { minute } from "../format";
-import { Facts, Segments } from "../parts/basics";
+import { Facts } from "../parts/basics";
 import { Notice } from "../parts/notice";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { MessageContent, MessageDetail } from "../schema";
-import { Frame, Output, size } from "../templates/preview";
+import { Parts, size } from "../templates/preview";
 import { type ContentState, copiesOf, type Reading, read, stateOf } from "./kept-email";
 import { SendAgain } from "./send-again";
-
-const VIEWS = ["email", "text", "HTML"] as const;
-const NAMES = { text: "Text part", HTML: "HTML of the email" };
 
 const TEXTS: Record<ContentState, (until: string) => string> = {
   kept: (until) => `The content is kept until ${until}, for owners and developers of this account. Each reading is in the account’s log.`,
@@ -73,11 +70,6 @@ export function KeptContent({ of: message, onShow }: Properties) {
 }
 
 function View({ of: { content, linkUntil }, onReading }: { of: Reading; onReading: (reading: Reading) => void }) {
-  const parts = { email: content.html, text: content.text, HTML: content.html };
-  const views = VIEWS.filter((view) => parts[view] !== null);
-  const [view, setView] = useState(views[0]);
-  const [images, setImages] = useState(false);
-  const [phone] = useState(() => matchMedia("(max-width: 760px)").matches);
   const download = useAction(async () => {
     const now = await read(content.messageId);
     onReading(now);
@@ -91,18 +83,8 @@ function View({ of: { content, linkUntil }, onReading }: { of: Reading; onReadin
   return (
     <>
       {content.attachments.length > 0 && <Facts of={{ Files: filesOf(content) }} />}
-      <div class="bar">
-        {view && <Segments name="Part of the email" of={views} value={view} onChange={setView} />}
-        {view === "email" && (
-          <button type="button" class="button small" aria-pressed={images} onClick={() => setImages(!images)}>
-            {images ? "Hide images" : "Load images"}
-          </button>
-        )}
-      </div>
+      <Parts of={{ email: content.html, text: content.text, HTML: content.html }} />
       {download.error && <Notice kind="bad">{download.error}</Notice>}
-      {!view && <Notice kind="note">The email has no part that can be shown here. The file has all of it.</Notice>}
-      {view === "email" && <Frame key={String(images)} html={content.html ?? ""} scheme="light" device={phone ? "phone" : "desktop"} images={images} links={false} />}
-      {view && view !== "email" && <Output name={NAMES[view]} text={parts[view] ?? ""} />}
       <p class="actions">
         <a class="button small" href={content.eml.url} rel="noreferrer" onClick={follow}>
           Download .eml ({size(content.size)})

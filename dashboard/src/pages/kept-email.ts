@@ -1,7 +1,7 @@
 // What can be done with an email whose content is kept: read it, and send it again.
 
 import { call } from "../api";
-import { keep, recall } from "../kept";
+import { once } from "../once";
 import type { Message, MessageContent } from "../schema";
 
 /** `others`: not for this role; `over`: not any more. */
@@ -28,8 +28,6 @@ export async function read(id: string): Promise<Reading> {
   return { content: await call("GET /v1/emails/{message_id}/kept", { path: { message_id: id } }), linkUntil };
 }
 
-/** The keys of requests that have no good answer yet, by the email and the address. */
-const keys = new Map<string, string>();
 /** What this tab sent again, also to other addresses: no list can be asked for those. */
 const copies = new Map<string, Set<string>>();
 
@@ -39,14 +37,10 @@ const copies = new Map<string, Set<string>>();
  * window, so it sends nothing twice.
  */
 export async function sendAgain(id: string, to?: string): Promise<string> {
-  const what = `resend ${id} ${to ?? ""}`;
-  const idempotencyKey = keys.get(what) ?? recall(what, "sessionStorage") ?? crypto.randomUUID();
-  keys.set(what, idempotencyKey);
-  keep(what, idempotencyKey, "sessionStorage"); // who gets no answer loads the page again
   const path = { message_id: id };
-  const { messageId } = await call("POST /v1/emails/{message_id}/resend", { path, body: { to }, idempotencyKey });
-  keys.delete(what);
-  keep(what, null, "sessionStorage");
+  const { messageId } = await once(`resend ${id} ${to ?? ""}`, (idempotencyKey) =>
+    call("POST /v1/emails/{message_id}/resend", { path, body: { to }, idempotencyKey }),
+  );
   copies.set(id, new Set([...copiesOf(id), messageId]));
   return messageId;
 }

@@ -6,11 +6,12 @@ import { curlOf } from "../command";
 import { exact } from "../format";
 import { ApiError } from "../http";
 import { INBOX } from "../inbox";
-import { Badge, Copy, Facts, Tags, Time } from "../parts/basics";
+import { Badge, breakable, Copy, Facts, Tags, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Progress } from "../parts/notice";
+import { Progress, Trouble } from "../parts/notice";
 import { useResource } from "../resource";
+import { may } from "../rights";
 import type { EventKind, Message, MessageDetail, MessageEvent, SendRoute } from "../schema";
 import { isWaiting } from "./emails";
 import { type Names, originOf } from "./origins";
@@ -110,6 +111,7 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
       </p>
       {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
       {kept && <KeptContent of={message} onShow={onShow} />}
+      {may("content") && status !== "pending" && <Answers to={messageId} />}
       <h3>What happened</h3>
       <ol class="timeline">
         {events.map((event, index) => (
@@ -128,6 +130,31 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
         <Copy text={messageId}>Copy the id</Copy>
         <Copy text={command}>Copy as curl</Copy>
       </p>
+    </>
+  );
+}
+
+/** The mails that answer an email; nothing if there is none. */
+function Answers({ to: messageId }: { to: string }) {
+  const list = useResource("GET /v1/received", { query: { inReplyTo: messageId, limit: 100 } });
+  return (
+    <>
+      <Trouble of={list} />
+      {!!list.data?.items.length && (
+        <>
+          <h3>Answers</h3>
+          <ul class="timeline">
+            {list.data.items.map(({ receivedId, from, subject, receivedAt }) => (
+              <li key={receivedId} class="is-delivered">
+                <a href={`/app/activity/received/${receivedId}`}>{subject || "(no subject)"}</a>
+                <div>
+                  {breakable(from)} <Time at={receivedAt} />
+                </div>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </>
   );
 }

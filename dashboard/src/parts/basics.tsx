@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { exact, relative } from "../format";
+import { may } from "../rights";
 import { Icon, type IconName } from "./icon";
 import { toast } from "./toast";
 
@@ -25,6 +26,28 @@ export function Page(props: { title: string; actions?: ComponentChildren; childr
       {props.children}
     </div>
   );
+}
+
+const BOXES = { Sent: "/app/activity", Received: "/app/activity/received" };
+
+/** The lists of sent and of received mail, for who may see both. */
+export function Boxes({ here }: { here: string }) {
+  if (!may("content")) return null;
+  return (
+    <nav class="segments" aria-label="Sent or received">
+      {Object.entries(BOXES).map(([name, href]) => (
+        <a href={href} key={href} aria-current={href === here ? "page" : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Let a long address break before its domain rather than inside it. */
+export function breakable(address: string) {
+  const at = address.lastIndexOf("@");
+  return at < 0 ? address : [address.slice(0, at), <wbr key="at" />, address.slice(at)];
 }
 
 /** A state; a quiet one is a dot and a word, for lists in which most rows have the same. */

@@ -40,6 +40,7 @@ const PURPOSES: Record<string, string> = {
   "MAIL FROM": "Lets bounces come back under the domain.",
   "MAIL FROM SPF": "Lets the provider send under the domain.",
   SPF: "For receivers that look at the domain itself.",
+  ANSWERS: "Lets answers to your emails come to the service.",
   DMARC: "Says what receivers do with emails that are not signed, and who gets their reports.",
 };
 

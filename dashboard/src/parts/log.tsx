@@ -25,6 +25,8 @@ const SETTINGS: Record<string, string> = {
   shards: "Partitions",
   keepDays: "Days to keep content",
   recordDays: "Days to keep records",
+  replies: "Emails ask for answers",
+  receivedDays: "Days to keep received mail",
   role: "Role",
 };
 const LIMITS = ["perMinute", "perDay", "perMonth", "recipientsPerDay"];
@@ -52,6 +54,9 @@ const ACTIONS: Record<LogItem["action"], [string, string]> = {
   "domain.removed": ["Domain removed", "failed"],
   "content.read": ["Content of an email read", "note"],
   "content.resent": ["Email sent again", "sent"],
+  "received.read": ["Received mail read", "note"],
+  "receiving.begun": ["Receiving switched on", "delivered"],
+  "receiving.ended": ["Receiving switched off", "failed"],
   "keep.changed": ["Days to keep content changed", "sent"],
   "records.changed": ["Days to keep records changed", "sent"],
   "domain.shared": ["Link to DNS records created", "note"],
@@ -74,7 +79,7 @@ export function Log({ of: entries, names }: { of: Entry[]; names?: Names }) {
     <ol class="timeline">
       {entries.map(({ id, at, action, subject, count, changes, by, reason }) => (
         <li key={id} class={`is-${ACTIONS[action][1]}`}>
-          <b>{ACTIONS[action][0]}</b> {subject && (action.startsWith("content.") ? <a href={`/app/activity/${subject}`}>{subject}</a> : subject)}{" "}
+          <b>{ACTIONS[action][0]}</b> {subject && <Subject of={subject} at={PLACES[action.split(".", 1)[0] ?? ""]} />}{" "}
           {by && `by ${names?.get(by) ?? by} `}
           {count > 1 && `${count} times `}
           <Time at={at} />
@@ -88,6 +93,13 @@ export function Log({ of: entries, names }: { of: Entry[]; names?: Names }) {
       ))}
     </ol>
   );
+}
+
+/** Where the subjects of some actions are. */
+const PLACES: Record<string, string> = { content: "/app/activity", received: "/app/activity/received" };
+
+function Subject({ of: subject, at }: { of: string; at?: string }) {
+  return at ? <a href={`${at}/${subject}`}>{subject}</a> : <>{subject}</>;
 }
 
 function text(name: string, value: Value): string {

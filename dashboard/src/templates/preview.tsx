@@ -88,6 +88,36 @@ export function Frame({ html, scheme, device, images, links = true }: { html: st
   );
 }
 
+type Part = "reply" | "email" | "text" | "HTML";
+const PARTS: Record<Exclude<Part, "email">, string> = { reply: "Reply", text: "Text part", HTML: "HTML of the email" };
+
+/** The parts that an email has, one at a time, in their order here; what it looks like without links and, at first, images. */
+export function Parts({ of: parts }: { of: Partial<Record<Part, string | null>> }) {
+  const views = (Object.keys(parts) as Part[]).filter((view) => parts[view] !== null);
+  const [view, setView] = useState(views[0]);
+  const [images, setImages] = useState(false);
+  const [phone] = useState(() => matchMedia("(max-width: 760px)").matches);
+  if (!view) return <Notice kind="note">The email has no part that can be shown here. The file has all of it.</Notice>;
+  const text = parts[view] ?? "";
+  return (
+    <>
+      <div class="bar">
+        <Segments name="Part of the email" of={views} value={view} onChange={setView} />
+        {view === "email" && (
+          <button type="button" class="button small" aria-pressed={images} onClick={() => setImages(!images)}>
+            {images ? "Hide images" : "Load images"}
+          </button>
+        )}
+      </div>
+      {view === "email" ? (
+        <Frame key={String(images)} html={text} scheme="light" device={phone ? "phone" : "desktop"} images={images} links={false} />
+      ) : (
+        <Output name={PARTS[view]} text={text} />
+      )}
+    </>
+  );
+}
+
 export function Output({ name, text }: { name: string; text: string }) {
   return (
     <div class="code output">

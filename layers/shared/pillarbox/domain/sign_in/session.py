@@ -78,8 +78,9 @@ _DEVELOPER: Final = _AUTHOR | {
     )
 }
 _OWNER: Final = _DEVELOPER | {MEMBERS_WRITE, ACCOUNT_WRITE}
-#: The scopes of a session by the role of its user. No session sends: the routes that do take keys
-#: only. With `EMAILS_SEND` it changes emails that wait.
+#: The scopes of a session by the role of its user. Routes that send to anybody take keys
+#: only. With `EMAILS_SEND` a session changes emails that wait, sends kept ones again, and answers
+#: received mail.
 ROLE_SCOPES: Final[Mapping[Role, frozenset[str]]] = {
     Role.OWNER: _OWNER,
     Role.DEVELOPER: _DEVELOPER,
