@@ -7,6 +7,7 @@ from admin.team import sign_in_url
 from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
 from local.ses.store import MailStore
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.accounts.account import Account, Brand, Plan
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.key import (
@@ -26,6 +27,8 @@ from pillarbox.domain.webhooks.endpoint import ALL_TYPES
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"
+#: The domain of the Standard account that receives answers.
+RECEIVING: Final = "in.shop.example"
 #: The owner of the Standard account, who also operates the service.
 OWNER: Final = "owner@shop.example"
 #: The id of the saved template, the same in each run.
@@ -62,7 +65,14 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
         preset = _PRESETS.get(role)
         brand = Brand(from_name=name, action_url="https://shop.example")
         wiring.accounts.records.add(
-            Account(account_id=account_id, name=name, plan=plan, brand=brand, created_at=now)
+            Account(
+                account_id=account_id,
+                name=name,
+                plan=plan,
+                brand=brand,
+                created_at=now,
+                reply_domain=RECEIVING if role == "live" else None,
+            )
         )
         wiring.api_keys.records.add(
             ApiKey(
@@ -81,6 +91,8 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
         if role == "live":
             _add_template(wiring, account_id, now)
             wiring.webhooks.create(account_id, receiver, [ALL_TYPES], by=COMMAND)
+            wiring.receiving_domains.put(ReceivingDomain(RECEIVING, account_id))
+            wiring.receipt_rules.put(RECEIVING)
     if wiring.settings.strangers:
         wiring.account_isolation.prepare_shared()
 
