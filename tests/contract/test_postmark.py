@@ -13,6 +13,7 @@ import pytest
 
 from openapi.operations import OPERATIONS
 from openapi.responses import error_codes
+from pillarbox import wiring
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import CODES
 from pillarbox.http.postmark import ATTACHMENT, EMAIL, ERRORS, TEMPLATED
@@ -64,6 +65,21 @@ class Postmark:
 def postmark(service: Service) -> Postmark:
     """Return a client with the key of a paid account."""
     return Postmark(service.live().key or "")
+
+
+def test_a_header_asks_for_answers(service: Service) -> None:
+    """`X-Replies` is the field `replies`, and no header of the email."""
+    account = service.account()
+    wiring.services().account_store.set_reply_domain(account, "in.shop.example")
+    postmark = Postmark(service.key(account))
+    for value in ("true", "false"):
+        header = {"Name": "x-replies", "Value": value}
+        assert postmark.send(Headers=[header]).status == 200
+    jobs = [json.loads(job["body"])["payload"] for job in service.jobs()]
+    assert [job.get("reply_domain") for job in jobs] == ["in.shop.example", None]
+    assert "x-replies" not in json.dumps(jobs).lower()
+    refused = postmark.send(Headers=[{"Name": "X-Replies", "Value": "yes"}]).json
+    assert (refused["ErrorCode"], "X-Replies" in refused["Message"]) == (300, True)
 
 
 def test_an_email_is_sent(service: Service, postmark: Postmark) -> None:

@@ -74,7 +74,7 @@ def test_the_recipes_of_python(tmp_path: Path, python: Path) -> None:
     chromium = need_chromium()
     folder = project(tmp_path, "pytest", "playwright")
     output = run(folder, python, "-m", "pytest", "-q", CHROMIUM=chromium)
-    assert "2 passed" in output
+    assert "3 passed" in output
     assert output.endswith("exit 0")
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 import httpx
 
-from verification.clients.node import ROOT, WORK, install
+from verification.clients.node import ROOT, WORK, install, tool
 from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
@@ -36,7 +36,12 @@ def main() -> int:
             "RESEND_BASE_URL": f"{base}/resend",
             "POSTMARK_KEY": key,
             "POSTMARK_HOST": f"{base}/postmark".partition("://")[2],
+            "INBOX_URL": stack["inbox_url"],
         }
+        hook = {"url": f"{stack['inbox_url']}/hooks/postmark", "types": ["email.received"]}
+        headers = {"X-API-Key": key, "User-Agent": "sdks"}
+        body = hook | {"format": "postmark"}
+        httpx.post(f"{base}/v1/webhooks", json=body, headers=headers).raise_for_status()
         for name in _PROGRAMS:
             command = {".mjs": "node", ".php": "php"}.get(Path(name).suffix, sys.executable)
             # Node looks for packages beside a program.
@@ -58,8 +63,20 @@ def main() -> int:
                 worked = bool(result) and not missing
                 print(f"{name}: {what}: {'passed' if worked else f'FAILED {missing}'}")
                 passed, failed = passed + worked, failed + (not worked)
+        _check_event(stack["inbox_url"])
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
+
+
+def _check_event(inbox_url: str) -> None:
+    """End the program unless the answer, as it was posted, has the type that Postmark's SDK has."""
+    query = {"receiver": "postmark", "type": "", "wait": "60"}
+    event = httpx.get(f"{inbox_url}/webhooks/latest", params=query, timeout=90).json()["body"]
+    typed = "export const event: Models.InboundWebhook = posted;"  # which may have more fields
+    source = f'import type {{ Models }} from "postmark";\nconst posted = {event};\n{typed}\n'
+    (WORK / "inbound.ts").write_text(source)
+    tool("tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "inbound.ts")
+    print("postmark: the type of an inbound webhook: passed")
 
 
 def _is_email(result: object) -> bool:

@@ -52,6 +52,21 @@ const arrived = [
   "Content-ID: <logo>",
   'attachment; filename="b.png"',
 ];
+const asking = "postmark-answer@customer.example";
+const Headers = [{ Name: "X-Replies", Value: "true" }];
+const asked = await client.sendEmail({ ...email, To: asking, Headers, Tag: "receipt" });
+const inbox = process.env.INBOX_URL;
+const mail = await (await fetch(`${inbox}/messages/latest?to=${asking}&wait=60`)).json();
+const answer = { method: "POST", body: JSON.stringify({ text: "To my office." }) };
+await fetch(`${inbox}/messages/${mail.id}/reply`, answer);
+let received;
+for (let tries = 0; tries < 120 && !received; tries += 1) {
+  await new Promise((ready) => setTimeout(ready, 500));
+  const { InboundMessages } = await client.getInboundMessages({ count: 1 });
+  received = InboundMessages.find((one) => one.From === asking);
+}
+const read = await client.getInboundMessageDetails(received.MessageID);
+const named = Object.fromEntries(read.Headers.map(({ Name, Value }) => [Name, Value]));
 const wrong = await failed(new postmark.ServerClient("bx_live_wrong", options).sendEmail(email));
 const other = await failed(client.getServer());
 console.log(
@@ -64,6 +79,8 @@ console.log(
     "a foreign sender": foreign.name === "ApiInputError" && foreign.code === 400,
     "an email with every form of a field": varied.ErrorCode === 0,
     "that email as it arrives": { to: "postmark-node@customer.example", has: arrived },
+    "an answer": read.StrippedTextReply === "To my office." && read.Tag === "receipt",
+    "and what it answers": named["X-Pillarbox-In-Reply-To"] === asked.MessageID,
     "a wrong key": wrong.name === "InvalidAPIKeyError",
     "another route": other.statusCode === 404,
   }),

@@ -74,6 +74,20 @@ const arrived = [
   "Content-Type: text/calendar; charset=utf-8; method=REQUEST",
   "Content-ID: <logo>",
 ];
+const asking = "resend-answer@customer.example";
+const asked = await resend.emails.send({ ...email, to: asking, headers: { "X-Replies": "true" } });
+const inbox = process.env.INBOX_URL;
+const mail = await (await fetch(`${inbox}/messages/latest?to=${asking}&wait=60`)).json();
+const answer = { method: "POST", body: JSON.stringify({ text: "To my office." }) };
+await fetch(`${inbox}/messages/${mail.id}/reply`, answer);
+let received;
+for (let tries = 0; tries < 120 && !received; tries += 1) {
+  await new Promise((ready) => setTimeout(ready, 500));
+  const { data } = await resend.emails.receiving.list({ limit: 1 });
+  received = data?.data.find((one) => one.from === asking);
+}
+const read = await resend.emails.receiving.get(received.id, { html_format: "cid" });
+const files = await resend.emails.receiving.attachments.list({ emailId: received.id });
 const wrong = await new Resend("bx_live_wrong").emails.send(email);
 console.log(
   JSON.stringify({
@@ -94,6 +108,8 @@ console.log(
     "an email with every form of a field": varied.data?.id.length === 36,
     "that email as it arrives": { to: "resend-node@customer.example", has: arrived },
     "an email in an hour": waits.data?.last_event === "scheduled" && Date.parse(waits.data.scheduled_at) > Date.now() + 3_500_000,
+    "an answer": read.data?.headers["X-Pillarbox-In-Reply-To"] === asked.data?.id && read.data.text.startsWith("To my office."),
+    "its files": files.data?.data.length === 0,
     "a wrong key": wrong.error?.name === "invalid_api_key",
   }),
 );

@@ -1,7 +1,9 @@
 """The package pillarbox-testing reads the inbox, keeps tests apart, and says what is missing."""
 
+import asyncio
 import json
 import threading
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -18,7 +20,8 @@ from pillarbox_testing import (
 )
 from pillarbox_testing.stack import find_stack
 
-from tests.integration.local.local_ses import LocalSes, Send
+from local.ses.receiving import Rule
+from tests.integration.local.local_ses import RAW, LocalSes, Send
 from tests.integration.local.webhook_posts import PostWebhook
 from tests.stack import PATIENCE, free_port
 from tests.unit.local.test_inbox_reading import PNG, full_mail
@@ -120,6 +123,29 @@ def test_a_webhook_is_read(post_webhook: PostWebhook, local_ses: LocalSes) -> No
     post_webhook(receiver="mine", body=b"no JSON")
     (other,) = webhooks.at("mine").all()
     assert (other.signature, other.payload) == ("unknown", None)
+
+
+def test_an_email_is_answered(send: Send, post_webhook: PostWebhook, local_ses: LocalSes) -> None:
+    """The webhook is that of this answer, and not of an earlier one to the same email."""
+    receipts = local_ses.mailbox.receipts
+    receipts.sets["set"] = {"rule": Rule("rule", True, frozenset({"in.shop.example"}), "b", "")}
+    receipts.active = "set"
+    send("ada@example.com", raw=b"Reply-To: r.token@in.shop.example\r\n" + RAW)
+    email = Inbox(local_ses.inbox_url).wait_for(to="ada@example.com")
+    answered = {"messageId": "", "inReplyTo": {"messageId": email.message_id}}
+    post_webhook("email.received", reply="An earlier one", **answered)
+
+    async def announce(_bucket: str, _key: str, octets: bytes) -> None:
+        written = octets.partition(b"\n\n")[2].partition(b"\n")[0].decode()
+        post = partial(post_webhook, "email.received", reply=written, **answered)
+        asyncio.get_running_loop().run_in_executor(None, post)
+
+    local_ses.mailbox.put_object = announce
+    webhook = Webhooks(local_ses.inbox_url).wait_for_reply(email, "Yes.", timeout=120)
+    assert webhook.payload["data"]["reply"] == "Yes."
+    receipts.active = None
+    with pytest.raises(ValueError, match=r"409.*receives mail for r\.token@in\.shop\.example"):
+        Webhooks(local_ses.inbox_url).wait_for_reply(email, "Yes.")
 
 
 def test_a_stopped_stack_is_named(tmp_path: Path) -> None:

@@ -169,6 +169,11 @@ _WRITTEN_ANYWAY: Final = frozenset(
 )
 
 
+#: Says whether answers come back, as over SMTP, and is not delivered.
+_REPLIES: Final = "x-replies"
+_YES_OR_NO: Final[Mapping[Json, bool]] = {"true": True, "false": False}
+
+
 def unwrapped(content: Json) -> Json:
     """Return base64 without its line ends: Symfony and Ruby send it as it is in a message."""
     return content.replace("\r", "").replace("\n", "") if isinstance(content, str) else content
@@ -203,7 +208,10 @@ def _headers(ours: Mapping[str, Json]) -> dict[str, Json]:
     if not isinstance(headers, dict):
         return {}
     kept = {name: value for name, value in headers.items() if name.lower() not in _WRITTEN_ANYWAY}
-    return {"headers": kept}
+    asked = [kept.pop(name) for name in [*kept] if name.lower() == _REPLIES]
+    if asked and asked[-1] not in _YES_OR_NO:
+        raise ValidationFailed(FieldError("X-Replies", "must be true or false", "invalid_value"))
+    return {"headers": kept} | ({"replies": _YES_OR_NO[str(asked[-1])]} if asked else {})
 
 
 def translated_batch(

@@ -68,6 +68,27 @@ def _resend_file(number: int, file: ReceivedFile) -> dict[str, object]:
 
 def postmark_listed(mail: ReceivedMail) -> dict[str, object]:
     """Return a mail as Postmark lists it."""
+    return _postmark(mail) | {"Status": "Processed"}
+
+
+def postmark_detail(read: ReadMail) -> dict[str, object]:
+    """Return a mail as Postmark shows it, with links in place of its files."""
+    files = [_postmark_file(linked.file, linked.url) for linked in read.files]
+    more = {"Status": "Processed", "BlockedReason": "", "Attachments": files}
+    return _postmark(read.mail) | _postmark_content(read) | more
+
+
+def postmark_event(read: ReadMail) -> dict[str, object]:
+    """Return what Postmark's inbound webhook posts: small files are in it."""
+    inline = sum(linked.file.size for linked in read.files) <= _MAX_INLINE
+    files = [
+        _postmark_file(each.file, each.url, each.read() if inline and each.read else None)
+        for each in read.files
+    ]
+    return _postmark(read.mail) | _postmark_content(read) | {"Attachments": files}
+
+
+def _postmark(mail: ReceivedMail) -> dict[str, object]:
     return {
         "From": mail.sender,
         "FromName": mail.sender_name or "",
@@ -86,33 +107,18 @@ def postmark_listed(mail: ReceivedMail) -> dict[str, object]:
         "Tag": mail.answered.tags.get("tag", "") if mail.answered else "",
         "MessageID": str(mail.received_id),
         "MessageStream": "inbound",
-        "Status": "Processed",
         "Attachments": [_postmark_file(file) for file in mail.files],
     }
 
 
-def postmark_detail(read: ReadMail) -> dict[str, object]:
-    """Return a mail as Postmark shows it and posts it, with links in place of its files."""
-    return postmark_listed(read.mail) | {
+def _postmark_content(read: ReadMail) -> dict[str, object]:
+    return {
         "TextBody": read.content.text or "",
         "HtmlBody": read.content.html or "",
         "StrippedTextReply": read.content.reply or "",
         "Headers": [
             {"Name": name, "Value": value} for name, value in _header_fields(read.mail).items()
         ],
-        "BlockedReason": "",
-        "Attachments": [_postmark_file(linked.file, linked.url) for linked in read.files],
-    }
-
-
-def postmark_event(read: ReadMail) -> dict[str, object]:
-    """Return what Postmark's inbound webhook posts: small files are in it."""
-    inline = sum(linked.file.size for linked in read.files) <= _MAX_INLINE
-    return postmark_detail(read) | {
-        "Attachments": [
-            _postmark_file(each.file, each.url, each.read() if inline and each.read else None)
-            for each in read.files
-        ]
     }
 
 

@@ -26,7 +26,7 @@ _SETTLED: Final[dict[str, tuple[Json, str]]] = {
     "tls": ("opportunistic", "receivers that have no TLS get emails without it"),
     "capabilities": (
         {"sending": "enabled", "receiving": "disabled"},
-        "domains send, and receive nothing",
+        "receiving is set up by Pillarbox's own API",
     ),
 }
 _REFUSED: Final = {"tracking_subdomain": "opens and clicks are not tracked"}
