@@ -47,7 +47,9 @@ def status(ctx: typer.Context) -> None:
 @app.command("show")
 def show(
     ctx: typer.Context,
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks or sweep.")],
+    queue: Annotated[
+        str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks, sweep or received.")
+    ],
     *,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="The most messages to show.")] = 20,
 ) -> None:
@@ -67,7 +69,9 @@ def show(
 @app.command("drop")
 def drop(
     ctx: typer.Context,
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks or sweep.")],
+    queue: Annotated[
+        str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks, sweep or received.")
+    ],
     letter_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `queue show` has it.")],
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking.")] = False,
@@ -98,7 +102,9 @@ def drop(
 @app.command("redrive")
 def redrive(
     ctx: typer.Context,
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks or sweep.")],
+    queue: Annotated[
+        str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks, sweep or received.")
+    ],
     *,
     limit: Annotated[int, typer.Option(min=1, help="The most messages to move.")] = 10_000,
 ) -> None:
@@ -106,7 +112,8 @@ def redrive(
 
     This is safe at any time: emails that are finished or too old are not sent, and events
     that were already processed change nothing. Webhook events that were delivered are not
-    posted again. A sweep task can run at any time. The command moves at most what was there when
+    posted again. A sweep task can run at any time, and each mail is
+    received once. The command moves at most what was there when
     it began; a message that fails again stays for the next run.
 
     Example: `pillarbox queue redrive jobs`

@@ -19,15 +19,19 @@ from http import HTTPStatus
 from re import findall
 from typing import Any
 from unittest.mock import patch
+from uuid import UUID
 
 from botocore.client import BaseClient
 
 from benchmarks.metered import READ_UNIT, WRITE_UNIT, size_of, units
 from pillarbox import consumer
 from pillarbox.adapters.ses.mailer import SesMailer
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Confirmation
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.replies import reply_token
 from pillarbox.wiring import services
+from tests.aws import shared_client
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.name_server import running_name_server
 from tests.contract.operations import in_an_hour
@@ -208,6 +212,7 @@ def measure(service: Service) -> dict[str, Count]:
     counts["accept, an agent's key, with a key"] = accept(MAIL, key="order-1", api=agent)
     batch = {"messages": [MAIL | {"to": f"a{n}@customer.example"} for n in range(100)]}
     counts["a batch of 100, with a key"] = accept(batch, "/emails/batch", key="batch-1")
+    counts |= measure_answer(service, live, accept, deliver)
     return counts | measure_smtp(live.key or "")
 
 
@@ -259,6 +264,36 @@ def measure_kinds(
     call(f"/emails/{newest(live)}/resend", "send again, without a key")
     service.jobs()
     live.raw("PATCH", "/account", '{"keepDays": 0}')
+    return counts
+
+
+def measure_answer(
+    service: Service,
+    live: Api,
+    accept: Callable[..., Count],
+    deliver: Callable[[list[dict[str, Any]]], Count],
+) -> dict[str, Count]:
+    """Measure an email to which answers come back, and an answer to it, each the second one."""
+    counts: dict[str, Count] = {}
+    it, account_id = services(), live.raw("GET", "/me").json["accountId"]
+    domain = "in.shop.example"
+    it.receiving_domains.put(ReceivingDomain(domain, account_id))
+    it.account_store.set_reply_domain(account_id, domain)
+    service.jobs()
+    for number in range(2):
+        accepted = accept(MAIL | {"replies": True}, key=f"answered-{number}")
+        counts["accept, with a key and with replies"] = accepted
+        counts["deliver, with replies"] = deliver(service.jobs())
+        token = reply_token(account_id, UUID(newest(live)), it.reply_keys.all()[0])
+        key = f"received/{domain}/{number}"
+        shared_client("s3").put_object(
+            Bucket=it.settings.spool_bucket,
+            Key=key,
+            Body=f"From: {RECIPIENT}\r\nTo: r.{token}@{domain}\r\n\r\nYes\r\n".encode(),
+        )
+        event = {"eventName": "ObjectCreated:Put", "s3": {"object": {"key": key}}}
+        with counting() as counts["receive an answer"]:
+            service.consume("receive_email", json.dumps({"Records": [event]}))
     return counts
 
 

@@ -232,6 +232,31 @@ def webhooks() -> Bill:
     }
 
 
+#: Modelled: the KB of an answer without files, and the seconds of a receipt at 512 MB.
+_ANSWER_KB: Final = 50
+_RECEIVING: Final = 0.25
+
+
+def receiving() -> Bill:
+    """Return what a million answers cost, each of one chunk, until its event is announced."""
+    _, writes, reads, log_bytes, which = row("accepting.md", "receive an answer")
+    calls = {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", which)}
+    puts = 1 + calls["PutObject"]  # the first one is SES's
+    return {
+        "SES, mails": 1000 * PRICES["received"].dollars,
+        "SES, chunks of 256 KB": 1000 * PRICES["chunk"].dollars,
+        "S3, requests": puts * PRICES["put"].dollars + calls["GetObject"] * PRICES["get"].dollars,
+        "S3, kept for a month": _ANSWER_KB * PRICES["object"].dollars,
+        # S3 sends a message; each is received and deleted alone.
+        "SQS": 3 * PRICES["sqs"].dollars,
+        "Lambda, duration": 0.5 * _RECEIVING * 1e6 * PRICES["gb-second"].dollars,
+        "Lambda, requests": PRICES["invocation"].dollars,
+        "DynamoDB, writes": float(writes) * PRICES["write"].dollars,
+        "DynamoDB, reads": float(reads) * PRICES["read"].dollars,
+        "CloudWatch, logs": float(log_bytes) / 1000 * PRICES["log"].dollars,
+    }
+
+
 #: SES reviews an account that has more hard bounces than this share of its emails.
 _SUPPRESSED: Final = 0.05
 
@@ -351,6 +376,7 @@ def tables() -> dict[str, str]:
             ("a million posts to webhook endpoints", "in batches of ten"),
             _with_sum([webhooks()]),
         ),
+        "receiving": _table(("a million answers", "received"), _with_sum([receiving()])),
         "idle": _table(
             (
                 "a month without mail",

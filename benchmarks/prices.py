@@ -22,10 +22,13 @@ _GATEWAY: Final = (
 )
 _WAF: Final = "https://c3x.dev/blog/aws-waf-cost-explained/"
 _LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
+_S3: Final = "https://aws.amazon.com/s3/pricing/"
+_SES: Final = "https://aws.amazon.com/ses/pricing/"
 #: The day on which most prices were found; the others name theirs.
 _FOUND: Final = date(2026, 11, 22)
 _LATER: Final = date(2026, 11, 23)
 _LATEST: Final = date(2026, 11, 26)
+_RECEIVING: Final = date(2026, 11, 29)
 _OLD: Final = timedelta(days=120)
 
 
@@ -68,6 +71,19 @@ PRICES: Final[Mapping[str, Price]] = {
         "the same",
         ses_plans.PRICES_FOUND,
     ),
+    "received": Price(
+        0.1, "1,000 received mails, SES", _SES, "AWS; figures from public copies", _RECEIVING
+    ),
+    "chunk": Price(0.09, "1,000 received chunks of 256 KB, SES", _SES, "the same", _RECEIVING),
+    "put": Price(
+        5.0,
+        "a million PUTs, S3",
+        _S3,
+        "AWS; figures from public copies of its price list",
+        _RECEIVING,
+    ),
+    "get": Price(0.4, "a million GETs, S3", _S3, "the same", _RECEIVING),
+    "object": Price(0.023, "a GB and month, S3", _S3, "the same", _RECEIVING),
     "tenant": Price(
         0.005,
         "a tenant of SES and month; with Enterprise 1,000 are free",

@@ -102,7 +102,8 @@ def _pollers(*, with_webhooks: bool, limits: bool) -> Iterator[int]:
             properties = event.get("Properties", {})
             if event["Type"] != "SQS":
                 continue
-            if properties.get("Enabled") == switch and not with_webhooks:
+            enabled = properties.get("Enabled", True)
+            if not enabled or (enabled == switch and not with_webhooks):
                 continue
             scaling = properties.get("ScalingConfig", {})
             optional = scaling.get("Fn::If", ["", {}, scaling])

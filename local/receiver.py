@@ -8,7 +8,7 @@ from typing import Final
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from local.ses.receiving import MAX_SIZE
+from local.ses.receiving import MAX_SIZE, Store
 from local.ses.store import MailStore
 
 _UNKNOWN: Final = "550 5.1.1 Requested action not taken: mailbox unavailable"
@@ -43,8 +43,11 @@ class _Receiver:
 
 
 @contextlib.asynccontextmanager
-async def receiving(listener: socket.socket, mailbox: MailStore) -> AsyncIterator[None]:
-    """Serve until the end."""
+async def receiving(
+    listener: socket.socket, mailbox: MailStore, store: Store
+) -> AsyncIterator[None]:
+    """Serve until the end, and let rules store what comes here and from the inbox."""
+    mailbox.put_object = store
 
     def serve() -> SMTP:
         handler = _Receiver(mailbox)

@@ -178,12 +178,10 @@ async def _start(
     secrets_of = EndpointSecrets(engine.client("dynamodb"), table, urls["inbox"])
     hint = banner.first_endpoint(urls["edge"], urls["inbox"], keys.texts["live"])
     await start(serving_inbox(mailbox, secrets_of, hint, sockets["inbox"], settings.names))
-
     certificate = await start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
-    mailbox.put_object = _objects_in(engine)
-    await start(receiving(sockets["mx"], mailbox))
+    await start(receiving(sockets["mx"], mailbox, _objects_in(engine)))
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
     front_origin = serving_front if settings.gateway == "api" else None
     rules = template.inlined(template.load())

@@ -257,13 +257,19 @@ def for_engine(translated: Template) -> Template:
     The engine does not import binary media types from an API's body, fails on the concurrency of
     an event source, and does not support alarms on several metrics.
     The local edge, front and relay replace the distribution, the firewalls and the containers.
-    The engine has no TLS, so policies that require TLS would deny every request.
+    The engine has no TLS, so policies that require TLS would deny every request. That of the queue
+    of received mail keeps its other part, without which the engine makes no bucket. It says that a
+    mapping is enabled which the template has disabled, so that of received mail is enabled.
     It checks sqs:SendMessageBatch, where AWS checks sqs:SendMessage, and likewise
-    dynamodb:BatchExecuteStatement, where AWS checks dynamodb:PartiQLInsert.
+    dynamodb:BatchExecuteStatement, where AWS checks dynamodb:PartiQLInsert, and
+    lambda:ListEventSourceMappings, where AWS checks lambda:GetEventSourceMapping.
     A secret is referred to by its name, which in AWS is its ARN.
     """
     arn = {_EDGE_SECRET: {"Fn::GetAtt": [_EDGE_SECRET, "Id"]}}
     translated = substitute(translated, arn)
+    queue = translated["Resources"]["ReceivedQueuePolicy"]["Properties"]["PolicyDocument"]
+    queue["Statement"] = [one for one in queue["Statement"] if one["Effect"] == "Allow"]
+    del translated["Resources"]["ReceiveEmailReceived"]["Properties"]["Enabled"]
     resources = {
         name: resource
         for name, resource in translated["Resources"].items()
@@ -305,12 +311,14 @@ def for_engine(translated: Template) -> Template:
 
 
 def _with_calls_of_many(statements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the statements of a policy, also for the calls of many that the engine checks."""
+    """Yield the statements of a policy, also for the other calls that the engine checks."""
     for statement in statements:
         actions = statement.get("Action", [])  # of a condition there is none about these calls
         actions = actions if isinstance(actions, list) else [actions]
         if "sqs:SendMessage" in actions:
             statement["Action"] = [*actions, "sqs:SendMessageBatch"]
+        if "lambda:GetEventSourceMapping" in actions:
+            statement["Action"] = [*actions, "lambda:ListEventSourceMappings"]
         if "dynamodb:PartiQLInsert" in actions:
             many = {"Action": "dynamodb:BatchExecuteStatement", "Resource": "*"}
             yield {"Effect": "Allow"} | many

@@ -176,4 +176,5 @@ _READERS: Final[Mapping[str, Callable[[str], _Content]]] = {
     "events": _read_event,
     "webhooks": _read_webhook_task,
     "sweep": _read_sweep_task,
+    "received": lambda _: _Content("received mail"),
 }

@@ -22,6 +22,7 @@ _CONSEQUENCES: Final = {
     "events": "What it says is never recorded: the status of its email stays, and a bounce or"
     " complaint suppresses no address.",
     "webhooks": "The endpoint does not get it. `webhook replay` posts events again.",
+    "received": "The mail is not recorded. Its object in the bucket goes 15 days after it came.",
     "sweep": "Its step is not done now. The next hourly pass does it.",
 }
 #: What dropping an event means beside that, if it names the message.

@@ -7,14 +7,14 @@ from pillarbox.domain.accounts.key import RECEIVED_READ
 from pillarbox.http.app import App, build_app, entrypoint, routes
 from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.query import ReceivedQuery
-from pillarbox.http.received import ReceivedDetail, ReceivedPage
+from pillarbox.http.received import ReceivedDetail, ReceivedMailPage
 from pillarbox.wiring import load, services
 
 app = build_app()
 route = routes(app, services)
 
 
-@route("GET /v1/received", known(RECEIVED_READ), query=ReceivedQuery, response=ReceivedPage)
+@route("GET /v1/received", known(RECEIVED_READ), query=ReceivedQuery, response=ReceivedMailPage)
 def list_received(caller: KnownCaller, query: ReceivedQuery) -> dict[str, Any]:
     """List received mail.
 
@@ -23,7 +23,7 @@ def list_received(caller: KnownCaller, query: ReceivedQuery) -> dict[str, Any]:
     """
     message_id = UUID(query.in_reply_to) if query.in_reply_to else None
     account_id = caller.account.account_id
-    return ReceivedPage.of(
+    return ReceivedMailPage.of(
         services().received_reading.page(account_id, query.limit, query.cursor, message_id)
     )
 

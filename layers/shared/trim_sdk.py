@@ -38,7 +38,7 @@ SERVICES: Final = {
 OPERATIONS: Final = {
     "cloudwatch": "GetMetricStatistics",
     "events": "PutEvents",
-    "lambda": "Invoke",
+    "lambda": "GetEventSourceMapping Invoke UpdateEventSourceMapping",
     "s3": "DeleteObject DeleteObjects GetObject HeadBucket ListObjectsV2 PutObject",
     "secretsmanager": "CreateSecret DeleteSecret DescribeSecret GetSecretValue PutSecretValue",
     "ses": "CreateReceiptRule CreateReceiptRuleSet DeleteReceiptRule DescribeActiveReceiptRuleSet"

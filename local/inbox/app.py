@@ -78,7 +78,7 @@ class _IdentityBody(BaseModel):
     status: IdentityStatus
 
 
-class _AnswerBody(BaseModel):
+class _ReplyBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: Annotated[str, Field(min_length=1, max_length=100_000)]
@@ -226,7 +226,7 @@ class _Inbox:
         """Answer an email as its recipient; the answer comes in at the stack as from outside."""
         mail = self._mail(request)
         try:
-            body = _AnswerBody.model_validate_json(await request.body())
+            body = _ReplyBody.model_validate_json(await request.body())
         except ValidationError as error:
             raise invalid(error) from error
         sender, recipient, octets = answer_to(mail, body.text)

@@ -52,7 +52,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class ReceiptRules:
+class RuleSets:
     """The sets of rules of the AWS account; one may be active."""
 
     sets: dict[str, dict[str, Rule]] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class _Refused(Exception):
 
 
 async def receive(
-    rules: ReceiptRules, store: Store, sender: str, recipients: list[str], octets: bytes
+    rules: RuleSets, store: Store, sender: str, recipients: list[str], octets: bytes
 ) -> None:
     """Store a mail once for each rule that names a recipient, with the fields of SES above."""
     matching = {rule.name: rule for one in recipients for rule in rules.matching(one)}

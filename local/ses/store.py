@@ -16,7 +16,7 @@ from local.ses.account import StoredAccount
 from local.ses.behaviour import WHOLE, Behaviour
 from local.ses.feedback import DAEMON
 from local.ses.mail import CapturedMail
-from local.ses.receiving import ReceiptRules, Store, receive
+from local.ses.receiving import RuleSets, Store, receive
 from local.ses.suppression import SuppressedDestinations, SuppressionOptions, SuppressionRule
 from local.ses.tenants import TenantStore
 from pillarbox.domain.errors import Json
@@ -97,7 +97,7 @@ class MailStore:
         self.closing = self._listeners.closing
         self.account = account or StoredAccount()
         self.suppressions = SuppressedDestinations()
-        self.receipts = ReceiptRules()
+        self.receipts = RuleSets()
         #: Puts an object into a bucket of the stack.
         self.put_object: Store | None = None
         #: Addresses on the list that all customers of SES share, in lower case.

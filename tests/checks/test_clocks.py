@@ -75,7 +75,15 @@ REASONS: Final = {
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",
     "application/delivery/sweep.py: _clear_spool: created_at(one) > oldest": _SLACK,
     "application/delivery/sweep.py: delete_page: account.records_from < until": _STORED,
+    "adapters/dynamodb/replies.py: all: now - self._read_at > _READ_EVERY": _ONE_CLOCK,
+    "adapters/dynamodb/replies.py: all: now - from_text(item['made']) >= _KEY_LIFE": _SOON,
+    "adapters/dynamodb/replies.py: all: now - from_text(item['made']) < 2 * _READ_EVERY": (
+        "it waits twice as long as processes remember the keys"
+    ),
     "application/kept.py: find: self.clock() >= until": _SOON,
+    "application/received.py: page: self.clock() < mail.kept_until": _SOON,
+    "application/received.py: find: now >= mail.kept_until": _SOON,
+    "application/sending/answering.py: _prepare: now >= received.kept_until": _SOON,
     "application/webhooks/announce.py: _is_recent: self._clock() < written_at + _READ_AGAIN_FOR": (
         "a quarter of an hour has no use for seconds"
     ),

@@ -64,6 +64,21 @@ def test_a_queue_with_a_maximum_has_five_pollers() -> None:
         assert bill["Polling the queues"] == pytest.approx(pollers * poller)
 
 
+def test_a_million_answers_cost_what_is_counted() -> None:
+    """SES takes 0.10 dollars for a thousand mails and 0.09 for a thousand chunks of 256 KB."""
+    bill = costs.receiving()
+    assert bill["SES, mails"] + bill["SES, chunks of 256 KB"] == pytest.approx(190)
+    assert bill["S3, requests"] == pytest.approx(3 * 5 + 0.4)
+    assert bill["SQS"] == pytest.approx(1.2)
+    assert pytest.approx(0.26, abs=0.005) == 5 * SECONDS / 20 * 0.4e-6
+    assert "from then on the queue is polled, for 0.26 a month" in " ".join(_PAGE.split())
+    sent, answered = (
+        costs.row("accepting.md", name)[:3]
+        for name in ("accept, with a key", "accept, with a key and with replies")
+    )
+    assert sent == answered
+
+
 def test_the_smallest_relay_costs_at_most_55_dollars_and_40_without_large_requests() -> None:
     parameters = template.load()["Parameters"]
     smallest = sum(standing.relay().values())

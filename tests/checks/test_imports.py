@@ -107,6 +107,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
     "local": {
         "pillarbox.application.accounts.domains",
         "pillarbox.application.accounts.ports",
+        "pillarbox.application.receiving_ports",
         "admin",
         "front.protocol",
         "openapi.of_keys",

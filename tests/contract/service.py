@@ -12,6 +12,9 @@ from unittest import mock
 from uuid import UUID
 
 from botocore.awsrequest import AWSResponse
+from moto.awslambda.models import EventSourceMapping
+from moto.backends import get_backend
+from moto.core.models import DEFAULT_ACCOUNT_ID
 
 import pillarbox.http.sign_in.sign_up  # noqa: F401  it keeps the number that it finds
 from pillarbox import wiring
@@ -78,6 +81,7 @@ _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
 _CREDENTIALS: Final = "pillarbox-credentials"
 _BUCKET: Final = "pillarbox-spool"
+_MAPPING: Final = "0a1b2c3d-0000-4000-8000-000000000000"
 
 #: Those that tests look into, in the order of the fields of `Service`.
 _QUEUES: Final = (
@@ -491,6 +495,23 @@ class Service:
         return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
+def _add_mapping() -> None:
+    """Add what reads the queue of received mail: disabled, as the template has it."""
+    make: Any = EventSourceMapping  # mypy takes it for abstract
+    mapping = make(
+        {
+            "RegionName": _REGION,
+            "AccountId": DEFAULT_ACCOUNT_ID,
+            "FunctionName": "ReceiveEmail",
+            "FunctionArn": f"arn:aws:lambda:{_REGION}:{DEFAULT_ACCOUNT_ID}:function:ReceiveEmail",
+            "EventSourceArn": f"arn:aws:sqs:{_REGION}:{DEFAULT_ACCOUNT_ID}:ReceivedQueue",
+            "Enabled": False,
+        }
+    )
+    engine: Any = get_backend("lambda")[DEFAULT_ACCOUNT_ID][_REGION]
+    engine._event_source_mappings[_MAPPING] = mapping
+
+
 @contextmanager
 def running_service(dns_server: str) -> Iterator[Service]:
     """Start the emulated AWS with the resources of the service."""
@@ -504,6 +525,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         aws_webhooks_account="999999999999",
         strangers="on",
         dns_servers=dns_server,
+        received_mapping=_MAPPING,
     ) | {
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
@@ -521,6 +543,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             variable: shared_client("sqs").create_queue(QueueName=logical_id)["QueueUrl"]
             for variable, logical_id in QUEUES.items()
         }
+        _add_mapping()
         forget_wiring()
         wiring.services().service_address.store(APP_URL)
         clock = Clock()

@@ -60,8 +60,11 @@ def test_a_domain_receives_beside_the_rules_of_others(ses: Any, api: Api, domain
     ses.set_active_receipt_rule_set(RuleSetName="theirs")
     theirs = {"Name": "all", "Enabled": True, "Actions": [{"StopAction": {"Scope": "RuleSet"}}]}
     ses.create_receipt_rule(RuleSetName="theirs", Rule=theirs)
+    mapping = {"UUID": services().settings.received_mapping}
+    shared_client("lambda").update_event_source_mapping(**mapping, Enabled=False)
     begun = receive(api, domain, "IN", "support")
     assert (begun.status, begun.json["receives"]) == (200, f"in.{domain}")
+    assert shared_client("lambda").get_event_source_mapping(**mapping)["State"] == "Enabled"
     ours, other = rules(ses)
     assert (ours["Recipients"], ours["Enabled"], ours["ScanEnabled"]) == (
         [f"in.{domain}"],

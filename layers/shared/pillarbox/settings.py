@@ -206,6 +206,21 @@ class Settings:
     webhooks_queue_url = Setting(
         str, "the queue of events for webhook endpoints", _QUEUES, output="WebhooksQueueUrl"
     )
+    received_queue_url = Setting(
+        str, "the queue of received mail", _SERVICE, output="ReceivedQueueUrl"
+    )
+    received_dead_letters_url = Setting(
+        str,
+        "the queue of received mail that failed too often",
+        _SERVICE,
+        output="ReceivedDeadLettersUrl",
+    )
+    received_mapping = Setting(
+        str,
+        "Lambda's id of what reads the queue of received mail",
+        _SERVICE,
+        output="ReceivedMapping",
+    )
     webhooks = Setting(
         switch,
         "whether accounts can have webhook endpoints",

@@ -1080,7 +1080,7 @@ export interface ReceivedDetail {
   linksUntil: string;
 }
 
-/** The account received a mail; the data are those of `GET /v1/received/{received_id}`. */
+/** The account received a mail; the data are those of `GET /api/v1/received/{received_id}`. */
 export interface ReceivedEvent {
   type: "email.received";
   timestamp: string;

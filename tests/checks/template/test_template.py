@@ -167,8 +167,14 @@ def test_requests_and_workers_have_a_log_each() -> None:
 _WITHOUT_RESOURCES = {
     "cloudwatch:GetMetricStatistics",
     "ecr:GetAuthorizationToken",
+    "ses:CreateReceiptRule",
+    "ses:CreateReceiptRuleSet",
+    "ses:DeleteReceiptRule",
     "ses:DeleteSuppressedDestination",
+    "ses:DescribeActiveReceiptRuleSet",
     "ses:GetAccount",
+    "ses:SetActiveReceiptRuleSet",
+    "ses:UpdateReceiptRule",
 }
 
 

@@ -37,6 +37,8 @@ _NAMES: Final = [
     "EventsQueue",
     "JobsDeadLetters",
     "JobsQueue",
+    "ReceivedDeadLetters",
+    "ReceivedQueue",
     "SpoolBucket",
     "SweepDeadLetters",
     "SweepQueue",
@@ -123,7 +125,9 @@ def test_the_spool_deletes_kept_content_after_the_days_in_its_key() -> None:
     """Each class has its rule, and the rule of all objects, which S3 obeys too, is no shorter."""
     first, *rules = _RESOURCES["SpoolBucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
     kept = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules}
-    assert kept == {f"{KEPT}{days}/": days for days in CLASSES}
+    # Nothing reads what SES stored once its message and its dead letter are gone, after 14 days.
+    assert kept.pop("received/") == 15
+    assert kept == {f"{start}{days}/": days for start in (KEPT, "answers/") for days in CLASSES}
     assert {rule["Status"] for rule in rules} == {"Enabled"}
     assert first["ExpirationInDays"] > max(CLASSES)
 
@@ -133,6 +137,7 @@ def test_the_spool_deletes_kept_content_after_the_days_in_its_key() -> None:
     [
         ("JobsQueue", 4, "JobsDeadLetters", 1000),
         ("EventsQueue", 4, "EventsDeadLetters", 30),
+        ("ReceivedQueue", 4, "ReceivedDeadLetters", 30),
         ("SweepQueue", 4, "SweepDeadLetters", 5),
         ("WebhooksQueue", 4, "WebhooksDeadLetters", 100),
         ("JobsDeadLetters", 14, None, None),
@@ -140,6 +145,7 @@ def test_the_spool_deletes_kept_content_after_the_days_in_its_key() -> None:
         ("SweepDeadLetters", 14, None, None),
         ("WebhooksDeadLetters", 14, None, None),
         ("ChangesDeadLetters", 14, None, None),
+        ("ReceivedDeadLetters", 14, None, None),
     ],
 )
 def test_the_queues_keep_their_messages(

@@ -27,6 +27,7 @@ _NEWS: Final = (
     (_item("ACCT#acct1", suspended=_TIME), {"INSERT", "MODIFY"}),
     (_item("ACCT#acct1", paused_since=_TIME), {"INSERT", "MODIFY"}),
     (_item("DOMAIN#acct1", changed=_TIME), {"INSERT", "MODIFY"}),
+    (_item("RECD#acct1", received=_TIME), {"INSERT"}),
 )
 
 
@@ -52,7 +53,7 @@ def test_webhooks_get_what_is_announced() -> None:
 def test_each_filter_is_needed(function: str) -> None:
     for pattern in patterns(function):
         others = [one for one in patterns(function) if one != pattern]
-        changes = [change(image) for image, _ in _NEWS] + [change(_item("SUP#a"), "INSERT")]
+        changes = [change(image, event) for image, events in _NEWS for event in events]
         assert any(
             matches(pattern, one) and not any(matches(other, one) for other in others)
             for one in changes

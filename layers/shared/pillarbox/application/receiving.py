@@ -108,7 +108,7 @@ class ReceivingLimit:
         today = self.clock().astimezone(UTC).date()
         # What resumes it comes first: a rule that is stopped without it would stay so.
         self.receiving.put(replace(domain, stopped_on=today))
-        self.rules.stop(domain.domain)
+        self.rules.switch(domain.domain, on=False)
         midnight = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         text = (
             f"{domain.domain} got {most:,} mails today, which is the limit of a day. Until midnight"
@@ -129,7 +129,7 @@ class ReceivingLimit:
         domain = self.receiving.get(account.reply_domain or "")
         today = self.clock().astimezone(UTC).date()
         if domain and domain.stopped_on and domain.stopped_on < today:
-            self.rules.put(domain.domain)
+            self.rules.switch(domain.domain, on=True)
             self.receiving.put(replace(domain, stopped_on=None))
 
 

@@ -141,8 +141,15 @@ class ReceiptRules(Protocol):
     def put(self, domain: str) -> None:
         """Let SES store the mail of a domain, also if it did."""
 
-    def stop(self, domain: str) -> None:
-        """Let SES refuse the mail of a domain, until `put`."""
+    def switch(self, domain: str, *, on: bool) -> None:
+        """Let SES store or refuse the mail of a domain, if it has a rule."""
 
     def remove(self, domain: str) -> None:
         """Remove the rule of a domain, if there is one."""
+
+
+class ReceivedQueue(Protocol):
+    """The queue of what SES stored. Every method may raise `service_unavailable`."""
+
+    def read(self) -> None:
+        """Let it be read from now on, also if it is already."""

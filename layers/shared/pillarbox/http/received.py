@@ -57,7 +57,7 @@ class ReceivedItem(View, name="ReceivedMail"):
     """Until when it is kept."""
 
 
-class ReceivedPage(View, name="ReceivedMailPage"):
+class ReceivedMailPage(View):
     """Received mail, the newest first."""
 
     items: list[ReceivedItem]

@@ -27,7 +27,7 @@ from pillarbox.http.resend.replies import read_bearer_key, reply_resend_error
 from pillarbox.http.wire import WireModel, invalid, optional, text, with_default
 
 
-class Services(Protocol):
+class ReceivedServices(Protocol):
     """What these routes need of `pillarbox.wiring`."""
 
     @property
@@ -57,7 +57,7 @@ class InboundQuery(WireModel):
     offset = with_default(number_in_query(least=0, most=500), 0)
 
 
-def resend_routes(services: Callable[[], Services]) -> App:
+def resend_routes(services: Callable[[], ReceivedServices]) -> App:
     """Return the resolver of Resend's routes."""
     app = build_app(reply_resend_error)
 
@@ -94,7 +94,7 @@ def resend_routes(services: Callable[[], Services]) -> App:
     return app
 
 
-def postmark_routes(services: Callable[[], Services]) -> App:
+def postmark_routes(services: Callable[[], ReceivedServices]) -> App:
     """Return the resolver of Postmark's routes."""
     app = build_app(reply_postmark_error)
 
@@ -121,7 +121,7 @@ def postmark_routes(services: Callable[[], Services]) -> App:
     return app
 
 
-def _caller(services: Services, event: APIGatewayProxyEvent, key: str) -> KnownCaller:
+def _caller(services: ReceivedServices, event: APIGatewayProxyEvent, key: str) -> KnownCaller:
     return services.caller_authentication.authenticate(
         key, RECEIVED_READ, origin=request_origin(event)
     )

@@ -9,7 +9,7 @@ No line is read more than a few times, and of a long line only the start, so the
 When in doubt, text stays.
 """
 
-# ruff: noqa: RUF001  words of many languages
+# ruff: noqa: RUF001  words of many languages, which are compared in lower case
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,15 +37,15 @@ _WROTE: Final = (
     r"|yazdı|пишет|писал|написала?|написал\(а\)|a écrit|ha scritto|kirjoitti)"
     r"|写道|寫道|のメール|書きました|작성)"
 )
-_SAYS: Final = re.compile(rf"(?i){_WROTE}\s*[:：]|\b(?:schrieb|schreef|skrev|napsal)\b.*[:：]$")
-_ENDS: Final = re.compile(rf"(?i)(?:[:：]|{_WROTE})$")
+_SAYS: Final = re.compile(rf"{_WROTE}\s*[:：]|\b(?:schrieb|schreef|skrev|napsal)\b.*[:：]$")
+_ENDS: Final = re.compile(rf"(?:[:：]|{_WROTE})$")
 _DASHED: Final = re.compile(r"(-{3,}|_{10,}|={4,})(?:\s*(\S.*?)\s*-{3,})?")
 _ORIGINAL: Final = re.compile(
-    r"(?i)original|originale|ursprüngliche|ursprungligt|oprindelig|opprinnelig|origine|oorspronkelijk"
+    r"original|originale|ursprüngliche|ursprungligt|oprindelig|opprinnelig|origine|oorspronkelijk"
     r"|oryginaln|исходное|оригинал|原始|özgün|orijinal"
 )
 _FORWARDED: Final = re.compile(
-    r"(?i)forward|weitergeleitet|transféré|reenviad|encaminhad|inoltrat|doorgestuurd|vidarebefordrat"
+    r"forward|weitergeleitet|transféré|reenviad|encaminhad|inoltrat|doorgestuurd|vidarebefordrat"
     r"|videresendt|пересыла|iletilen|转发|転送"
 )
 _LABEL: Final = re.compile(r"[*\s]{0,4}([^\W\d]+(?: [^\W\d]+)?)\*?\s?[:：]\*?[ \t]*(\S?.*)")
@@ -71,7 +71,7 @@ _LABELS: Final = {
 }
 #: The last line of a mail from a telephone or a free program.
 _NOTICE: Final = re.compile(
-    r"(?i)(?:sent (?:from|with|via)|get outlook for|von mein\S* .*gesendet|gesendet (?:mit|von)"
+    r"(?:sent (?:from|with|via)|get outlook for|von mein\S* .*gesendet|gesendet (?:mit|von)"
     r"|envoyé (?:de|à partir)|enviado (?:desde|do|a partir)|inviato (?:da|con)"
     r"|verzonden (?:met|vanaf|via)|отправлено (?:с|из)|发自|發自|skickat från|sendt fra|wysłane z)"
     r"[^.!?]{0,60}(?:\[[^\]]*\]|<[^>]*>|\([^)]*\))*[^.!?]{0,20}\.?|.{0,40}(?:から送信|gönderildi)\.?"
@@ -118,7 +118,7 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
 def _forwards(line: str) -> bool:
     """Return whether a forwarded mail follows, which is a part of what the writer sends."""
     dashed = _DASHED.fullmatch(line[:_JUDGED])
-    return bool(dashed and dashed[2] and _FORWARDED.search(dashed[2]))
+    return bool(dashed and dashed[2] and _FORWARDED.search(dashed[2].lower()))
 
 
 def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
@@ -135,7 +135,7 @@ def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
         if not (has_time or has_address):
             break
         dashed = _DASHED.fullmatch(joined)
-        names = (dashed[2] if dashed else "") or joined
+        names = ((dashed[2] if dashed else "") or joined).lower()
         ends = _ENDS.search(names) is not None
         if (ends or names.endswith(">")) and _next(lines, start + count).startswith(">"):
             return count, False
@@ -174,7 +174,8 @@ def _is_copy(lines: Sequence[str], start: int) -> bool:
     """Return whether a copy of header fields begins, perhaps after a line of hyphens."""
     line = lines[start].strip()[:_JUDGED]
     dashed = _DASHED.fullmatch(line)
-    if dashed and dashed[2] and (_ORIGINAL.search(dashed[2]) or _SAYS.search(f"{dashed[2]}:")):
+    title = (dashed[2] or "").lower() if dashed else ""
+    if title and (_ORIGINAL.search(title) or _SAYS.search(f"{title}:")):
         return True
     return bool(line) and _has_fields(_block(lines, start + bool(dashed)))
 
@@ -216,7 +217,7 @@ def _without_signature(lines: list[str]) -> list[str]:
     for number in reversed(range(len(lines))):
         line = lines[number]
         is_signature = line in {"--", "—"} and following <= _MOST_OF_SIGNATURE
-        is_notice = len(line) < _JUDGED and _NOTICE.fullmatch(line.strip()) is not None
+        is_notice = len(line) < _JUDGED and _NOTICE.fullmatch(line.strip().lower()) is not None
         if is_signature or (is_notice and not any(lines[number - 1 : number])):
             end = number
         following += bool(line)

@@ -85,8 +85,8 @@ _VERDICTS: Final = {
 _REPLIES: Final = ("x-autoreply", "x-autorespond", "x-auto-response-suppress")
 _REPORTS: Final = frozenset({"message/delivery-status", "message/disposition-notification"})
 #: The fields of an invitation that an answer has (RFC 5545 section 3.1).
-_CALENDAR: Final = re.compile(r"(?im)^(METHOD|UID|ATTENDEE)((?:;[^:\n]{0,500})?):([^\n]{0,500})")
-_STATUS: Final = re.compile(r"(?i);PARTSTAT=([A-Z-]{1,32})")
+_CALENDAR: Final = re.compile(r"(?aim)^(METHOD|UID|ATTENDEE)((?:;[^:\n]{0,500})?):([^\n]{0,500})")
+_STATUS: Final = re.compile(r"(?ai);PARTSTAT=([A-Z-]{1,32})")
 #: In characters, of what is read of the texts or of the HTML of a mail.
 _MAX_READ: Final = 4 * MAX_CONTENT
 _MAX_CALENDARS: Final = 10
@@ -454,6 +454,6 @@ def _calendars(structure: ReceivedStructure, octets: bytes) -> Iterator[Calendar
             yield CalendarAnswer(
                 method=method,
                 uid=found.get("UID", ("", ""))[1] or None,
-                attendee=re.sub(r"(?i)^mailto:", "", attendee) or None,
+                attendee=re.sub(r"(?ai)^mailto:", "", attendee) or None,
                 status=status[1].lower() if status else None,
             )

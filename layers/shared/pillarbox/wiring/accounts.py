@@ -82,6 +82,7 @@ class AccountWiring(ServiceMailWiring):
         domains=lambda it: it.account_domains,
         receiving=lambda it: it.receiving_domains,
         rules=lambda it: it.receipt_rules,
+        queue=lambda it: it.received_queue,
     )
     resuming: "Resuming" = made("application.accounts.resuming")
     suppression_list: "SuppressionList" = made(

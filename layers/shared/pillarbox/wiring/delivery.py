@@ -233,4 +233,5 @@ class DeliveryWiring(HistoryWiring):
     def _look_at_receiving(self, account: "Account") -> None:
         """Import what reads mail only for an account that receives some."""
         if account.reply_domain:
+            self.received_queue.read()  # an update of the stack may have ended that
             self.receiving_limit.look(account)

@@ -127,6 +127,9 @@ class OperationWiring(HistoryWiring):
                 "webhooks": QueueUrls(
                     self.settings.webhooks_queue_url, self.settings.webhooks_dead_letters_url
                 ),
+                "received": QueueUrls(
+                    self.settings.received_queue_url, self.settings.received_dead_letters_url
+                ),
             },
         )
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.s3_received import S3Received
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.ses.account import SesAccount
-    from pillarbox.adapters.ses.receipts import SesReceiptRules
+    from pillarbox.adapters.ses.receipts import LambdaReceivedQueue, SesReceiptRules
     from pillarbox.adapters.ses.suppressions import SesSuppressions
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.alerts.raising import Alerts
@@ -214,6 +214,9 @@ class Stores:
     )
     received_mails: "DynamoReceivedMails" = _store("replies")
     received_objects: "S3Received" = made("adapters.s3_received")
+    received_queue: "LambdaReceivedQueue" = made(
+        "adapters.ses.receipts", mapping=lambda it: it.settings.received_mapping
+    )
     received_reading: "ReceivedReading" = made(
         "application.received",
         records=lambda it: it.received_mails,

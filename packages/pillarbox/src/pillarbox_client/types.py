@@ -1309,7 +1309,7 @@ class QueuedWebhookEvent(TypedDict):
 
 
 class ReceivedEvent(TypedDict):
-    """The account received a mail; the data are those of `GET /v1/received/{received_id}`."""
+    """The account received a mail; the data are those of `GET /api/v1/received/{received_id}`."""
 
     type: Literal["email.received"]
     timestamp: str

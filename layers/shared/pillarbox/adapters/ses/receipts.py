@@ -1,13 +1,15 @@
-"""The receipt rules of SES (API v1), one for each domain that receives."""
+"""The receipt rules of SES (API v1), one for each domain that receives, and their queue."""
 
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.adapters.aws import client_of, code_of, make_client, service_errors
 from pillarbox.domain.errors import FieldError, Unavailable, ValidationFailed
 
 if TYPE_CHECKING:
@@ -56,9 +58,9 @@ class SesReceiptRules:
                     raise
                 self._ses.update_receipt_rule(**request)
 
-    def stop(self, domain: str) -> None:
-        """Disable a rule."""
-        rule = self._rule(domain, enabled=False)
+    def switch(self, domain: str, *, on: bool) -> None:
+        """Enable or disable a rule."""
+        rule = self._rule(domain, enabled=on)
         with service_errors(_NAME), _absences():
             if active := self._active_set():
                 self._ses.update_receipt_rule(RuleSetName=active, Rule=rule)
@@ -99,6 +101,28 @@ class SesReceiptRules:
             "ScanEnabled": True,
             "Actions": [{"S3Action": action}],
         }
+
+
+class LambdaReceivedQueue:
+    """Implements `ports.ReceivedQueue`. The template has the mapping disabled: reading costs.
+
+    Args:
+        mapping: the id of the event source mapping.
+    """
+
+    def __init__(self, mapping: str) -> None:
+        self._mapping = mapping
+
+    def read(self) -> None:
+        """Enable the mapping if it is disabled; other states end by themselves."""
+        with service_errors("functions"):
+            state = self._lambda.get_event_source_mapping(UUID=self._mapping)["State"]
+            if state == "Disabled":
+                self._lambda.update_event_source_mapping(UUID=self._mapping, Enabled=True)
+
+    @cached_property
+    def _lambda(self) -> Any:  # noqa: ANN401  as the SDK
+        return make_client("lambda", Config())  # a client of the SDK: ours only invokes
 
 
 @contextmanager

@@ -18,7 +18,12 @@ from pillarbox.application.accounts.domains import (
 )
 from pillarbox.application.accounts.ports import AccountRecords, DnsLookup
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.receiving_ports import ReceiptRules, ReceivingDomain, ReceivingDomains
+from pillarbox.application.receiving_ports import (
+    ReceiptRules,
+    ReceivedQueue,
+    ReceivingDomain,
+    ReceivingDomains,
+)
 from pillarbox.application.validation import normalize_domain
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.account_log import AccountAction
@@ -42,6 +47,7 @@ class ReceivingSetup:
     accounts: AccountRecords
     receiving: ReceivingDomains
     rules: ReceiptRules
+    queue: ReceivedQueue
     dns: DnsLookup
     log: ChangeLog
 
@@ -97,6 +103,7 @@ class ReceivingSetup:
         if not self.receiving.put(wanted):
             raise _in_use(wanted.domain)
         try:
+            self.queue.read()
             self.rules.put(wanted.domain)
         except ValidationFailed:
             if is_new:

@@ -9,7 +9,6 @@ from pillarbox.application.render import render, to_text
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.mail import Mail, RawBody, TextBody
 from pillarbox.domain.messages.message import Message
-from pillarbox.domain.replies import reply_address, reply_reference, reply_token
 from pillarbox.mime.build import OutgoingMail, build
 from pillarbox.mime.headers import field
 
@@ -60,6 +59,12 @@ def with_token(mail: Mail, message: Message, key: bytes) -> Mail:
     SES leaves References alone, and mail programs copy it. An address for replies that the sender
     chose stays.
     """
+    from pillarbox.domain.replies import (  # noqa: PLC0415  most mail has no token
+        reply_address,
+        reply_reference,
+        reply_token,
+    )
+
     domain = mail.reply_domain or ""
     token = reply_token(message.account_id, message.message_id, key)
     address, reference = reply_address(token, domain), reply_reference(token, domain)

@@ -29,7 +29,7 @@ def _unfiltered(value: str | None) -> str | None:
     return value
 
 
-class SuppressionsQuery(ForwardQuery):
+class ResendSuppressionsQuery(ForwardQuery):
     """The parameters of the list."""
 
     origin = optional(text(), check=lambda value, _: _unfiltered(value))
@@ -46,7 +46,7 @@ def suppression_routes(services: Callable[[], Services]) -> App:
     @app.get("/resend/suppressions")
     def list_suppressions() -> Reply:
         account_id = account(SUPPRESSIONS_READ)
-        query = read_query(app.current_event, SuppressionsQuery)
+        query = read_query(app.current_event, ResendSuppressionsQuery)
         # The cursor of the use case is the first address, and Resend's the last one of before.
         cursor = query.older_than.lower() if query.older_than else None
         page = services().suppression_list.page(account_id, None, cursor, query.limit + 1)
