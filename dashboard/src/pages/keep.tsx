@@ -64,7 +64,7 @@ function AnswersWindow({ of: account, onSaved, onClose }: Window) {
       <p class="hint">
         {account.replyDomain ? `They come to ${account.replyDomain}.` : "No domain receives them yet:"} <a href="/app/domains">Domains</a>
       </p>
-      <Field label="Days" hint="From 1 to 90, for mail that is received from now on.">
+      <Field label="Days to keep received mail" hint="From 1 to 90, for mail that comes from now on.">
         <input type="number" required min={1} max={90} step={1} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </Field>
     </Ask>

@@ -137,24 +137,23 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
 /** The mails that answer an email; nothing if there is none. */
 function Answers({ to: messageId }: { to: string }) {
   const list = useResource("GET /v1/received", { query: { inReplyTo: messageId, limit: 100 } });
+  const items = list.data?.items ?? [];
+  if (!items.length && !list.error) return null;
   return (
     <>
+      <h3>Answers</h3>
       <Trouble of={list} />
-      {!!list.data?.items.length && (
-        <>
-          <h3>Answers</h3>
-          <ul class="timeline">
-            {list.data.items.map(({ receivedId, from, subject, receivedAt }) => (
-              <li key={receivedId} class="is-delivered">
-                <a href={`/app/activity/received/${receivedId}`}>{subject || "(no subject)"}</a>
-                <div>
-                  {breakable(from)} <Time at={receivedAt} />
-                </div>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <ul class="timeline">
+        {items.map(({ receivedId, from, subject, receivedAt, authenticated }) => (
+          <li key={receivedId} class={authenticated ? "is-delivered" : "is-bounced"}>
+            <a href={`/app/activity/received/${receivedId}`}>{subject || "(no subject)"}</a>
+            <div>
+              {breakable(from)} {!authenticated && "(not proven) "}
+              <Time at={receivedAt} />
+            </div>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

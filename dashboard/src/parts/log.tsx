@@ -79,7 +79,7 @@ export function Log({ of: entries, names }: { of: Entry[]; names?: Names }) {
     <ol class="timeline">
       {entries.map(({ id, at, action, subject, count, changes, by, reason }) => (
         <li key={id} class={`is-${ACTIONS[action][1]}`}>
-          <b>{ACTIONS[action][0]}</b> {subject && <Subject of={subject} at={PLACES[action.split(".", 1)[0] ?? ""]} />}{" "}
+          <b>{ACTIONS[action][0]}</b> {subject && subjectOf(action, subject)}{" "}
           {by && `by ${names?.get(by) ?? by} `}
           {count > 1 && `${count} times `}
           <Time at={at} />
@@ -95,11 +95,10 @@ export function Log({ of: entries, names }: { of: Entry[]; names?: Names }) {
   );
 }
 
-/** Where the subjects of some actions are. */
-const PLACES: Record<string, string> = { content: "/app/activity", received: "/app/activity/received" };
-
-function Subject({ of: subject, at }: { of: string; at?: string }) {
-  return at ? <a href={`${at}/${subject}`}>{subject}</a> : <>{subject}</>;
+/** Return what an action was about, as a link if it is an email. */
+function subjectOf(action: string, subject: string) {
+  if (!/^(content|received)\./.test(action)) return subject;
+  return <a href={`/app/activity/${action === "received.read" ? "received/" : ""}${subject}`}>{subject}</a>;
 }
 
 function text(name: string, value: Value): string {
