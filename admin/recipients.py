@@ -73,7 +73,7 @@ def erase(
         )
     connection.show_list(
         [*map(_view, erased)],
-        ("accountId", "messages", "pending", "suppressed"),
+        ("accountId", "messages", "pending", "received", "suppressed"),
         {"address": mailbox, "messages": sum(each.messages for each in erased)},
     )
 
@@ -83,5 +83,6 @@ def _view(erased: AccountErasure) -> dict[str, Json]:
         "accountId": erased.account.account_id,
         "messages": erased.messages,
         "pending": erased.pending,
+        "received": erased.received,
         "suppressed": erased.suppressed,
     }

@@ -39,6 +39,8 @@ class AccountErasure:
     messages: int = 0
     #: Those of them that waited to be sent. They do not go to the address any more.
     pending: int = 0
+    #: Mails that the person wrote or got a copy of, and answers to those messages.
+    received: int = 0
     #: Whether a hash of the address is suppressed now.
     suppressed: bool = False
     #: Those messages, and all copies of them.
@@ -119,22 +121,25 @@ class RecipientErasure:
                 self.remove_kept(content)
         for account in accounts:
             self.announced.erase(account.account_id, mailbox)
-        for erasure in erasures:
-            self._erase_received(erasure, mailbox)
-        return [each for each in erasures if each.messages or each.suppressed]
+        return [each for each in erasures if each.messages or each.received or each.suppressed]
 
     def _erase_received(self, erasure: AccountErasure, mailbox: str) -> None:
         """Delete what the person wrote or got a copy of, and the answers to their emails."""
         for mail in self.received.all(erasure.account.account_id):
-            addresses = {mailbox_key(one) for one in (mail.sender, *mail.to, *mail.cc)}
+            addresses = {
+                mailbox_key(one) for one in (mail.sender, *mail.reply_to, *mail.to, *mail.cc)
+            }
             is_answer = mail.answered and mail.answered.message_id in erasure.related
             if mailbox in addresses or is_answer:
                 self.remove_received(mail)
                 self.received.remove(mail)
+                erasure.received += 1
 
     def _erase_messages(self, erasure: AccountErasure, mailbox: str, *, suppress: bool) -> None:
         account_id = erasure.account.account_id
         found, recent = self._find(erasure, mailbox)
+        # Before the messages, by which an erasure that was interrupted finds their answers.
+        self._erase_received(erasure, mailbox)
         if found:
             # Before what an interrupted erasure finds again.
             self.free(mailbox, erasure.account.tenant)

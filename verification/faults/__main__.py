@@ -8,6 +8,7 @@ names the arguments that repeat it. The parts, in this order:
 * accepting: owners that stall and are taken over, and writes that take effect late.
 * statistics: every fault at every call of the function that counts mail.
 * webhooks: every fault at every call from the table's stream to a webhook endpoint.
+* received: every fault at every call from a mail that SES stored to the endpoint of its event.
 * exits: processes that end by `os._exit`, at each call of both.
 * random: schedules of faults, pauses, copies and lost events, one for each seed.
 * kills: killed processes of a running local stack (`verification/kills`).
@@ -32,7 +33,16 @@ from verification.faults.parts import Options, run_part
 from verification.faults.report import Totals
 
 #: The longest ones first.
-_PARTS: Final = ("calls", "accepting", "webhooks", "statistics", "exits", "kills", "random")
+_PARTS: Final = (
+    "calls",
+    "accepting",
+    "webhooks",
+    "received",
+    "statistics",
+    "exits",
+    "kills",
+    "random",
+)
 #: One for each core.
 _PARTS_AT_A_TIME: Final = 2
 

@@ -6,6 +6,8 @@ from typing import Any, Final
 from verification.faults import runs
 from verification.faults.acceptance_runs import late_writes, stalled_acceptors, takeovers
 from verification.faults.random_schedules import bursts
+from verification.faults.received_runs import PATHS as RECEIVED_PATHS
+from verification.faults.received_runs import received_runs, two_receivers
 from verification.faults.report import RunResult
 from verification.faults.system import System
 from verification.faults.webhook_runs import PATHS as WEBHOOK_PATHS
@@ -23,9 +25,11 @@ _OF_PATHS: Final[Mapping[str, Callable[[System, Any], Iterator[RunResult]]]] = {
     "quiet service": runs.quiet_service,
     "paused writes": runs.paused_writes,
     "refused tasks": refused_tasks,
+    "received": received_runs,
+    "two receivers": two_receivers,
 }
 #: By name; the runs of an aim at a call take any path of mail.
-PATHS: Final = {path.name: path for path in (*runs.PATHS, *WEBHOOK_PATHS)}
+PATHS: Final = {path.name: path for path in (*runs.PATHS, *WEBHOOK_PATHS, *RECEIVED_PATHS)}
 
 
 def aimed_runs(system: System, aim: str, path: str) -> Iterator[RunResult]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verification.faults import runs, webhook_runs
+from verification.faults import received_runs, runs, webhook_runs
 from verification.faults.acceptance_runs import acceptance_runs
 from verification.faults.aims import aimed_runs
 from verification.faults.engine import running
@@ -78,6 +78,11 @@ def runs_by_name(  # noqa: C901  a case for each part
         case "webhooks":
             for path in webhook_runs.PATHS:
                 yield path.name, webhook_runs.webhook_runs(system, path)
+        case "received":
+            for received in received_runs.PATHS:
+                yield received.name, received_runs.received_runs(system, received)
+            twice = received_runs.PATHS[1]
+            yield "received, by two at once", received_runs.two_receivers(system, twice)
         case "exits":
             yield part, exits(system, options.paths)
         case "random":

@@ -100,17 +100,17 @@ def _in_turn[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:
     return [call(argument) for argument in arguments]
 
 
-def _faults_of(call: str) -> Sequence[Fault]:
+def faults_of_any_call(call: str) -> Sequence[Fault]:
     return [fault for fault in _FAULTS if fault in faults_of(call)]
 
 
 def webhook_runs(
-    system: System, path: WebhookPath, faults: FaultsOf = _faults_of
+    system: System, path: WebhookPath, faults: FaultsOf = faults_of_any_call
 ) -> Iterator[RunResult]:
     """Run each fault at the first and the last call from each place of a path."""
 
     def run(plan: Plan) -> RunResult:
-        return _Run(system, path).run(plan)
+        return WebhookRun(system, path).run(plan)
 
     return at_each_call(system.wire, run, faults, ends_only=True)
 
@@ -128,10 +128,10 @@ def random_webhook_faults(system: System, seed: int) -> Iterator[RunResult]:
     draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
     while True:
         path, fault = draw.choice(PATHS), draw.choice(_FAULTS_OF_ANY_CALL)
-        yield _Run(system, path).run({draw.randrange(100): fault})
+        yield WebhookRun(system, path).run({draw.randrange(100): fault})
 
 
-class _Run:
+class WebhookRun:
     """One account with an endpoint, and what happens to its emails."""
 
     def __init__(self, system: System, path: WebhookPath) -> None:
@@ -151,14 +151,7 @@ class _Run:
 
     def run(self, plan: Plan) -> RunResult:
         system, path = self._system, self._path
-        system.reset()
-        table = services().table
-        system.pass_time(-system.now.timestamp() % 60)  # the timer's minutes are those of each run
-        account = builders.account(system.account_id, has_webhooks=True, contact=_OWNER)
-        table.put(records.account_item(account))
-        types = frozenset({"*", "email.accepted"})
-        self._endpoint = webhooks.endpoint(system.account_id, created_at=system.now, types=types)
-        DynamoWebhookEndpoints(services().credentials, table).add(self._endpoint, 10)
+        self._set_up("*", "email.accepted")
         expected = [event for _ in range(path.mails) for event in self._send()]
         changes = list(system.stream.changes(system.account_id, "MSG", "SUP"))
         self._up_at = system.now + path.until
@@ -171,6 +164,18 @@ class _Run:
         verdict = self._judge(expected, disturbed=bool(struck))
         verdict.stuck += not at_rest
         return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
+
+    def _set_up(self, *types: str, **account: Any) -> None:
+        """Add an account with an endpoint for some types of events."""
+        system, table = self._system, services().table
+        system.reset()
+        system.pass_time(-system.now.timestamp() % 60)  # the timer's minutes are those of each run
+        of_account = {"has_webhooks": True, "contact": _OWNER} | account
+        table.put(records.account_item(builders.account(system.account_id, **of_account)))
+        self._endpoint = webhooks.endpoint(
+            system.account_id, created_at=system.now, types=frozenset(types)
+        )
+        DynamoWebhookEndpoints(services().credentials, table).add(self._endpoint, 10)
 
     @contextmanager
     def _patched(self) -> Iterator[None]:
@@ -327,7 +332,8 @@ class _Run:
             event = json.loads(body)
             data = event["data"]
             address = data.get("recipient") or data.get("address") or ""
-            self._accepted[event["type"], data["messageId"], address] += 1
+            named = data.get("messageId") or data.get("receivedId")
+            self._accepted[event["type"], named, address] += 1
         return self._strike(fault) if fault else answer
 
     def _strike(self, fault: Fault) -> PostResult:

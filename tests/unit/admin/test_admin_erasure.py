@@ -25,9 +25,11 @@ from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.kept import KeptContent
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind, Message, Status
 from pillarbox.domain.messages.statistics import TagTerm
+from pillarbox.domain.replies import Answered, ReceivedMail, Verdicts
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery
 from pillarbox.domain.webhooks.events import suppression_added
@@ -78,11 +80,37 @@ def world_with_mail(shards: int = 1) -> SearchWorld:
         world.pass_time(2400)
     world.aggregate()
     world.pass_time(60)
-    world.send_to("cleo@example.com", ANN)
+    last = world.send_to("cleo@example.com", ANN)
+    receive(world, "Ann@example.com")
+    receive(world, "bob@example.com", cc=(ANN,))
+    receive(world, "ann-at-work@else.example", answered=Answered(message_id=last.message_id))
+    receive(world, "bob@example.com")
     DynamoSuppressions(world.table).put(world.account_id, ANN, "bounced", START, None)
     announce(world, ANN)
     announce(world, "bob@example.com")
     return world
+
+
+def receive(world: SearchWorld, sender: str, **changes: Any) -> None:
+    """Store a record of a received mail."""
+    mail = ReceivedMail(
+        account_id=world.account_id,
+        received_id=new_id(world.now),
+        received_at=world.now,
+        size=1,
+        days=30,
+        parsed=True,
+        recipient="support@in.shop.example",
+        sender=sender,
+        sender_name=None,
+        subject="Hi",
+        message_id_header=None,
+        verdicts=Verdicts(),
+        authenticated=True,
+        automatic=None,
+        **{"answered": None} | changes,
+    )
+    DynamoReceivedMails(world.table).add(mail)
 
 
 def announce(world: SearchWorld, address: str) -> None:
@@ -164,7 +192,7 @@ def stored(world: SearchWorld) -> Iterator[str]:
 
 def leftovers(world: SearchWorld) -> list[str]:
     """Return the items that still name Ann, or have what may name her."""
-    named = ("ann@", "550 no", "order=0", "order=1", "order=2")
+    named = ("ann@", "ann-at-work", "550 no", "order=0", "order=1", "order=2")
     return [text for text in stored(world) if any(part in text for part in named)]
 
 
@@ -191,6 +219,9 @@ def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
     assert sorted(m.subject for m in messages) == ["Hello"] * 3 + ["[erased]"] * 4
     assert {m.to[0] for m in messages} == {ERASED_ADDRESS, "bob@example.com", "cleo@example.com"}
     assert world.search(PageRequest(tag=TagTerm("order", "ann"))).total == 3
+    assert erased.received == 3
+    (bobs,) = DynamoReceivedMails(world.table).all(world.account_id)
+    assert (bobs.sender, bobs.cc) == ("bob@example.com", ())
     assert sum("hook" in text and "bob@example.com" in text for text in stored(world)) == 2
     assert len(world.found("bob@example.com")) == 6
     assert world.found(ANN) == []
