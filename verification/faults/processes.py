@@ -9,12 +9,16 @@ from uuid import uuid4
 from greenlet import getcurrent, greenlet
 
 from pillarbox.application.ports import StoredResponse
+from pillarbox.application.sending.answering import Answer
+from pillarbox.domain.accounts.key import EMAILS_SEND, RECEIVED_READ
+from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.replies import ReceivedMail
 from pillarbox.http.messages.replies import batch_result, send_result
 from pillarbox.wiring import services
-from tests.fakes.builders import SENDER
+from tests.fakes.builders import SENDER, api_key
 from verification.faults.wire import Killed
 from verification.turns import Turns
 
@@ -79,6 +83,8 @@ class Send:
     #: Seconds before each retry of a client that got no answer.
     retry_waits: tuple[float, ...]
     smtp: bool = False
+    #: What its one email answers.
+    received: ReceivedMail | None = None
     #: The message ids in the answers, by subject.
     answers: dict[str, set[str]] = field(default_factory=dict)
     #: Whether a try ended without an answer, so that its outcome is unknown.
@@ -86,6 +92,8 @@ class Send:
 
     def submit(self, key: str) -> StoredResponse:
         """Submit the request as the accepting process does."""
+        if self.received:
+            return self._answer(key, self.received)
         if self.smtp:
             return self._relay(key)
         if len(self.mails) == 1:
@@ -94,6 +102,16 @@ class Send:
             body_hash=self.mails[0].body_hash, count=len(self.mails), items=self.mails
         )
         return services().batch_send.submit(key, batch, self.digest, batch_result)
+
+    def _answer(self, key: str, received: ReceivedMail) -> StoredResponse:
+        account = services().account_store.get(received.account_id)
+        assert account
+        scopes = frozenset({EMAILS_SEND, RECEIVED_READ})
+        caller = Principal(api_key(key, account.account_id, scopes=scopes), account)
+        answer = Answer(text="Hi", html=None, sender=None, idempotency_digest=self.digest)
+        return services().answering.submit(
+            caller, received.received_id, answer, request_id=None, write_response=send_result
+        )
 
     def _relay(self, key: str) -> StoredResponse:
         """Submit the messages as the relay does with messages that are ready together."""

@@ -2,7 +2,7 @@
 
 SES stored one mail. It must become one record with its content and one event, and its own object
 must be the last thing that goes. The queue delivers a message again until the function succeeds,
-and S3 may tell of an object twice, at once or after days, as a redrive of dead letters does.
+and S3 may tell of an object twice, at once or after hours, as a redrive of dead letters does.
 """
 
 import json
@@ -36,7 +36,7 @@ from verification.faults.webhook_runs import WebhookRun, faults_of_any_call
 from verification.faults.wire import Site
 
 _QUEUE: Final = template.load()["Resources"]["ReceivedQueue"]["Properties"]
-_DAY: Final = 86_400.0
+_LATE: Final = 20 * 3_600.0
 _MAIL: Final = """Return-Path: <ada@customer.example>
 Received: from x by inbound-smtp for {address};
 X-SES-RECEIPT: x
@@ -68,8 +68,8 @@ class ReceivedPath:
 
 PATHS: Final = (
     ReceivedPath("received", all_the_way=True),
-    ReceivedPath("received, told twice and late", (0.0, 1.0, 5 * _DAY)),
-    ReceivedPath("received, from dead letters", (13 * _DAY,)),
+    ReceivedPath("received, told twice and late", (0.0, 1.0, _LATE)),
+    ReceivedPath("received, from dead letters", (_LATE,)),
     ReceivedPath("received, gone before", gone=True),
 )
 

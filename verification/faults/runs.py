@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -15,7 +15,7 @@ from pillarbox.domain.accounts.account import QueuedMail, Suspension
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Status
-from tests.fakes.builders import attachment, request
+from tests.fakes.builders import attachment, received, request
 from verification.faults.enumeration import UNDISTURBED, FaultsOf, Plan, at_each_call, describe
 from verification.faults.processes import Send
 from verification.faults.report import RunResult
@@ -63,6 +63,8 @@ class Path:
     rate: float = 14.0
     #: For how many days the account keeps the content.
     keep: int = 0
+    #: Whether it answers a received mail.
+    answers: bool = False
 
     def send(self) -> Send:
         mails = tuple(self._mail(large=self.large and n == 0) for n in range(self.mails))
@@ -112,6 +114,7 @@ PATHS: Final = (
     Path("batch, unkeyed, spooled, held", keyed=False, mails=2, large=True, held=True),
     Path("batch, unkeyed, beyond the rate", keyed=False, mails=2, to=_TEN, rate=1.0),
     Path("unkeyed, kept", keyed=False, keep=7),
+    Path("keyed, an answer", keyed=True, answers=True),
 )
 
 
@@ -260,7 +263,7 @@ def run(
         _hold(system)
         ready_at += timedelta(seconds=_HELD[1])
     system.listed_after = path.listed_after
-    send = path.send()
+    send = _as_answer(system, path.send()) if path.answers else path.send()
     system.client(send)
     if again_after is not None:
         system.after(again_after, lambda: system.client(send))
@@ -281,6 +284,20 @@ def run(
     if len(struck) > 1:
         verdict.phantom = 0
     return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
+
+
+def _as_answer(system: System, send: Send) -> Send:
+    """Store a received mail that the client answers: its email has the same subject, after Re:."""
+    (mail,) = send.mails
+    answered = received(
+        system.account_id,
+        received_at=system.now,
+        sender=mail.to[0],
+        subject=mail.subject,
+        reply_to=(),
+    )
+    wiring.services().received_mails.add(answered)
+    return replace(send, received=answered, mails=(replace(mail, subject=f"Re: {mail.subject}"),))
 
 
 def _hold(system: System) -> None:

@@ -1,7 +1,6 @@
 """What a day allows, how long mail is kept, and what is left of it after that."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -9,7 +8,6 @@ import pytest
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.application import receiving
-from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.replies import ReceivedMail
@@ -35,17 +33,18 @@ class Rules:
     calls: list[str] = field(default_factory=list)
     alerts: Counter[tuple[str, object]] = field(default_factory=Counter)
 
-    def stop(self, domain: str) -> None:
-        self.calls.append(f"stop {domain}")
+    def switch(self, domain: str, *, on: bool) -> None:
+        self.calls.append(f"{'resume' if on else 'stop'} {domain}")
 
     def put(self, domain: str) -> None:
-        self.calls.append(f"put {domain}")
+        raise NotImplementedError
 
-    remove = stop
+    def remove(self, domain: str) -> None:
+        self.calls.append(f"remove {domain}")
 
 
 @pytest.fixture
-def rules() -> Iterator[Rules]:
+def rules() -> Rules:
     """Put a rule in the place of SES's."""
     rules, it = Rules(), services()
     limit = replace(
@@ -121,20 +120,20 @@ def test_a_full_account_stops_its_rule_until_the_next_day(rules: Rules) -> None:
     tomorrow = utc_now() + timedelta(days=1)
     for _ in range(2):
         replace(limit, clock=lambda: tomorrow).look(owner)
-    assert rules.calls[10:] == [f"put {DOMAIN}"]
+    assert rules.calls[10:] == [f"resume {DOMAIN}"]
 
 
 def test_a_rule_that_cannot_be_stopped_is_tried_again(
     rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used({10_000: 10_000})
-    stop = Rules.stop
+    switch = Rules.switch
 
-    def fail(_self: Rules, _domain: str) -> None:
-        monkeypatch.setattr(Rules, "stop", stop)
-        raise ServiceError("service_unavailable", "slow down")
+    def fail(_self: Rules, _domain: str, *, on: bool) -> None:
+        monkeypatch.setattr(Rules, "switch", switch)
+        raise ServiceError("service_unavailable", f"no switch {on}")
 
-    monkeypatch.setattr(Rules, "stop", fail)
+    monkeypatch.setattr(Rules, "switch", fail)
     key = store(answer(SUPPORT), f"received/{DOMAIN}/1")
     assert notify(key)["batchItemFailures"]
     assert not send(2)
@@ -176,7 +175,6 @@ def test_a_deleted_account_leaves_no_mail(aws: Aws, rules: Rules) -> None:
     assert send(2)
     assert len(objects("answers/")) == 4
     it = services()
-    it.receiving_domains.put(ReceivingDomain(DOMAIN, ACCOUNT))
     it.account_store.suspend(ACCOUNT, Suspension(utc_now() - timedelta(hours=1)))
     deletion = replace(it.account_deletion, end_receiving=rules.remove)
     assert deletion.delete(deletion.plan(ACCOUNT, drop_pending=True)).done
@@ -184,7 +182,7 @@ def test_a_deleted_account_leaves_no_mail(aws: Aws, rules: Rules) -> None:
     assert not [item for item in items if item["pk"]["S"].startswith(("RECD", "MSG"))]
     assert "customer.example" not in str(items)
     assert objects("") == []
-    assert rules.calls == [f"stop {DOMAIN}"]
+    assert rules.calls == [f"remove {DOMAIN}"]
     assert not notify(store(answer(f"r.{token()}@{DOMAIN}")))["batchItemFailures"]
     assert objects("") == []
 

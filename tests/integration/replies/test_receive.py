@@ -1,5 +1,6 @@
 """A mail that SES stored becomes one record, at the function of the queue."""
 
+from dataclasses import replace
 from email.message import EmailMessage
 from uuid import UUID
 
@@ -104,3 +105,30 @@ def test_a_mail_that_may_have_ended_the_process_is_recorded_unread() -> None:
         (False, "Re: Hi"),
         (True, "Re: Hi"),
     ]
+
+
+def test_two_receivers_of_one_mail_agree() -> None:
+    """The record of the first one stays, since its owner may have read it."""
+    notify(store(answer(f"support@{DOMAIN}")))
+    (mail,) = received()
+    assert not services().received_mails.add(replace(mail, subject="Another"))
+    assert received() == [mail]
+
+
+@pytest.mark.parametrize(
+    ("address", "is_received"),
+    [
+        ("R.{upper}@IN.shop.example", True),
+        ("r.{token}+x@in.shop.example", True),
+        ("support+4711@in.shop.example", True),
+        ("Support@in.shop.example", True),
+        ("supports@in.shop.example", False),
+        ("+support@in.shop.example", False),
+        ("r.{token}@sub.in.shop.example", False),
+        ("r.{token}@in.shop.example.evil.example", False),
+    ],
+)
+def test_an_address_as_programs_change_it(*, address: str, is_received: bool) -> None:
+    """Servers change the case of addresses, and people add a part after a plus sign."""
+    notify(store(answer(address.format(token=token(), upper=token().upper()))))
+    assert bool(received()) is is_received
