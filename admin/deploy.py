@@ -24,6 +24,7 @@ from admin import (
 )
 from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.receipts import StackReceipts
 from admin.aws.registry import RELAY_IMAGES, Repository
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.stacks import StackDescription
@@ -297,6 +298,7 @@ def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Para
     ]
     if account.region_has_ses:
         findings += ses_plan.check(SesAccountPlan())
+        findings += preflight.check_receiving(receives=StackReceipts(stack_name).receives())
     if chosen["RelayImage"]:
         secret = certificate_secret.name_of(stack_name)
         needs = deployment.read_relay_needs(chosen["RelayImage"], secret)

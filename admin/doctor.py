@@ -19,6 +19,7 @@ _NOT_LOCAL: Final = {
     "functions": "The local stack has no limit on concurrent functions.",
     "policies": "The local queues need no policies.",
     "domains": "The local name server has no records of sending domains.",
+    "receiving": "The local stack has no MX records.",
     "waiting": "Nothing measures the local queues; see `pillarbox --local queue status`.",
     "table": "The local table ends with its stack.",
     "alarms": "The local stack has no alarms.",

@@ -9,7 +9,8 @@ import typer
 from admin.connection import Account, StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, to_text
-from pillarbox.application.accounts.domains import Domain
+from pillarbox.application.accounts.domains import Domain, RecordCheck
+from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.http.accounts.replies import CheckedRecord, DomainItem
 
 app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
@@ -93,6 +94,40 @@ def verify(
         raise typer.Exit(1)
 
 
+@app.command("receive")
+def receive(  # noqa: PLR0913  one parameter for each option
+    ctx: typer.Context,
+    name: Name,
+    label: Annotated[
+        str, typer.Argument(metavar="[LABEL]", help="LABEL.NAME receives answers, such as in.")
+    ] = "",
+    *,
+    account: Account,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--for", metavar="NAME", help="Also mail to NAME@LABEL.NAME; repeatable."),
+    ] = None,
+    off: Annotated[bool, typer.Option("--off", help="Receive no more.")] = False,
+) -> None:
+    """Let an account's domain receive answers, and show the MX record that it needs.
+
+    Without LABEL the command changes what the domain receives already.
+
+    Example: `pillarbox domain receive shop.example in --account qh4ybvcvbqzk --for support`
+    """
+    connection = connected(ctx)
+    changed = connection.wiring.receiving_setup.change(
+        account, name, "" if off else label or None, names, by=COMMAND
+    )
+    receives = [check for check in changed.records if check.record.purpose == "ANSWERS"]
+    summary: Record = {
+        "domain": changed.domain.name,
+        "receives": changed.domain.receives,
+        "receiveNames": [*changed.domain.receive_names],
+    }
+    _show_records(connection, summary, receives)
+
+
 def _show(connection: StackConnection, domain: Domain) -> None:
     identity = domain.identity
     summary: Record = {
@@ -103,9 +138,15 @@ def _show(connection: StackConnection, domain: Domain) -> None:
         "mailFromStatus": identity.mail_from_status,
         "feedbackMail": identity.mails_feedback,
     }
-    records = [CheckedRecord.of(check) for check in domain.records]
+    _show_records(connection, summary, domain.records)
+
+
+def _show_records(
+    connection: StackConnection, summary: Record, checks: Sequence[RecordCheck]
+) -> None:
+    records = [CheckedRecord.of(check) for check in checks]
     connection.show({**summary, "records": [*records]} if connection.json else summary)
-    if not connection.json:
+    if records and not connection.json:
         _print_records(records)
 
 

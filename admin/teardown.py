@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from admin.aws import certificate_secret, kept_data, stacks
+from admin.aws.receipts import StackReceipts
 from admin.aws.stacks import StackDescription
 from admin.confirm import require_aws
 from admin.connection import StackConnection
@@ -64,6 +65,8 @@ def teardown(
         )
     _ask(connection, name, confirm)
     _remove_tenants(connection, stack)
+    with progress("Deleting the receipt rules at SES"):
+        StackReceipts(name).remove()
     with progress("Deleting the stack, which takes a quarter of an hour"):
         stacks.delete(stack)
     with progress("Emptying the buckets", "objects") as report:
@@ -151,6 +154,7 @@ def _parts(
     ]
     if stack.parameters.get("RelayImage"):
         parts.append(("secret", certificate_secret.name_of(stack.name), "kept"))
+    parts.append(("SES", "receipt rules of the stack", "deleted"))
     parts.append(("SES", "domains and senders; records in the DNS", "kept"))
     return [{"part": part, "name": name, "then": then} for part, name, then in parts]
 

@@ -9,6 +9,7 @@ from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.dead_letters import SqsDeadLetterQueues
 from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.receipts import StackReceipts
 from admin.aws.route53 import Route53Zones
 from admin.aws.ses_plan import SesAccountPlan
 from admin.aws.smtp_probe import SmtpProbe
@@ -172,6 +173,8 @@ class OperatorWiring(Wiring):
             monitoring=CloudWatchMonitoring(settings.stack),
             queue_policies=SqsQueuePolicies(settings.stack),
             shares=CloudFormationShares(),
+            receipts=StackReceipts(settings.stack, settings.spool_bucket),
+            receiving=self.receiving_domains,
             api_probe=HttpApiProbe(settings.api_url),
             api_url=settings.api_url,
             stored_address=self.service_address.stored,

@@ -8,8 +8,7 @@ from typing import Final
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from local.ses.receiving import MAX_SIZE, Store
-from local.ses.store import MailStore
+from local.ses.receiving import MAX_SIZE, RuleSets, Store
 
 _UNKNOWN: Final = "550 5.1.1 Requested action not taken: mailbox unavailable"
 
@@ -17,8 +16,8 @@ _UNKNOWN: Final = "550 5.1.1 Requested action not taken: mailbox unavailable"
 class _Receiver:
     """Answers as SES does: it refuses an address that no rule names."""
 
-    def __init__(self, mailbox: MailStore) -> None:
-        self._mailbox = mailbox
+    def __init__(self, rules: RuleSets) -> None:
+        self._rules = rules
 
     async def handle_RCPT(  # noqa: N802  the library's name
         self,
@@ -28,7 +27,7 @@ class _Receiver:
         address: str,
         _options: list[str],
     ) -> str:
-        if not self._mailbox.receipts.matching(address):
+        if not self._rules.matching(address):
             return _UNKNOWN
         envelope.rcpt_tos.append(address)
         return "250 OK"
@@ -38,19 +37,17 @@ class _Receiver:
     ) -> str:
         content = envelope.content
         octets = content if isinstance(content, bytes) else (content or "").encode()
-        await self._mailbox.receive(envelope.mail_from or "", envelope.rcpt_tos, octets)
+        await self._rules.receive(envelope.mail_from or "", envelope.rcpt_tos, octets)
         return "250 OK"
 
 
 @contextlib.asynccontextmanager
-async def receiving(
-    listener: socket.socket, mailbox: MailStore, store: Store
-) -> AsyncIterator[None]:
+async def receiving(listener: socket.socket, rules: RuleSets, store: Store) -> AsyncIterator[None]:
     """Serve until the end, and let rules store what comes here and from the inbox."""
-    mailbox.put_object = store
+    rules.put_object = store
 
     def serve() -> SMTP:
-        handler = _Receiver(mailbox)
+        handler = _Receiver(rules)
         return SMTP(handler, hostname="localhost", data_size_limit=MAX_SIZE, enable_SMTPUTF8=True)
 
     server = await asyncio.get_running_loop().create_server(serve, sock=listener)

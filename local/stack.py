@@ -181,7 +181,7 @@ async def _start(
     certificate = await start(
         relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
     )
-    await start(receiving(sockets["mx"], mailbox, _objects_in(engine)))
+    await start(receiving(sockets["mx"], mailbox.receipts, _objects_in(engine)))
     seeded = await _seed(wiring, mailbox, keys, secrets_of)
     front_origin = serving_front if settings.gateway == "api" else None
     rules = template.inlined(template.load())

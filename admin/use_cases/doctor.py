@@ -11,6 +11,7 @@ from admin.use_cases.ports import (
     ApiProbe,
     CertificateProbe,
     QueuePolicies,
+    ReceiptReader,
     StackMonitoring,
     StackShares,
     TableProtection,
@@ -32,6 +33,7 @@ from pillarbox.application.operator.isolation import AccountIsolation
 from pillarbox.application.operator.ports import ProviderAccount
 from pillarbox.application.operator.queues import QueueOperations
 from pillarbox.application.ports import Clock, StrangerMail
+from pillarbox.application.receiving_ports import ReceivingDomains
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.messages.statistics import Granularity, TimeRange
@@ -66,6 +68,8 @@ class Doctor:
     monitoring: StackMonitoring
     queue_policies: QueuePolicies
     shares: StackShares
+    receipts: ReceiptReader
+    receiving: ReceivingDomains
     api_probe: ApiProbe
     api_url: str
     stored_address: Callable[[], str | None]
@@ -108,6 +112,7 @@ class Doctor:
             "events": service["events"],
             "suppression": self._check_suppression,
             "domains": self._check_domains,
+            "receiving": self._check_receiving,
             "tenants": self.isolation.check,
             "policies": lambda: check_policies(self.queue_policies.read()),
             "strangers": service["strangers"],
@@ -188,6 +193,21 @@ class Doctor:
             if own and own.mails_feedback:
                 remedy = f"pillarbox sender add --account {account_id} {address}"
                 yield domain_checks.feedback_mail(address, remedy)
+
+    def _check_receiving(self) -> Iterator[Finding]:
+        names = {account.reply_domain for account in self.accounts.all()}
+        domains = [self.receiving.get(name) for name in sorted(filter(None, names))]
+        if not domains:
+            yield Finding("receiving", Verdict.PASS, "No domain receives mail.")
+            return
+        receipts = self.receipts.read()
+        if not receipts.may_write:
+            message = "The policy of the bucket does not let SES store the mail that it receives."
+            remedy = "Deploy again: `pillarbox deploy` writes the policy."
+            yield Finding("receiving", Verdict.FAIL, message, remedy)
+        for domain in filter(None, domains):
+            values = self.domains.dns.look_up(domain.domain, "MX")
+            yield domain_checks.check_receiving(domain, receipts, values)
 
     def _check_shards(self) -> Iterator[Finding]:
         now = self.clock()

@@ -1,11 +1,13 @@
 """The doctor's checks of a sender's domain: DKIM, SPF, DMARC and feedback."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from admin.use_cases.ports import Receipts
 from pillarbox.application.accounts.domains import Domain, RecordState, dmarc_records
 from pillarbox.application.accounts.ports import DnsLookup
 from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.address import domain_and_parents
 
 #: UNKNOWN is not among them: DNS may have the record although it did not answer.
@@ -27,6 +29,36 @@ def feedback_mail(identity: str, remedy: str) -> Finding:
     """Return the finding for a domain or an address whose senders get each bounce by mail too."""
     message = f"{identity}: SES also mails each bounce and complaint to the sender."
     return Finding("domains", Verdict.WARN, message, remedy)
+
+
+def check_receiving(
+    domain: ReceivingDomain, receipts: Receipts, values: Sequence[str] | None
+) -> Finding:
+    """Check whether mail for a domain gets to SES, and from there to the stack.
+
+    Args:
+        domain: the domain.
+        receipts: what SES does with mail.
+        values: the MX records of the domain; None if DNS gave no answer.
+    """
+    name, enabled = domain.domain, receipts.rules.get(domain.domain)
+    label, _, parent = name.partition(".")
+    receive = f"pillarbox domain receive {parent} {label} --account {domain.account_id}"
+    if domain.stopped_on:
+        message = f"{name}: it got too many mails today, so SES refuses further ones."
+        return Finding("receiving", Verdict.WARN, message, "It receives again after midnight.")
+    if not enabled:
+        lack = "is not" if enabled is None else "is disabled"
+        message = (
+            f"{name}: SES refuses its mail, because its rule {lack} in the active set of receipt"
+            f" rules ({receipts.active or 'none is active'})."
+        )
+        return Finding("receiving", Verdict.FAIL, message, f"Add it: {receive}")
+    if values is not None and receipts.host not in {one.split()[-1].lower() for one in values}:
+        message = f"{name}: DNS has no MX record that leads to {receipts.host}."
+        remedy = f"Create the record, which this shows: {receive}"
+        return Finding("receiving", Verdict.FAIL, message, remedy)
+    return Finding("receiving", Verdict.PASS, f"{name}: SES receives its mail.")
 
 
 def dmarc_tags(text: str) -> dict[str, str]:

@@ -25,22 +25,25 @@ _READ: Final[_Actions] = {
     "dynamodb": "BatchGetItem DescribeContinuousBackups DescribeTable DescribeTimeToLive GetItem"
     " Query",
     "lambda": "GetAccountSettings",
-    "ses": "GetAccount GetConfigurationSet GetConfigurationSetEventDestinations GetEmailIdentity"
-    " ListSuppressedDestinations ListTenants",
+    "s3": "GetBucketPolicy",
+    "ses": "DescribeActiveReceiptRuleSet GetAccount GetConfigurationSet"
+    " GetConfigurationSetEventDestinations GetEmailIdentity ListSuppressedDestinations ListTenants",
     "sns": "ListSubscriptionsByTopic",
     "sqs": "GetQueueAttributes",
 }
 #: What the other commands need besides. SES's lists of tenants are read and changed as a role.
 _OPERATE: Final[_Actions] = {
     "dynamodb": "BatchWriteItem DeleteItem PartiQLInsert PutItem UpdateItem",
+    "lambda": "GetEventSourceMapping UpdateEventSourceMapping",
     "route53": "ChangeResourceRecordSets ListHostedZones ListResourceRecordSets",
     "s3": "DeleteObject ListBucket",
     "secretsmanager": "CreateSecret GetSecretValue PutSecretValue",
     "servicequotas": "ListServiceQuotas RequestServiceQuotaIncrease",
-    "ses": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation"
-    " DeleteSuppressedDestination DeleteTenant GetTenant ListTenantResources PutAccountDetails"
-    " PutConfigurationSetSendingOptions PutEmailIdentityFeedbackAttributes"
-    " PutEmailIdentityMailFromAttributes PutTenantSuppressionAttributes"
+    "ses": "CreateEmailIdentity CreateReceiptRule CreateReceiptRuleSet CreateTenant"
+    " CreateTenantResourceAssociation DeleteReceiptRule DeleteSuppressedDestination DeleteTenant"
+    " GetTenant ListTenantResources PutAccountDetails PutConfigurationSetSendingOptions"
+    " PutEmailIdentityFeedbackAttributes PutEmailIdentityMailFromAttributes"
+    " PutTenantSuppressionAttributes SetActiveReceiptRuleSet UpdateReceiptRule"
     " UpdateReputationEntityPolicy",
     "sns": "Subscribe",
     "sqs": "ChangeMessageVisibility DeleteMessage ReceiveMessage SendMessage",

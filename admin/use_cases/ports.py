@@ -80,6 +80,27 @@ class QueuePolicies(Protocol):
         """Return each policy by the queue's name in the template."""
 
 
+@dataclass(frozen=True, slots=True)
+class Receipts:
+    """What SES does with mail that comes for a stack."""
+
+    #: The host that receives it.
+    host: str
+    #: The name of the active set of rules.
+    active: str | None
+    #: The domains for which the stack has a rule in it, and whether that is enabled.
+    rules: Mapping[str, bool]
+    #: Whether the policy of the stack's bucket lets SES write.
+    may_write: bool
+
+
+class ReceiptReader(Protocol):
+    """The receipt rules of a stack."""
+
+    def read(self) -> Receipts:
+        """Read those of the active set."""
+
+
 class StackShares(Protocol):
     """What the stacks of an AWS account and region have of SES's rate."""
 

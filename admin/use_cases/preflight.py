@@ -89,6 +89,17 @@ def check_account(account: AwsAccount) -> Iterator[Finding]:
         yield Finding("region", Verdict.PASS, f"SES is in {account.region}.")
 
 
+def check_receiving(*, receives: bool) -> Iterator[Finding]:
+    """Say that answers cannot come back in a region in which SES receives no mail.
+
+    Only SES knows: the list of its regions grows, so none is kept here.
+    """
+    if not receives:
+        message = "SES receives no mail in this region, so answers to emails cannot come back."
+        remedy = "If you need answers, deploy in another region; sending works in this one."
+        yield Finding("receiving", Verdict.WARN, message, remedy)
+
+
 def longest_stack_name(region: str) -> int:
     """Return how many characters the name of a stack may have."""
     return _MAX_NAME - len(_LONGEST_NAME.format(stack="", region=region))

@@ -232,7 +232,7 @@ class _Inbox:
         sender, recipient, octets = answer_to(mail, body.text)
         if not self._mailbox.receipts.matching(recipient):
             raise HTTPException(409, f"No domain of this stack receives mail for {recipient}.")
-        await self._mailbox.receive(sender, [recipient], octets)
+        await self._mailbox.receipts.receive(sender, [recipient], octets)
         return JSONResponse({"from": sender, "to": recipient}, 202)
 
     async def delete_mail(self, request: Request) -> Response:

@@ -1,7 +1,7 @@
 """Receiving: the rules of SES (API v1, in its query protocol), and what a rule does with a mail.
 
-Sources, read on 2026-11-29: "Receipt rules" and "Deliver to S3 bucket action" in the SES developer
-guide, and the errors of the API reference of 2010-12-01.
+The operations have rows in conformity.yaml. Other sources, read on 2026-11-29: "Receipt rules",
+"Deliver to S3 bucket action" and "Service quotas" in the SES developer guide.
 """
 
 import re
@@ -20,6 +20,15 @@ from starlette.routing import Route
 
 #: In octets, of a mail that SES receives.
 MAX_SIZE: Final = 40 * 1024 * 1024
+#: Rules in a set, and sets.
+_MAX_RULES: Final = 200
+_MAX_SETS: Final = 40
+#: By which SES tries at a new rule whether it may write to the bucket.
+_SETUP_KEY: Final = "AMAZON_SES_SETUP_NOTIFICATION"
+_SETUP_MAIL: Final = (
+    b"From: Amazon Web Services <no-reply-aws@amazon.com>\r\nTo: recipient@example.com\r\n"
+    b"Subject: Amazon SES Setup Notification\r\n\r\nSES may write to this bucket.\r\n"
+)
 _RECIPIENT: Final = re.compile(r"Rule\.Recipients\.member\.\d+")
 #: Senders whose first label of a domain is this one fail every check of SES.
 _FORGED: Final = "forged."
@@ -42,10 +51,13 @@ class Rule:
     prefix: str
 
     def matches(self, recipient: str) -> bool:
-        """Return whether a rule names an address, its domain, or with a dot one above it."""
+        """Return whether a rule names an address, its domain, or with a dot one above it.
+
+        A rule without recipients takes all.
+        """
         address = recipient.lower()
         domain = address.rpartition("@")[2]
-        return any(
+        return not self.recipients or any(
             one in {address, domain} or (one.startswith(".") and f".{domain}".endswith(one))
             for one in self.recipients
         )
@@ -57,11 +69,23 @@ class RuleSets:
 
     sets: dict[str, dict[str, Rule]] = field(default_factory=dict)
     active: str | None = None
+    #: Puts an object into a bucket of the stack.
+    put_object: Store | None = None
 
     def matching(self, recipient: str) -> list[Rule]:
         """Return the rules of the active set that store the mail of an address."""
         rules = self.sets[self.active].values() if self.active else ()
         return [rule for rule in rules if rule.enabled and rule.matches(recipient)]
+
+    async def receive(self, sender: str, recipients: list[str], octets: bytes) -> None:
+        """Store a mail once for each rule that names a recipient, with the fields of SES above."""
+        matching = {rule.name: rule for one in recipients for rule in self.matching(one)}
+        for rule in matching.values():
+            identifier = secrets.token_hex(20)
+            named = next(one for one in recipients if rule.matches(one))
+            trace = _trace(sender, named, identifier, octets)
+            if self.put_object:
+                await self.put_object(rule.bucket, f"{rule.prefix}{identifier}", trace + octets)
 
     def routes(self) -> list[Route]:
         """Return the route of the operations."""
@@ -77,6 +101,9 @@ class RuleSets:
             body = run(given)
         except _Refused as refusal:
             return _error(*refusal.args)
+        if action == "CreateReceiptRule" and self.put_object:
+            rule = _rule_of(given)
+            await self.put_object(rule.bucket, f"{rule.prefix}{_SETUP_KEY}", _SETUP_MAIL)
         return _xml(f"<{action}Response><{action}Result>{body}</{action}Result></{action}Response>")
 
     def _describe_active_receipt_rule_set(self, _: Mapping[str, str]) -> str:
@@ -84,12 +111,16 @@ class RuleSets:
             return ""
         active = self.sets[self.active].values()
         rules = "".join(f"<member>{_rule_xml(one)}</member>" for one in active)
-        return f"<Metadata><Name>{escape(self.active)}</Name></Metadata><Rules>{rules}</Rules>"
+        created = "<CreatedTimestamp>2026-11-29T00:00:00Z</CreatedTimestamp>"
+        metadata = f"<Metadata><Name>{escape(self.active)}</Name>{created}</Metadata>"
+        return f"{metadata}<Rules>{rules}</Rules>"
 
     def _create_receipt_rule_set(self, given: Mapping[str, str]) -> str:
         name = given["RuleSetName"]
         if name in self.sets:
             raise _Refused("AlreadyExists", f"Rule set already exists: {name}")
+        if len(self.sets) == _MAX_SETS:
+            raise _Refused("LimitExceeded", "Too many rule sets")
         self.sets[name] = {}
         return ""
 
@@ -104,7 +135,10 @@ class RuleSets:
         rules, rule = self._rules(given), _rule_of(given)
         if rule.name in rules:
             raise _Refused("AlreadyExists", f"Rule already exists: {rule.name}")
-        rules[rule.name] = rule
+        if len(rules) == _MAX_RULES:
+            raise _Refused("LimitExceeded", "Too many rules")
+        # Without `After` it comes first.
+        self.sets[given["RuleSetName"]] = {rule.name: rule, **rules}
         return ""
 
     def _update_receipt_rule(self, given: Mapping[str, str]) -> str:
@@ -129,21 +163,6 @@ class _Refused(Exception):
     """The code of an error, and its text."""
 
 
-async def receive(
-    rules: RuleSets, store: Store, sender: str, recipients: list[str], octets: bytes
-) -> None:
-    """Store a mail once for each rule that names a recipient, with the fields of SES above."""
-    matching = {rule.name: rule for one in recipients for rule in rules.matching(one)}
-    for rule in matching.values():
-        identifier = secrets.token_hex(20)
-        named = next(one for one in recipients if rule.matches(one))
-        await store(
-            rule.bucket,
-            f"{rule.prefix}{identifier}",
-            _trace(sender, named, identifier, octets) + octets,
-        )
-
-
 def _trace(sender: str, recipient: str, identifier: str, octets: bytes) -> bytes:
     """Return the fields that SES writes above those of a mail."""
     spam, virus = (_verdict(text not in octets).upper() for text in (_SPAM, _VIRUS))
@@ -151,17 +170,18 @@ def _trace(sender: str, recipient: str, identifier: str, octets: bytes) -> bytes
     domain = author.rpartition("@")[2].lower()
     result = _verdict(not domain.startswith(_FORGED))
     now = format_datetime(datetime.now(UTC))
+    spf = f"{result} (spfCheck: domain of {domain}) client-ip=127.0.0.1; envelope-from={sender}"
     lines = [
         f"Return-Path: <{sender}>",
         "Received: from [127.0.0.1] (localhost [127.0.0.1])",
         f" by inbound-smtp.us-east-1.amazonaws.com with SMTP id {identifier}",
         f" for {recipient};",
-        f" {now}",
+        f" {now} (UTC)",
         f"X-SES-Spam-Verdict: {spam}",
         f"X-SES-Virus-Verdict: {virus}",
-        f"Received-SPF: {result} (spfCheck: domain of {domain}) client-ip=127.0.0.1;",
+        f"Received-SPF: {spf}; helo=localhost;",
         "Authentication-Results: amazonses.com;",
-        f" spf={result} (spfCheck: domain of {domain}) client-ip=127.0.0.1;",
+        f" spf={spf}; helo=localhost;",
         f" dkim={result} header.i=@{domain};",
         f" dmarc={result} header.from={domain};",
         f"X-SES-RECEIPT: {identifier}",
@@ -197,6 +217,7 @@ def _rule_xml(rule: Rule) -> str:
     enabled = str(rule.enabled).lower()
     return (
         f"<Name>{escape(rule.name)}</Name><Enabled>{enabled}</Enabled>"
+        "<TlsPolicy>Optional</TlsPolicy>"
         f"<Recipients>{recipients}</Recipients><Actions><member><S3Action>"
         f"<BucketName>{escape(rule.bucket)}</BucketName>"
         f"<ObjectKeyPrefix>{escape(rule.prefix)}</ObjectKeyPrefix>"

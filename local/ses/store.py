@@ -16,7 +16,7 @@ from local.ses.account import StoredAccount
 from local.ses.behaviour import WHOLE, Behaviour
 from local.ses.feedback import DAEMON
 from local.ses.mail import CapturedMail
-from local.ses.receiving import RuleSets, Store, receive
+from local.ses.receiving import RuleSets
 from local.ses.suppression import SuppressedDestinations, SuppressionOptions, SuppressionRule
 from local.ses.tenants import TenantStore
 from pillarbox.domain.errors import Json
@@ -98,8 +98,6 @@ class MailStore:
         self.account = account or StoredAccount()
         self.suppressions = SuppressedDestinations()
         self.receipts = RuleSets()
-        #: Puts an object into a bucket of the stack.
-        self.put_object: Store | None = None
         #: Addresses on the list that all customers of SES share, in lower case.
         self.global_suppressions: set[str] = set()
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
@@ -123,11 +121,6 @@ class MailStore:
         self._behaviours: dict[str | None, Behaviour] = {}
 
     # Emails
-
-    async def receive(self, sender: str, recipients: list[str], octets: bytes) -> None:
-        """Receive a mail from outside, as the rules say."""
-        if self.put_object is not None:
-            await receive(self.receipts, self.put_object, sender, recipients, octets)
 
     def add(self, mail: CapturedMail) -> None:
         """Keep an email, drop the oldest emails over the limits, and notify the listeners."""

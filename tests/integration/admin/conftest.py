@@ -29,6 +29,7 @@ from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.rights import Judge
+from tests.integration.admin.stand_in_servers import MAPPING
 from tests.stack import PATIENCE
 
 TABLE = "pillarbox-table"
@@ -189,6 +190,7 @@ def mailbox(
             "QueueUrl"
         ],
         "PILLARBOX_LOCAL_WEBHOOKS": "true",
+        "PILLARBOX_RECEIVED_MAPPING": MAPPING,
     }
     DynamoServiceAddress(shared, utc_now).store(environment["PILLARBOX_API_URL"])
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))

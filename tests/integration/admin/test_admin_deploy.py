@@ -29,7 +29,7 @@ from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import declared
 from tests.integration.admin.operator_command import Operator
-from tests.integration.admin.stand_in_servers import api, serving
+from tests.integration.admin.stand_in_servers import MAPPING, api, serving
 from tests.unit.admin.certificates import NOW
 from tests.unit.admin.test_admin_preflight import NEEDS
 
@@ -41,6 +41,8 @@ QUEUES = (
     "JobsQueue",
     "UrgentJobsQueue",
     "JobsDeadLetters",
+    "ReceivedQueue",
+    "ReceivedDeadLetters",
     "EventsQueue",
     "EventsDeadLetters",
     "SweepQueue",
@@ -64,6 +66,7 @@ def template(address: str) -> dict[str, Any]:
         "CredentialsTableName": {"Ref": "Credentials"},
         "ConfigurationSetName": "set",
         "PreviewSender": "preview@shop.example",
+        "ReceivedMapping": MAPPING,
         "ApiUrl": address,
         "SpoolBucketName": {"Ref": "SpoolBucket"},
     }

@@ -3,9 +3,13 @@
 import json
 
 import boto3
+import pytest
 
 from local.ses.store import MailStore
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.ses.receipts import LambdaReceivedQueue
 from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.records import put_verified_domain
 
 
 def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
@@ -43,6 +47,33 @@ def test_identities_that_exist_stop_feedback_mail(run: Operator, mailbox: MailSt
     account = run("account", "create", "--name", "Shop", "--plan", "free")["id"]
     assert run("sender", "add", "--account", account, address)["verified"] is False
     assert [mailbox.forwards_feedback(one) for one in ("shop.example", address)] == [False, False]
+
+
+def test_a_domain_of_an_account_receives(
+    run: Operator, shared: Table, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In moto no function reads the queue; the rehearsal of the policies has one."""
+    monkeypatch.setattr(LambdaReceivedQueue, "read", lambda _: None)
+    put_verified_domain(shared, account, "shop.example")
+    receive = ("domain", "receive", "shop.example", "--account", account)
+    shown = run(*receive, "in", "--for", "support")
+    assert (shown["receives"], shown["receiveNames"]) == ("in.shop.example", ["support"])
+    (record,) = shown["records"]
+    assert (record["type"], record["value"], record["dns"]["status"]) == (
+        "MX",
+        "10 inbound-smtp.us-east-1.amazonaws.com",
+        "missing",
+    )
+    assert run(*receive, "--for", "sales")["receiveNames"] == ["sales"]
+    plain = run.plain("--local", *receive)
+    assert "missing  MX  in.shop.example" in plain.stdout
+    assert run(*receive, "--off") == {
+        "domain": "shop.example",
+        "receives": None,
+        "receiveNames": [],
+        "records": [],
+    }
+    assert run.refused(*receive) == (1, "validation_failed")
 
 
 def test_records_are_created_in_route_53(run: Operator) -> None:

@@ -182,6 +182,7 @@ def test_a_deletion_that_fails_can_be_repeated(stubs: Stubs) -> None:
     ):
         stubs.stack("pillarbox-dev", before)
         nothing_kept(stubs)
+        stubs.refuse("ses", "describe_active_receipt_rule_set", "InvalidAction")
         stubs.answer("cloudformation", "delete_stack", {})
         stubs.stack("pillarbox-dev", "DELETE_IN_PROGRESS")
         stubs.stack("pillarbox-dev", after, StackStatusReason="Edge is not disabled yet.")

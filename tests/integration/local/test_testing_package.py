@@ -140,7 +140,7 @@ def test_an_email_is_answered(send: Send, post_webhook: PostWebhook, local_ses: 
         post = partial(post_webhook, "email.received", reply=written, **answered)
         asyncio.get_running_loop().run_in_executor(None, post)
 
-    local_ses.mailbox.put_object = announce
+    local_ses.mailbox.receipts.put_object = announce
     webhook = Webhooks(local_ses.inbox_url).wait_for_reply(email, "Yes.", timeout=120)
     assert webhook.payload["data"]["reply"] == "Yes."
     receipts.active = None

@@ -1,12 +1,13 @@
 """The doctor on a stack of fakes, and the test email that it sends."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from admin.use_cases.doctor import Doctor
+from admin.use_cases.ports import Receipts
 from admin.use_cases.round_trip import RoundTrip
 from admin.use_cases.scale import Scale
 from admin.use_cases.ses_plans import ChosenPlan
@@ -14,10 +15,12 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
+from pillarbox.adapters.dynamodb.replies import DynamoReceivingDomains
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.accounts.domains import Domains, required_records
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.queues import QueueOperations, QueueUrls
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.message import Status
 from pillarbox.domain.messages.statistics import Granularity, Rollup
@@ -41,6 +44,9 @@ from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
 ADDRESS = "https://mail.example"
+ANSWERS = f"in.{SHOP}"
+INBOUND = "inbound-smtp.eu-west-1.amazonaws.com"
+RECEIPTS = Receipts(host=INBOUND, active="theirs", rules={ANSWERS: True}, may_write=True)
 
 
 class HealthyStack(UseCases):
@@ -57,6 +63,7 @@ class HealthyStack(UseCases):
         self.plans: Any = Reads(ChosenPlan("NONE"))
         self.queue_policies, self.shares = Reads(queue_policies()), Reads({"pillarbox": 100})
         self.stored_address: str | None = ADDRESS
+        self.receipts, self.receiving = Reads(RECEIPTS), DynamoReceivingDomains(self.table)
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
         self.monitoring.ages = {"jobs": 1.0, "events": 1.0}
         self.domain_identities.add(SHOP)
@@ -101,6 +108,8 @@ class HealthyStack(UseCases):
             monitoring=self.monitoring,
             queue_policies=self.queue_policies,
             shares=self.shares,
+            receipts=self.receipts,
+            receiving=self.receiving,
             api_probe=self.api,
             api_url=ADDRESS,
             stored_address=lambda: self.stored_address,
@@ -254,6 +263,34 @@ def test_a_mail_from_domain_that_does_not_work(stack: HealthyStack) -> None:
     assert stack.problems() == [("domains", "warn")]
     stack.domain_identities.set_mail_from(SHOP, f"mail.{SHOP}")
     assert stack.problems() == [("domains", "warn")]
+
+
+@pytest.mark.parametrize(
+    ("receipts", "records", "stopped", "problem"),
+    [
+        (RECEIPTS, [f"10 {INBOUND}"], None, ""),
+        (RECEIPTS, ["5 mx.example", f"10 {INBOUND.upper()}"], None, ""),
+        (RECEIPTS, ["10 mx.example"], None, "leads to inbound-smtp"),
+        (RECEIPTS, [], None, "leads to inbound-smtp"),
+        (replace(RECEIPTS, rules={}), [f"10 {INBOUND}"], None, "is not in the active set"),
+        (replace(RECEIPTS, rules={ANSWERS: False}), [f"10 {INBOUND}"], None, "is disabled"),
+        (replace(RECEIPTS, rules={ANSWERS: False}), [f"10 {INBOUND}"], NOW.date(), "too many"),
+        (replace(RECEIPTS, may_write=False), [f"10 {INBOUND}"], None, "does not let SES store"),
+    ],
+)
+def test_a_domain_that_receives(
+    receipts: Receipts, records: list[str], stopped: date | None, problem: str
+) -> None:
+    """Its rule is in the active set, which may be of others, and its MX record leads to SES."""
+    stack = HealthyStack()
+    assert [one.message for one in stack.findings() if one.check == "receiving"] == [
+        "No domain receives mail."
+    ]
+    stack.account_records.set_reply_domain(stack.shop, ANSWERS)
+    stack.receiving.put(ReceivingDomain(ANSWERS, stack.shop, stopped_on=stopped))
+    stack.receipts.state, stack.dns.records[ANSWERS, "MX"] = receipts, records
+    found = [one for one in stack.findings() if one.remedy]
+    assert [problem in one.message for one in found] == [True] * bool(problem), found
 
 
 def test_a_domain_without_a_dmarc_record(stack: HealthyStack) -> None:

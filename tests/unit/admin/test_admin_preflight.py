@@ -53,6 +53,11 @@ def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
     assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
 
 
+def test_a_region_in_which_ses_receives_nothing_is_a_warning() -> None:
+    assert verdicts(list(preflight.check_receiving(receives=False))) == ["warn"]
+    assert list(preflight.check_receiving(receives=True)) == []
+
+
 @pytest.mark.parametrize(
     ("region", "characters"), [("ap-southeast-2", 34), ("eu-west-1", 39), ("us-east-1", 39)]
 )

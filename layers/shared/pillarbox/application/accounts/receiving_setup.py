@@ -35,7 +35,7 @@ MAX_NAMES: Final = 20
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._+-]{0,62}[a-z0-9])?")
 #: What the addresses for answers begin with.
 _OURS: Final = "r."
-#: For how long SQS keeps what S3 said of a mail (template.yaml).
+#: For how long a mail that SES stored may be read late: SQS keeps dead letters so long.
 _IN_FLIGHT: Final = timedelta(days=14)
 
 
@@ -136,11 +136,11 @@ class ReceivingSetup:
         wanted = ReceivingDomain(name, domain.account_id, frozenset(names))
         if name == domain.receives:
             return wanted
-        account = self.accounts.get(domain.account_id)
-        if account and account.reply_domain not in {None, name}:
+        others = [one.receives for one in self.domains.records.of_account(domain.account_id)]
+        if receiving := next(filter(None, others), None):
             message = (
-                f"is not possible: answers come to {account.reply_domain}, and still come there"
-                " after a change. Switch that off first"
+                f"is not possible: answers come to {receiving}, and still come there after a"
+                " change. Switch that off first"
             )
             raise ValidationFailed(FieldError("receive", message, "not_allowed"))
         if label.lower() == domain.mail_from:  # its MX record is that of bounces

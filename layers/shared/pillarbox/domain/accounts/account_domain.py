@@ -86,12 +86,17 @@ class DomainIdentity:
     @property
     def inbound_host(self) -> str:
         """The host of the provider that receives mail, in the region of `feedback_host`."""
-        return f"inbound-smtp.{self.feedback_host.split('.')[1]}.amazonaws.com"
+        return inbound_host(self.feedback_host.split(".")[1])
 
     @property
     def is_registered(self) -> bool:
         """Whether the provider knew the domain when it was last asked."""
         return bool(self.dkim_zone)
+
+
+def inbound_host(region: str) -> str:
+    """Return the host of the provider that receives mail in a region."""
+    return f"inbound-smtp.{region}.amazonaws.com"
 
 
 def unregistered(name: str) -> DomainIdentity:
