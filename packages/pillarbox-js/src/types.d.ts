@@ -1195,8 +1195,8 @@ export interface ReplayWebhookRequest {
   from: string;
   /** Only emails accepted before this time, which is after `from`. By default now. */
   to?: string | null;
-  /** The types to send again, of those that begin with `email.`. By default those of the endpoint. */
-  types?: Array<"*" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.received" | "email.sent"> | null;
+  /** The types to send again, of those that begin with `email.`, but `email.received`. By default those of the endpoint. */
+  types?: Array<"*" | "email.accepted" | "email.bounced" | "email.complained" | "email.delayed" | "email.delivered" | "email.failed" | "email.sent"> | null;
 }
 
 /** A new time for a message that waits for one. */

@@ -2075,7 +2075,6 @@ ReplayWebhookRequest = TypedDict(
                     "email.delayed",
                     "email.delivered",
                     "email.failed",
-                    "email.received",
                     "email.sent",
                 ]
             ]

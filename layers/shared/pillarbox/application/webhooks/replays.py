@@ -22,6 +22,7 @@ from pillarbox.domain.messages.message import ERASED_ADDRESS, Message
 from pillarbox.domain.timing import milliseconds
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
+    TYPES_OF_EMAILS,
     ReplayRequest,
     WebhookEndpoint,
     WebhookEvent,
@@ -36,8 +37,6 @@ MAX_REPLAYED: Final = 10_000
 REPLAY_PAUSE: Final = timedelta(minutes=1)
 #: An account may ask for so many tests and replays of one delivery in a minute.
 REQUESTS_A_MINUTE: Final = 60
-#: How the types of events begin that are in the records of messages.
-_EMAIL: Final = "email."
 #: The precision of the times of messages.
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
@@ -138,8 +137,8 @@ class WebhookReplays:
 
 def _check_email_types(types: frozenset[str]) -> None:
     errors = check_types("types", types)
-    if others := sorted(name for name in types - {ALL_TYPES} if not name.startswith(_EMAIL)):
-        message = f"{others[0]} cannot be replayed by time: only emails keep their events"
+    if others := sorted(types - {ALL_TYPES} - TYPES_OF_EMAILS):
+        message = f"{others[0]} cannot be replayed by time: only sent emails keep their events"
         errors = errors or [FieldError("types", message, "not_allowed")]
     if errors:
         raise ValidationFailed(*errors)

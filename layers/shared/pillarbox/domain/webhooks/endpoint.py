@@ -48,6 +48,10 @@ class WebhookFormat(StrEnum):
     POSTMARK = "postmark"
 
 
+#: The types of events that the records of emails keep, which can be sent again by time.
+TYPES_OF_EMAILS: Final = frozenset(
+    one for one in WebhookType if one.startswith("email.") and one != WebhookType.EMAIL_RECEIVED
+)
 #: The types that an endpoint can choose. A test is sent even if the endpoint did not choose it.
 SELECTABLE_TYPES: Final = frozenset(WebhookType) - {WebhookType.WEBHOOK_TEST}
 

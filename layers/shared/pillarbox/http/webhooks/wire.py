@@ -9,6 +9,7 @@ from pillarbox.domain.webhooks.aws_target import MAX_ROLE_ARN, ROLE_PREFIX
 from pillarbox.domain.webhooks.endpoint import (
     ALL_TYPES,
     SELECTABLE_TYPES,
+    TYPES_OF_EMAILS,
     ReplayRequest,
     WebhookFormat,
 )
@@ -66,9 +67,7 @@ def _rules_of_types(types: Iterable[str]) -> Mapping[str, Any]:
 
 
 _RULES_OF_TYPES: Final = _rules_of_types(SELECTABLE_TYPES)
-_RULES_OF_REPLAY: Final = _rules_of_types(
-    name for name in SELECTABLE_TYPES if name.startswith("email.")
-)
+_RULES_OF_REPLAY: Final = _rules_of_types(TYPES_OF_EMAILS)
 
 
 class CreateWebhookRequest(WireModel):
@@ -130,8 +129,8 @@ class ReplayWebhookRequest(WireModel):
     until = optional(END_OF_RANGE, name="to", format="date-time")
     """Only emails accepted before this time, which is after `from`. By default now."""
     types = optional(_TYPES, **_RULES_OF_REPLAY)
-    """The types to send again, of those that begin with `email.`. By default those of the endpoint.
-    """
+    """The types to send again, of those that begin with `email.`, but `email.received`. By default
+    those of the endpoint."""
 
     def to_domain(self, now: datetime) -> ReplayRequest:
         """Return the range; without an end it ends now."""
