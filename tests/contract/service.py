@@ -276,15 +276,18 @@ class Service:
         return text
 
     def receive(
-        self, account_id: str, sizes: tuple[int, int] = (3, 4), **content: Any
+        self, account_id: str, /, texts: Mapping[str, str] | None = None, **of_mail: Any
     ) -> ReceivedMail:
-        """Store an answer that came to an account, with two files that say to have these sizes."""
-        mail, it = received(account_id), wiring.services()
-        files = tuple(replace(one, size=size) for one, size in zip(mail.files, sizes, strict=True))
-        mail = replace(mail, files=files)
-        texts = {"text": "Yes.\n\n> Where to?\n", "html": "<p>Yes.</p>", "reply": "Yes."} | content
+        """Store an answer that came to an account; its first two files have contents."""
+        mail, it = received(account_id, **of_mail), wiring.services()
+        usual: dict[str, Any] = {
+            "text": "Yes.\n\n> Where to?\n",
+            "html": "<p>Yes.</p>",
+            "reply": "Yes.",
+        }
+        content = ReceivedContent(**usual | dict(texts or {}))
         contents = [("text/plain", b"abc"), ("image/png", b"\x89PNG")]
-        it.received_objects.save(mail, b"raw", ReceivedContent(**texts), contents)
+        it.received_objects.save(mail, b"raw", content, contents)
         assert it.received_mails.add(mail)
         return mail
 

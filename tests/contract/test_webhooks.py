@@ -238,6 +238,7 @@ def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> N
         ({"from": 5}, {"from": "invalid_timestamp"}),
         ({"from": "2026-01-02", "to": "2026-01-01"}, {"to": "not_after_from"}),
         ({"from": "2026-01-01", "types": ["suppression.added"]}, {"types": "not_allowed"}),
+        ({"from": "2026-01-01", "types": ["email.received"]}, {"types": "not_allowed"}),
         (
             {"from": "2026-01-01", "types": ["email.sent", "account.paused"]},
             {"types": "not_allowed"},

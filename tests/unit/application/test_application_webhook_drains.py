@@ -12,6 +12,7 @@ from pillarbox.application.webhooks.attempts import Attempts, drain_of
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import Drains, WebhookWorker
 from pillarbox.domain.accounts.alert import AlertPost
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
@@ -24,7 +25,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEvent,
     WebhookTask,
 )
-from pillarbox.domain.webhooks.events import account_paused, events_of, webhook_test
+from pillarbox.domain.webhooks.events import account_paused, email_received, events_of, webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
@@ -161,6 +162,25 @@ def test_ten_drains_of_a_worker_post_160_events_together() -> None:
     world, endpoint, _ = waiting_world(EndpointHealth(), 40)
     drains_of(world).run(replace(drain_of(endpoint), successes=9), endpoint, 10)
     assert len(world.poster.posts) == 16
+
+
+@pytest.mark.parametrize(("tasks", "most"), [(1, 16), (10, 1)])
+def test_few_received_mails_are_posted_together(tasks: int, most: int) -> None:
+    """A worker with several drains shares them; two emails that were sent come before."""
+    world, endpoint, _ = waiting_world(EndpointHealth(), 2)
+    for number in range(20):
+        moment = NOW + MINUTE + number * SECOND
+        received = email_received(ACCOUNT, new_id(moment), moment)
+        world.waiting.put(received.for_endpoint(endpoint.endpoint_id))
+    together = []
+
+    def parallel(calls: Sequence[Callable[[], Any]], *_: Any, **__: Any) -> list[Any]:
+        together.append(len(calls))
+        return one_after_another(calls)
+
+    drains = Drains(world.ports, Attempts(world.ports), parallel)
+    drains.run(replace(drain_of(endpoint), successes=9), endpoint, tasks)
+    assert together == [2 + most]
 
 
 @pytest.mark.parametrize(

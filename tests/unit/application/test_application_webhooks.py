@@ -219,13 +219,6 @@ def test_the_types_of_a_replay(
     assert types_of(of.queued) == queued
 
 
-@pytest.mark.parametrize("kind", ["email.received", "suppression.added"])
-def test_only_sent_emails_are_replayed_by_time(of: UseCasesOfWebhooks, kind: str) -> None:
-    request = ReplayRequest(since=at(0), until=at(10), types=frozenset({kind}))
-    refused = refusal(lambda: of.replays.replay_all(ACCOUNT, of.create("*"), request))
-    assert (refused.code, of.queued) == ("validation_failed", [])
-
-
 def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebhooks) -> None:
     """The error says that the operator switched them off; a deletion still works."""
     endpoint_id = of.create()

@@ -53,9 +53,19 @@ class ReadMail:
     url_until: datetime
 
     def within(self, most: int) -> "ReadMail":
-        """Return it with at most so many octets of each text, and with links alone to its files."""
-        files = tuple(replace(each, read=None) for each in self.files)
-        return replace(self, content=self.content.within(most), files=files)
+        """Return it with at most so many octets of each text, and with links alone to its files.
+
+        With no octets it has the first ten of each list alone: a stranger can fill them, too.
+        """
+        kept = slice(None if most else 10)
+        mail = self.mail
+        lists = {name: getattr(mail, name)[kept] for name in ("files", "to", "cc", "reply_to")}
+        return replace(
+            self,
+            mail=replace(mail, **lists),
+            content=self.content.within(most),
+            files=tuple(replace(each, read=None) for each in self.files[kept]),
+        )
 
 
 class ReceivingDomains(Protocol):

@@ -3,6 +3,7 @@
 The names are those of Resend's SDKs (Python 2.52, Node 6.38) and of Postmark's for Node (5.1).
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from email.utils import format_datetime
@@ -18,11 +19,10 @@ _MAX_INLINE: Final = 1024 * 1024
 
 def resend_listed(mail: ReceivedMail) -> dict[str, object]:
     """Return a mail as Resend lists it."""
-    name, address = mail.sender_name, mail.sender
     return {
         "id": str(mail.received_id),
         "created_at": timestamp(mail.received_at),
-        "from": f"{name} <{address}>" if name else address,
+        "from": _named(mail),
         "to": list(mail.to),
         "cc": list(mail.cc),
         "bcc": [],
@@ -32,6 +32,14 @@ def resend_listed(mail: ReceivedMail) -> dict[str, object]:
         "subject": mail.subject,
         "attachments": [_resend_file(*each) for each in enumerate(mail.files)],
     }
+
+
+def _named(mail: ReceivedMail) -> str:
+    """Return the sender as a field of a header; its name, a stranger's, looks like no address."""
+    name = re.sub(r'[\x00-\x20"<>@\\]+', " ", mail.sender_name or "").strip()
+    if re.search(r"[(),.:;\[\]]", name):
+        name = f'"{name}"'
+    return f"{name} <{mail.sender}>" if name else mail.sender
 
 
 def resend_detail(read: ReadMail) -> dict[str, object]:

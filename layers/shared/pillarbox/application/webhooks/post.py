@@ -41,6 +41,8 @@ from pillarbox.domain.webhooks.endpoint import (
 _AT_A_TIME: Final = 5
 _DOUBLINGS: Final = 5
 _MOST: Final = _AT_A_TIME << _DOUBLINGS
+#: Of received mail, whose payloads have megabytes, so few: a worker has 512 MB.
+_MOST_RECEIVED: Final = 16
 #: Longer than a worker runs, by the clock of another one, and shorter than the queue hides the
 #: task of a dead worker. The random part makes each lease another one.
 LEASE: Final = timedelta(seconds=60) + CLOCK_MARGIN
@@ -145,6 +147,7 @@ class Drains:
         if not events:
             return self._end(endpoint, closes=False)
         late = task.late or self._tell_if_late(endpoint, health, events[0])
+        events = _fitting(events, max(1, _MOST_RECEIVED // drains))
         calls = [partial(self._drain_one, endpoint, health, event) for event in events]
         results = self._parallel(calls)
         for result in results:
@@ -230,6 +233,12 @@ class Drains:
         if ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, 1):
             ports.queue.put_all([drain_of(endpoint)])
         return "drain_ended"
+
+
+def _fitting(events: Sequence[WebhookEvent], most: int) -> Sequence[WebhookEvent]:
+    """Return the events before the one that would be too many of received mail."""
+    received = [at for at, one in enumerate(events) if one.type is WebhookType.EMAIL_RECEIVED]
+    return events[: received[most]] if received[most:] else events
 
 
 def _is_success(result: AttemptResult | Exception) -> bool:

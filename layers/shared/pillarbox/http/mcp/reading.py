@@ -218,7 +218,7 @@ def _get_received(call: ToolCall) -> dict[str, Json]:
 def _marked(mail: ReceivedMail, **content: object) -> dict[str, object]:
     """Return a received mail whose parts by its sender stand below `untrusted`."""
     item = ReceivedItem.of(mail)
-    written = {name: item.pop(name) for name in ("from", "fromName", "subject")}
+    written = {name: item.pop(name) for name in ("from", "fromName", "to", "subject")}
     return item | {"untrusted": written | content}
 
 
