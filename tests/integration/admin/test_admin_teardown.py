@@ -7,8 +7,9 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from admin.aws import kept_data, stacks
+from admin.aws import kept_data, receipts, stacks
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.ses.receipts import SesReceiptRules
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.conftest import create_stack
 from tests.integration.admin.documented_output import documented, readable
@@ -61,6 +62,8 @@ def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
         boto3.client("dynamodb").update_table(TableName=name, DeletionProtectionEnabled=True)
     boto3.client("dynamodb").put_item(TableName=TABLE, Item={"pk": {"S": "ACCT#1"}})
     boto3.client("s3").put_object(Bucket=BUCKET, Key="mail", Body=b"large")
+    monkeypatch.setattr(receipts, "_PAUSE", 0)
+    SesReceiptRules("pillarbox-dev", BUCKET).put("in.shop.example")
     return "pillarbox-dev"
 
 
@@ -82,6 +85,7 @@ def test_the_stack_goes_and_the_table_stays() -> None:
     result = teardown(typed="pillarbox-dev\n")
     assert (result.exit_code, readable(result.output)) == (0, documented("teardown"))
     assert exist() == (False, True, False)
+    assert boto3.client("ses").list_receipt_rule_sets()["RuleSets"] == []
     found = boto3.client("dynamodb").describe_table(TableName=TABLE)["Table"]
     assert found["DeletionProtectionEnabled"]
 
@@ -175,14 +179,16 @@ def test_a_stack_that_aws_would_not_delete_is_refused(
     assert message in failure(teardown("--confirm", "pillarbox-dev"))
 
 
-def test_a_deletion_that_fails_can_be_repeated(stubs: Stubs) -> None:
+def test_a_deletion_that_fails_can_be_repeated(
+    stubs: Stubs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receipts.StackReceipts, "remove", lambda _: 0)
     for before, after in (
         ("CREATE_COMPLETE", "DELETE_FAILED"),
         ("DELETE_FAILED", "DELETE_COMPLETE"),
     ):
         stubs.stack("pillarbox-dev", before)
         nothing_kept(stubs)
-        stubs.refuse("ses", "describe_active_receipt_rule_set", "InvalidAction")
         stubs.answer("cloudformation", "delete_stack", {})
         stubs.stack("pillarbox-dev", "DELETE_IN_PROGRESS")
         stubs.stack("pillarbox-dev", after, StackStatusReason="Edge is not disabled yet.")

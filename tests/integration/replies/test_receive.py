@@ -1,13 +1,16 @@
 """A mail that SES stored becomes one record, at the function of the queue."""
 
 from dataclasses import replace
+from datetime import timedelta
 from email.message import EmailMessage
 from uuid import UUID
 
 import pytest
 
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.wiring import services
 from tests.aws import shared_client
+from tests.fakes.builders import ACCOUNT, NOW
 from tests.integration.replies.mail import (
     DOMAIN,
     OTHER,
@@ -75,6 +78,25 @@ def test_a_named_address_receives_without_a_token() -> None:
     notify(store(answer(f"sales@{DOMAIN}"), f"received/{DOMAIN}/m3"))
     (mail,) = received()
     assert (mail.recipient, mail.answered) == (f"support@{DOMAIN}", None)
+
+
+def test_mail_on_its_way_arrives_after_the_end() -> None:
+    """Another account may have the name at once; its limit then switches no rule on again."""
+    key = store(answer(f"support@{DOMAIN}"))
+    domains, until = services().receiving_domains, NOW + timedelta(days=14)
+    domains.end(DOMAIN, OTHER, until)
+    ended = domains.get(DOMAIN)
+    assert ended is not None
+    assert not ended.ended
+    domains.end(DOMAIN, ACCOUNT, until)
+    notify(key)
+    assert len(received()) == 1
+    ended = domains.get(DOMAIN)
+    assert ended is not None
+    services().receiving_limit.stop(ended, 1)
+    assert domains.get(DOMAIN) == ended
+    assert domains.put(ReceivingDomain(DOMAIN, OTHER))
+    assert not domains.put(ReceivingDomain(DOMAIN, ACCOUNT))
 
 
 def test_what_the_sender_writes_is_no_verdict() -> None:

@@ -95,7 +95,9 @@ class ReceivingSetup:
         known = self.receiving.get(wanted.domain)
         if known and not known.ended and known.account_id != wanted.account_id:
             held = self.domains.records.get(known.account_id, wanted.domain.partition(".")[2])
-            if held and not held.proved_at:
+            if held is None:
+                self._forget(wanted.domain, known.account_id)
+            elif not held.proved_at:
                 self._end(held, wanted.domain)
         elif known and known.stopped_on:  # its limit is that of the day
             self.receiving.put(replace(known, names=wanted.names))
