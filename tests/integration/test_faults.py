@@ -8,6 +8,8 @@ import pytest
 from verification.faults.engine import running
 from verification.faults.process_exits import EXITS, real_processes
 from verification.faults.random_schedules import random_schedules
+from verification.faults.received_runs import PATHS as RECEIVED_PATHS
+from verification.faults.received_runs import received_runs
 from verification.faults.report import report
 from verification.faults.runs import random_faults
 from verification.faults.statistics_runs import statistics_runs
@@ -50,4 +52,10 @@ def test_a_fault_loses_no_webhook(system: System) -> None:
     """After a random fault at a random call each event still reaches its endpoint."""
     totals = report("webhooks", islice(random_webhook_faults(system, seed=20261122), 4))
     assert totals.verdict.accepted >= 5
+    assert not totals
+
+
+def test_a_fault_loses_no_received_mail(system: System) -> None:
+    totals = report("received", islice(received_runs(system, RECEIVED_PATHS[0], every=17), 5))
+    assert totals.verdict.accepted == 5
     assert not totals

@@ -74,13 +74,13 @@ PATHS: Final = (
 )
 
 
-def received_runs(system: System, path: ReceivedPath) -> Iterator[RunResult]:
-    """Run each fault at the first and the last call from each place of a path."""
+def received_runs(system: System, path: ReceivedPath, every: int = 1) -> Iterator[RunResult]:
+    """Run each fault, or every so manieth, at the first and last call from each place of a path."""
 
     def run(plan: Plan) -> RunResult:
         return _Run(system, path).run(plan)
 
-    return at_each_call(system.wire, run, faults_of_any_call, ends_only=True)
+    return at_each_call(system.wire, run, faults_of_any_call, every, ends_only=True)
 
 
 def two_receivers(system: System, path: ReceivedPath) -> Iterator[RunResult]:

@@ -22,6 +22,7 @@ from pillarbox.mime.received import (
 )
 from pillarbox.rendering.text import text_from_html
 from pillarbox.wiring import services
+from tests.contract.canaries import ADDRESS, CANARY, traces
 from tests.fakes.client_messages import CLIENT_MESSAGES
 from tests.integration.replies.mail import DOMAIN, SENT, TRACE, notify, received, store, token
 from verification.attacks.hostile_messages import hostile_messages
@@ -284,3 +285,24 @@ def test_a_small_word_does_not_grow() -> None:
     notify(store(TRACE % SUPPORT.encode() + ADA + f"Subject: =?utf-8?b?{word}?=\r\n\r\n".encode()))
     (mail,) = received()
     assert mail.subject == "x" * 998
+
+
+def test_no_log_has_what_a_stranger_wrote(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of a mail that is recorded, nor of one that is dropped, nor of one that fails."""
+    octets = (
+        f"From: {CANARY} <{ADDRESS}>\r\nSubject: {CANARY}\r\nMessage-ID: <{CANARY}>\r\n"
+        f"Content-Type: text/plain; name={CANARY}.txt\r\n\r\n{CANARY}"
+    ).encode()
+    for name in (SUPPORT, f"{CANARY}@{DOMAIN}"):
+        notify(store(TRACE % name.encode() + octets, f"received/{DOMAIN}/{name[:3]}"))
+
+    def fail(_: object) -> bool:
+        raise ValueError(octets)
+
+    monkeypatch.setattr(services().receiving.records, "add", fail)
+    assert notify(store(TRACE % SUPPORT.encode() + octets))["batchItemFailures"]
+    output = str([vars(record) for record in caplog.records])
+    assert all(word in output for word in ("received", "unaddressed", "unexpected error"))
+    assert not traces(output)

@@ -178,9 +178,10 @@ def test_a_deleted_account_leaves_no_mail(aws: Aws, rules: Rules) -> None:
     it.account_store.suspend(ACCOUNT, Suspension(utc_now() - timedelta(hours=1)))
     deletion = replace(it.account_deletion, end_receiving=rules.remove)
     assert deletion.delete(deletion.plan(ACCOUNT, drop_pending=True)).done
-    items = shared_client("dynamodb").scan(TableName=aws.table)["Items"]
-    assert not [item for item in items if item["pk"]["S"].startswith(("RECD", "MSG"))]
-    assert "customer.example" not in str(items)
+    for table in (aws.table, aws.credentials):
+        items = shared_client("dynamodb").scan(TableName=table)["Items"]
+        assert not [item for item in items if item["pk"]["S"].startswith(("RECD", "MSG"))]
+        assert "customer.example" not in str(items)
     assert objects("") == []
     assert rules.calls == [f"remove {DOMAIN}"]
     assert not notify(store(answer(f"r.{token()}@{DOMAIN}")))["batchItemFailures"]
