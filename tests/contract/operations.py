@@ -20,7 +20,7 @@ from tests.contract.client import Api, ApiResponse
 
 _DOCUMENT: Final = inlined(json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8")))
 #: Path parameters that name something of one account, and those that name something of all.
-OF_AN_ACCOUNT: Final = ("message_id", "id", "endpoint_id", "delivery_id")
+OF_AN_ACCOUNT: Final = ("message_id", "id", "endpoint_id", "delivery_id", "received_id")
 OF_ALL: Final = {"slug": "otp", "version": "1"}
 
 

@@ -108,7 +108,7 @@ def test_dead_letters_are_counted_and_moved(service: Service, operator: Api) -> 
         return {one["name"]: (one["waiting"], one["dead"]) for one in items}
 
     before = counts()
-    assert before.keys() == {"jobs", "urgent", "events", "sweep", "webhooks"}
+    assert before.keys() == {"jobs", "urgent", "events", "sweep", "webhooks", "received"}
     assert (before["jobs"][1], before["urgent"][1]) == (3, None)
     moved = send(operator, "POST", "/queues/jobs/redrive", {"limit": 2})
     assert moved.json == {"queue": "jobs", "moved": 2}

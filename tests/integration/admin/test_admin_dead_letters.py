@@ -28,7 +28,7 @@ from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, Webh
 from tests.fakes.builders import ACCOUNT, NOW, job, mail, message
 from tests.integration.admin.operator_command import Operator
 
-QUEUES: Final = ("jobs", "urgent_jobs", "events", "sweep", "webhooks")
+QUEUES: Final = ("jobs", "urgent_jobs", "events", "sweep", "webhooks", "received")
 SECRET: Final = "canary-4711"
 BODY: Final = StarterBody(
     slug="otp",
