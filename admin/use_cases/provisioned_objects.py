@@ -69,6 +69,10 @@ def _domains(target: Target) -> Iterator[Step]:
         if one["status"] == _VERIFIED or target.look(name)["status"] == _VERIFIED:
             target.verified.add(name)
     yield from _rest(target, DOMAIN, found.keys())
+    for name, one in found.items():
+        if target.prune and one["receives"]:  # it is removed only after that
+            run = partial(target.change, DOMAIN, name, {"receive": ""})
+            target.removals.insert(0, Step("-", f"receiving at {one['receives']}", run))
 
 
 def _dns(target: Target, name: str, domain: Mapping[str, Any] | None) -> Iterator[Step]:

@@ -657,6 +657,11 @@ def test_a_domain_receives_once_it_is_verified(service: Service, run: Run) -> No
     off = file_of({"name": shop, "domains": [{"name": name, "receive": ""}]})
     assert run(off) == [f"~ domain {name}: receive in -> none"]
     assert run(off) == []
+    run(content)
+    assert run(file_of({"name": shop, "domains": []}), prune=True) == [
+        f"- receiving at in.{name}",
+        f"- domain {name}",
+    ]
 
 
 def test_a_plan_of_a_new_account_reads_nothing_of_the_operators_own(run: Run) -> None:
