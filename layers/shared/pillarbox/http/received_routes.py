@@ -77,8 +77,10 @@ def resend_routes(services: Callable[[], ReceivedServices]) -> App:
 
     @app.get("/resend/emails/receiving/<received_id>")
     def get_received(received_id: str) -> Reply:
+        principal = caller()
         read_query(app.current_event, DetailQuery)
-        return reply(resend_detail(read(received_id)))
+        found = read_uuid(received_id, "id")
+        return reply(resend_detail(services().received_reading.read(principal, found)))
 
     @app.get("/resend/emails/receiving/<received_id>/attachments")
     def list_files(received_id: str) -> Reply:
@@ -114,9 +116,8 @@ def postmark_routes(services: Callable[[], ReceivedServices]) -> App:
 
     @app.get("/postmark/messages/inbound/<received_id>/details")
     def get_received(received_id: str) -> Reply:
-        found = read_uuid(received_id, "MessageID")
-        read = services().received_reading.read(caller(), found)
-        return reply(postmark_detail(read))
+        principal, found = caller(), read_uuid(received_id, "MessageID")
+        return reply(postmark_detail(services().received_reading.read(principal, found)))
 
     return app
 
