@@ -165,7 +165,7 @@ def _resources(of: str, parameters: Mapping[str, Any]) -> set[str]:
         # the service under test names them so
         return {str(parameters["QueueUrl"]).rpartition("/")[2]}
     if of == "lambda":
-        return {str(parameters["FunctionName"])}
+        return {str(parameters.get("FunctionName", "*"))}
     if of == "sesv2":
         kinds = {kind for name, kind in _OF_SES.items() if name in parameters}
         for name in ("ResourceArn", "ReputationEntityReference", "ReputationEntityPolicy"):
