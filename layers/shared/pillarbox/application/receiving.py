@@ -151,6 +151,8 @@ class Receiving:
     def receive(self, key: str, receipts: int = 1) -> ReceiveResult:
         """Record the mail with a key, which was received so many times from the queue.
 
+        It is counted at its first receipt alone: an outage must not use up what a day allows.
+
         Raises:
             ServiceError: `service_unavailable`; the call may be repeated.
         """
@@ -263,7 +265,6 @@ class Receiving:
         )
 
     def _counts(self, domain: ReceivingDomain, what: str, most: int) -> bool:
-        """Count a mail at its first receipt alone: an outage must not use up what is allowed."""
         subject = f"received#{domain.account_id}{what}"
         return self.count(subject, _DAY, most, self.clock())
 
