@@ -349,9 +349,7 @@ def kind_and_account(item: Item) -> tuple[str, str]:
             return kind, str(item["sk"]["S"]).partition("#")[0]
         case "ACCTS" | "OF" | "PROVED":
             return kind, str(item["sk"]["S"])
-        case "SIGNUPS":
-            return kind, str(item.get("account", {}).get("S", ""))
-        case "RECV":
+        case "SIGNUPS" | "RECV":
             return kind, str(item.get("account", {}).get("S", ""))
         case "USER":
             return kind, ""
@@ -450,8 +448,10 @@ def timer_note(kind: str) -> Item:
 
 def received(account_id: str, received_id: UUID, message_id: UUID | None = None) -> Item:
     """Return the key of a received mail, or of its entry among the answers to an email."""
-    pk = f"RECD#{account_id}#{message_id}" if message_id else f"RECD#{account_id}"
-    return _key(pk, str(received_id))
+    return _key(
+        f"RECD#{account_id}#{message_id}" if message_id else f"RECD#{account_id}",
+        str(received_id),
+    )
 
 
 def received_before(
