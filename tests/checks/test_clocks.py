@@ -95,13 +95,12 @@ REASONS: Final = {
 }
 #: The same for all of a module or package, with how many it has, so that a new one is seen.
 OF_A_PACKAGE: Final = {
-    "adapters/answer_memory.py": (2, _ONE_CLOCK),
+    "adapters/dns.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
-    "adapters/dynamodb/messages/token_bucket.py": (10, _PACE),
+    "adapters/dynamodb/messages/token_bucket.py": (14, _PACE),
     "adapters/dynamodb/messages/quotas.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (13, _PACE),
-    "adapters/dynamodb/messages/shares.py": (4, _PACE),
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),
     "adapters/dynamodb/sign_in/codes.py": (3, _SOON),
     "adapters/dynamodb/webhooks/deliveries.py": (2, _SOON),

@@ -55,8 +55,7 @@ from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, Pause
 from pillarbox.domain.accounts.quota import WINDOWS, window_name
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.erasure import ERASED_SUBJECT
-from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.kept import ERASED_SUBJECT, KeptContent
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import Granularity, index_entry, terms_of

@@ -12,7 +12,7 @@ from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.delivery.result import Outcome
 from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.accounts.suppression import hashed_mailbox
-from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.kept import erase_recipient
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import ERASED_ADDRESS, EventKind, Message
 from tests.fakes import builders

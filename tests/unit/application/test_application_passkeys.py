@@ -15,9 +15,8 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
-from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoSessions, DynamoUsers
 from pillarbox.adapters.passkeys import WebAuthnVerifier
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.sign_in.passkeys import UserPasskeys

@@ -9,8 +9,7 @@ from uuid import UUID
 from pillarbox.application.delivery.sweep import RecordRetention
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.erasure import erase_copy
-from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.kept import KeptContent, erase_copy
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
 from tests.fakes import builders

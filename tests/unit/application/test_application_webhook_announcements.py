@@ -19,7 +19,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoint
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.ports import WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.kept import erase_recipient
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint
 from pillarbox.domain.webhooks.events import AccountEvent, account_paused

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.code_requests import LambdaCodeRequests
     from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
     from pillarbox.adapters.ses.domains import SesDomains
-    from pillarbox.application.accounts.account_list import AccountList
+    from pillarbox.application.accounts.account_list import AccountList, AccountUsage
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domain_links import DomainLinks
     from pillarbox.application.accounts.domains import AccountDomains, DomainCheck, MemberSenders
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
-    from pillarbox.application.accounts.usage import AccountUsage
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.pauses import Pauses
     from pillarbox.application.sign_in.approval import SignUpApproval
@@ -51,7 +50,7 @@ class AccountWiring(ServiceMailWiring):
     account_list: "AccountList" = made(
         "application.accounts.account_list", records=lambda it: it.account_store
     )
-    account_usage: "AccountUsage" = made("application.accounts.usage")
+    account_usage: "AccountUsage" = made("application.accounts.account_list")
     accounts: "Accounts" = made(
         "application.accounts.accounts", records=lambda it: it.account_store
     )

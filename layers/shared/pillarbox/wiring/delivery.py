@@ -170,10 +170,10 @@ class DeliveryWiring(HistoryWiring):
 
     @cached_property
     def sweep(self) -> "Sweep":
-        from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
+        from pillarbox.adapters.dynamodb.accounts.account_changes import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.application.accounts.account_list import AccountUsage
         from pillarbox.application.accounts.sender_domains import SenderDomains
-        from pillarbox.application.accounts.usage import AccountUsage
         from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.delivery.sweep import RecordRetention, Sweep, WaitingSweep
 

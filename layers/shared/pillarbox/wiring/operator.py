@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pillarbox.adapters.ses.tenants import SesTenants
-    from pillarbox.application.history.aggregate import Aggregation
-    from pillarbox.application.history.ledger_check import LedgerCheck
+    from pillarbox.application.history.aggregate import Aggregation, LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.management import ManagementApi, SecretValues
@@ -30,7 +29,7 @@ class HistoryWiring(Stores):
         "application.history.queries", log=lambda it: it.message_log
     )
     ledger_check: "LedgerCheck" = made(
-        "application.history.ledger_check",
+        "application.history.aggregate",
         log=lambda it: it.message_log,
         audit=lambda it: it.ledger_audit,
         index=lambda it: it.search_index,

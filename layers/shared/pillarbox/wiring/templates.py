@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pillarbox.adapters.dynamodb.templates import DynamoRenderings
-    from pillarbox.application.templates.authoring import TemplateAuthoring
+    from pillarbox.application.templates.authoring import TemplateAuthoring, TemplateLibrary
     from pillarbox.application.templates.editing import RenderBudget, TemplateEditing
     from pillarbox.application.templates.rendered_source import Problem, RenderedSource
-    from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.traffic import TemplateTraffic
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.domain.accounts.account import Account, Brand
@@ -34,7 +33,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
         "application.templates.editing", templates=lambda it: it.template_authoring
     )
     template_library: "TemplateLibrary" = made(
-        "application.templates.saved", templates=lambda it: it.template_authoring
+        "application.templates.authoring", templates=lambda it: it.template_authoring
     )
     template_trial: "TemplateTrial" = made(
         "application.templates.trial",
