@@ -120,4 +120,4 @@ def test_no_other_module_asks_for_the_kind() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in fields
     }
-    assert readers == {"sign_in/sign_up.py: PREVIEW"}
+    assert readers == {"sign_in/preview_keys.py: PREVIEW"}

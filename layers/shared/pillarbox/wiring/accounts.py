@@ -1,5 +1,6 @@
 """Accounts with their keys, domains, senders and suppressions, who calls, and who signs in."""
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ class AccountWiring(ServiceMailWiring):
     @cached_property
     def region(self) -> str:
         """Return where the service runs."""
-        return self.settings.region
+        return os.environ["AWS_DEFAULT_REGION"]  # Lambda sets it
 
     @cached_property
     def account_domains(self) -> "AccountDomains":
