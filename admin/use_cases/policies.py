@@ -34,7 +34,7 @@ _READ: Final[_Actions] = {
 _OPERATE: Final[_Actions] = {
     "dynamodb": "BatchWriteItem DeleteItem PartiQLInsert PutItem UpdateItem",
     "route53": "ChangeResourceRecordSets ListHostedZones ListResourceRecordSets",
-    "s3": "DeleteObject ListBucket",
+    "s3": "DeleteObject",
     "secretsmanager": "CreateSecret GetSecretValue PutSecretValue",
     "servicequotas": "ListServiceQuotas RequestServiceQuotaIncrease",
     "ses": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation"

@@ -41,7 +41,7 @@ REASONS: Final = {
     "adapters/dynamodb/name_leases.py: take: attribute_not_exists(#until)"
     " OR #until <= :now": "a lease is 30 seconds longer than a request runs",
     "application/operator/account_deletion.py: delete: self.clock() >= until": _ONE_CLOCK,
-    "application/operator/account_deletion.py: plan: wait > timedelta(0)": _SLACK,
+    "application/operator/account_deletion.py: _deletable: wait > timedelta(0)": _SLACK,
     "application/sending/claiming.py: acquire: now < stored.leased_until": "LEASE has the margin",
     "application/sending/claiming.py: acquire: now >= stored.expires_at": _A_DAY,
     "adapters/dynamodb/messages/heartbeat.py: record: at < self._written + _RESOLUTION": _STORED,

@@ -841,10 +841,19 @@ export interface OperatedAccount {
   /** Null if it is not suspended. */
   suspendedAt: string | null;
   suspensionReason: string | null;
+  /** What happens to its emails that were accepted before; null if it is not suspended. */
+  queuedMail: QueuedMail | null;
+  senders: Array<string>;
   /** Over how many partitions its emails are spread. */
   shards: number;
+  /** Since or from when on; null for one partition. */
+  shardedFrom: string | null;
+  /** Whether an email fails that SES may have sent; otherwise it is sent again. */
+  holdUncertain: boolean;
   /** Whether SES pauses the account alone, and when. */
   isolation: Isolation;
+  /** Its tenant at SES. */
+  tenant: string | null;
   ownLimits: OwnLimitValues;
   /** The last 50, the newest first. */
   log: Array<OperatorLogItem>;
@@ -959,6 +968,9 @@ export interface PublishedTemplate {
   /** `variable_not_sent` for each variable that it needs and that recent sends did not give. */
   problems: Array<TemplateProblem>;
 }
+
+/** What happens to the emails that a suspended account has in the queue. */
+export type QueuedMail = "send" | "hold" | "drop";
 
 /** An event that will be sent to the endpoint. */
 export interface QueuedWebhookEvent {

@@ -61,7 +61,7 @@ def test_a_person_sees_the_secret_once_and_is_asked_before_a_removal(
     assert URL in listed.stdout
     assert "whsec_" not in listed.stdout
     remove = ("--local", "webhook", "remove", webhook, "--account", account)
-    assert URL in failure(run.plain(*remove, typed="n\n"))
+    assert webhook in failure(run.plain(*remove, typed="n\n"))
     assert run("webhook", "show", webhook, "--account", account)["id"] == webhook
     assert run.plain(*remove, typed="y\n").exit_code == 0
     assert len(run("webhook", "list", "--account", account)["items"]) == 1
@@ -89,12 +89,11 @@ def test_deliveries_are_shown_and_replayed(
     assert [attempt["statusCode"] for attempt in newest["attempts"]] == [None, 503]
     plain = run.plain("--local", *words, "--limit", 2)
     assert newest["id"] in plain.stdout
-    assert "busy" in plain.stdout
     assert f"--cursor {page['nextCursor']}" in plain.stderr
-    replay = ("webhook", "replay", webhook, "--account", account)
-    replayed = run(*replay, "--delivery", newest["id"])
+    redeliver = ("webhook", "redeliver", webhook, "--account", account)
+    replayed = run(*redeliver, newest["id"])
     assert replayed == {name: newest[name] for name in ("id", "eventId", "type")}
-    assert run.refused(*replay, "--delivery", "x") == (1, "delivery_not_found")
+    assert run.refused(*redeliver, "x/y?z") == (1, "delivery_not_found")
 
 
 def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, webhook: str) -> None:
@@ -102,8 +101,6 @@ def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, web
     table.put(message_item(accepted))
     replay = ("webhook", "replay", webhook, "--account", account)
     assert run.refused(*replay) == (2, "validation_failed")
-    both = ("--since", "2h", "--delivery", "x")
-    assert run.refused(*replay, *both) == (2, "validation_failed")
     replayed = run(*replay, "--since", "2h", "--type", "email.accepted")
     assert replayed == {"queued": 1, "nextTo": None}
     assert run.refused(*replay, "--since", "2h") == (1, "rate_limit_exceeded")

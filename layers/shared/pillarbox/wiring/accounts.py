@@ -148,7 +148,9 @@ class CallerWiring(Stores):
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that takes keys only."""
-        return Authentication(self.directory, self.key_check)
+        from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
+
+        return Authentication(self.directory, self.key_check, SERVICE_ACCOUNT)
 
     @cached_property
     def key_check(self) -> KeyCheck:

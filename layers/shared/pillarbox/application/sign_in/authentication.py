@@ -168,6 +168,8 @@ class CallerAuthentication:
         """Return the principal with which an operator's key acts for an account."""
         scope = ACCOUNTS_WRITE if changes else ACCOUNTS_READ
         own.require(scope)
+        if account_id == own.account.account_id:
+            return own
         found = None
         if is_token(account_id, ACCOUNT_ID_LENGTH):
             found = self.directory.look_up(account_id).account

@@ -1,0 +1,92 @@
+"""The commands that are operations of the API, and the key with which they call it."""
+
+import json
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from admin import api
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.management_api import HttpApiProbe
+from tests.contract.client import Api
+from tests.integration.admin.operator_command import Operator
+
+SERVICE = "0" * 12
+KEY = "PILLARBOX_MANAGEMENT_KEY"
+
+
+def stored_keys(credentials: Table) -> list[dict[str, Any]]:
+    items = credentials.client.scan(TableName=credentials.name)["Items"]
+    return [item for item in items if item["pk"]["S"].startswith("KEY#")]
+
+
+def test_a_key_lives_as_long_as_the_command_and_has_one_permission(
+    run: Operator, account: str, credentials: Table
+) -> None:
+    with api.operator_key(credentials, ["webhooks:read", "accounts:read"]) as text:
+        (stored,) = stored_keys(credentials)
+        assert text not in json.dumps(stored)
+        own, named = Api(text), {"X-Account": account}
+        assert own.raw("GET", "/webhooks", headers=named).json == {"items": []}
+        assert own.raw("GET", "/suppressions", headers=named).code == "scope_required"
+        body = json.dumps({"url": "https://shop.example/", "types": ["*"]})
+        assert own.raw("POST", "/webhooks", body, named).code == "scope_required"
+        assert own.raw("GET", "/emails").code == "scope_required"
+        assert own.send({"to": ["ann@example.com"]}).code == "invalid_api_key"
+    assert Api(text).raw("GET", "/webhooks", headers=named).code == "invalid_api_key"
+    assert run.refused("webhook", "list", "--account", "1" * 12) == (1, "account_not_found")
+    assert stored_keys(credentials) == []
+
+
+def test_the_service_has_suppressions_which_no_other_account_may_see(
+    run: Operator, account: str
+) -> None:
+    of_service = ("--account", SERVICE)
+    run("suppression", "add", *of_service, "ann@example.com")
+    (listed,) = run("suppression", "list", *of_service)["items"]
+    assert listed["address"] == "ann@example.com"
+    run("account", "update", account, "--operates")
+    scopes = ("suppressions:read", "accounts:read")
+    options = [word for scope in scopes for word in ("--scope", scope)]
+    key = ("key", "create", "--account", account, "--name", "ops", "--preset", "custom")
+    operator = Api(run(*key, *options)["key"])
+    refused = operator.raw("GET", "/suppressions", headers={"X-Account": SERVICE})
+    assert refused.code == "account_not_found"
+    removed = run("suppression", "remove", *of_service, "Ann@Example.com")
+    assert removed == {"address": "Ann@Example.com", "removed": True}
+
+
+def test_all_pages_are_read(run: Operator) -> None:
+    made = {
+        run("account", "create", "--name", f"Shop {number}", "--plan", "free")["id"]
+        for number in range(5)
+    }
+    with mock.patch("admin.api_commands._PAGE", 2):
+        listed = run("account", "list")
+    assert {item["id"] for item in listed["items"]} == made
+    assert listed.keys() == {"items"}
+    (found,) = run("account", "list", "--search", "Shop 3")["items"]
+    assert found["name"] == "Shop 3"
+
+
+@pytest.mark.parametrize("answer", [None, "<html>", {"error": {"code": "new_code"}}])
+def test_an_answer_that_no_api_gives_is_a_failure(
+    run: Operator, answer: object, credentials: Table
+) -> None:
+    with mock.patch.object(HttpApiProbe, "request", return_value=(502, answer)):
+        assert run.refused("account", "list") == (1, "service_unavailable")
+    assert stored_keys(credentials) == []
+
+
+def test_a_key_of_the_environment_is_for_stacks_in_aws(
+    run: Operator, deployed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So nobody sends the key of another stack to the local one."""
+    monkeypatch.setenv(KEY, "bx_live_of_ours")
+    with mock.patch.object(HttpApiProbe, "request") as request:
+        request.side_effect = lambda *_, **_more: (200, {"items": []})
+        assert run("account", "list") == {"items": []}
+        assert request.call_args.kwargs["key"] != "bx_live_of_ours"
+        assert run.plain("--stack-name", deployed, "account", "list").exit_code == 0
+        assert request.call_args.kwargs["key"] == "bx_live_of_ours"
