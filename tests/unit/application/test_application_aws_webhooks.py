@@ -1,6 +1,5 @@
 """Endpoints in the AWS accounts of tenants: the use cases, and posting, over fakes."""
 
-from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -25,10 +24,7 @@ BUS = f"arn:aws:events:eu-west-1:{TENANT}:event-bus/mail"
 @pytest.fixture
 def world() -> UseCasesOfWebhooks:
     """Return the use cases of a service whose operator lets events go to AWS."""
-    world = UseCasesOfWebhooks()
-    world.webhooks = replace(world.webhooks, service_account=SERVICE)
-    world.queries = replace(world.queries, service_account=SERVICE)
-    return world
+    return UseCasesOfWebhooks(aws_webhooks_account=SERVICE)
 
 
 def create(webhooks: Webhooks, url: str = BUS, role: str | None = ROLE) -> UUID:
@@ -40,7 +36,7 @@ def test_without_the_operators_consent_no_event_goes_to_aws() -> None:
     """The address is then refused as one that is no https URL; nothing is stored."""
     world = UseCasesOfWebhooks()
     assert faults(create, world.webhooks) == [("url", "invalid_url")]
-    assert world.queries.of_account(ACCOUNT) == []
+    assert world.webhook_queries.of_account(ACCOUNT) == []
 
 
 def test_an_endpoint_stays_of_its_kind(world: UseCasesOfWebhooks) -> None:
@@ -52,7 +48,7 @@ def test_an_endpoint_stays_of_its_kind(world: UseCasesOfWebhooks) -> None:
         world.webhooks.change(ACCOUNT, found, changes, by="operator")
 
     change(in_aws, url="s3://shop-events/", role_arn=f"{ROLE}-2")
-    endpoint = world.queries.get(ACCOUNT, in_aws).endpoint
+    endpoint = world.webhook_queries.get(ACCOUNT, in_aws).endpoint
     assert (endpoint.url, endpoint.role_arn) == ("s3://shop-events/", f"{ROLE}-2")
     other = ROLE.replace(TENANT, "444455556666")
     change(in_aws, url=BUS)

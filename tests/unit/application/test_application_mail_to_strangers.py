@@ -8,21 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts, DynamoStrangerMail
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoSessions, DynamoUsers
-from pillarbox.application.change_log import ChangeLog
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.service_mail import ServiceMail
-from pillarbox.application.sign_in.code_mail import CodeMail
-from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
-from pillarbox.application.sign_in.members import AccountMembers
-from pillarbox.application.sign_in.session_start import SessionStart
-from pillarbox.application.sign_in.sign_in import SignIn
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.domain.messages.message import EventKind
@@ -36,9 +24,9 @@ from pillarbox.domain.sign_in.session import (
     new_session,
     new_user,
 )
-from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpMode, SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpMode
 from tests.fakes.builders import ACCOUNT, NOW, account, event
-from tests.fakes.change_log import FakeLogEntries
+from tests.fakes.container import Container
 from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.stores import FakeJobs, Messages
 from tests.fakes.world import World
@@ -56,77 +44,22 @@ class Strangers(World):
 
     def __init__(self) -> None:
         super().__init__()
-        table = MemoryTable("table")
-        credentials = MemoryTable("credentials", table)
-        self.policy = SignUpPolicy(mode=SignUpMode.OPEN, domains=frozenset())
-        self.counts, self.previews = (
-            DynamoSignInCounts(credentials),
-            DynamoPreviewAccounts(None, table),
+        self.service = service = Container(
+            {"sign_up": "open"},
+            clock=lambda: self.now,
+            code_requests=_NoQueue(),
+            jobs=FakeJobs(self.store),
+            mail_domains=self.domains,
+            message_store=Messages(self.store),
+            stranger_mail=self.strangers,
         )
-        self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
+        self.code_mail, self.sign_in = service.code_mail, service.sign_in
+        self.account_members = service.account_members
+        self.users, self.previews = service.user_store, service.preview_accounts
         self.users.add(new_user(USER))
         session, _ = new_session(new_user("boss@shop.example"), "", self.now)
         self.boss = MemberPrincipal(
             session=session, operator=False, account=account(), role=Role.OWNER
-        )
-        self.log = FakeLogEntries()
-        send_mail = ServiceMail(
-            jobs=FakeJobs(self.store),
-            messages=Messages(self.store),
-            sender="service@mail.example",
-            clock=lambda: self.now,
-        )
-        self.mail = MailToStrangers(
-            send_mail=send_mail,
-            records=self.strangers,
-            proofs=DynamoProofs(credentials),
-            base_url=lambda: "https://mail.example",
-            clock=lambda: self.now,
-        )
-        self.code_mail = CodeMail(
-            users=self.users,
-            counts=self.counts,
-            policy=self.policy,
-            previews=self.previews,
-            domains=lambda: self.domains,
-            messages=Messages(self.store),
-            send_mail=send_mail,
-            strangers=self.mail,
-            base_url=lambda: "https://mail.example",
-            clock=lambda: self.now,
-        )
-        self.account_members = AccountMembers(
-            users=self.users,
-            members=self.members,
-            key_ids=DynamoApiKeys(credentials).ids_of_account,
-            flows=DynamoFlows(credentials),
-            counts=self.counts,
-            previews=self.previews,
-            domains=lambda: self.domains,
-            strangers=self.mail,
-            base_url=lambda: "https://mail.example",
-            log=ChangeLog(self.log, lambda: self.now),
-            clock=lambda: self.now,
-        )
-        sessions = DynamoSessions(credentials, table)
-        self.sign_in = SignIn(
-            users=self.users,
-            members=self.members,
-            sessions=sessions,
-            start=SessionStart(
-                members=self.members,
-                accounts=DynamoAccounts(table),
-                sessions=sessions,
-                operators_need_passkeys=False,
-                clock=lambda: self.now,
-            ),
-            flows=DynamoFlows(credentials),
-            counts=self.counts,
-            queue=_NoQueue(),
-            policy=self.policy,
-            strangers=self.strangers,
-            previews=self.previews,
-            clock=lambda: self.now,
         )
 
     def request(self, address: str, **changes: Any) -> bool:
@@ -218,7 +151,7 @@ def test_many_of_many_pause_all_only_if_ses_is_endangered(world: Strangers) -> N
         world.strangers = DynamoStrangerMail(MemoryTable("table"))
         world.sent_in_a_day = sent
         world.code_mail = replace(
-            world.code_mail, strangers=replace(world.mail, records=world.strangers)
+            world.code_mail, strangers=replace(world.code_mail.strangers, records=world.strangers)
         )
         for number in range(25):
             world.request(f"{sent}n{number}@gmail.example", party=f"net{number // 2}")
@@ -269,7 +202,7 @@ def test_a_tenants_tag_counts_no_bounce(world: Strangers) -> None:
 
 def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
     """Codes for newcomers and preview keys and invitations have the link; users' codes do not."""
-    closed = replace(world.policy, domains=frozenset({"shop.example"}))
+    closed = replace(world.service.sign_up_policy, domains=frozenset({"shop.example"}))
     refused = replace(world.code_mail, policy=closed)
     requests: dict[str, Callable[[], object]] = {
         "newcomer": lambda: world.request("a@gmail.example"),
@@ -287,7 +220,7 @@ def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
         assert report is not None
         assert report.account_id == SERVICE_ACCOUNT_ID
         assert report.mailbox == world.store.queue[-1].mail.to[0]  # type: ignore[union-attr]
-        assert report.is_signed(world.mail.proofs.key().hex())
+        assert report.is_signed(world.service.proof_store.key().hex())
     world.request(USER)
     assert world.values["stop_url"] == ""
 
@@ -325,12 +258,13 @@ def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
     )
     assert first.invited_by == "boss@shop.example"
     assert not members.accept(joining, ACCOUNT).pending
+    world.advance(timedelta(seconds=1))
     members.decline(declining, ACCOUNT)
     assert [one.address for one in members.of_account(world.boss)] == ["a@gmail.example"]
     for principal in (joining, declining, world.boss):
         for answer in (members.accept, members.decline):
             assert refusal(answer, principal, ACCOUNT).code == "account_not_found"
-    actions = [(one.action, one.by) for one in world.log.entries]
+    actions = [(one.action, one.by) for one in world.service.log(ACCOUNT)]
     assert actions == [
         ("member.invited", "boss@shop.example"),
         ("member.invited", "boss@shop.example"),
@@ -342,7 +276,9 @@ def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
 def test_newcomers_are_told_when_they_get_no_code(world: Strangers) -> None:
     """The answer names the end of a pause, of a full day, or none while sign-up is not public."""
     assert world.sign_in.newcomers() == Newcomers(admitted=True)
-    invited = replace(world.sign_in, policy=replace(world.policy, mode=SignUpMode.INVITED))
+    invited = replace(
+        world.sign_in, policy=replace(world.service.sign_up_policy, mode=SignUpMode.INVITED)
+    )
     assert invited.newcomers() == Newcomers(admitted=False)
     for number in range(NEWCOMERS):
         assert world.code_mail._may_write(f"n{number}@gmail.example", "", is_welcome=True)

@@ -9,16 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-from pillarbox.adapters.dynamodb.webhooks.endpoints import (
-    DynamoEndpointHealths,
-    DynamoWebhookEndpoints,
-)
-from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.message_log import ScanPage
-from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges
-from pillarbox.application.webhooks.replays import WebhookReplays
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
@@ -33,8 +25,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
-from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.memory_tables import MemoryTable
+from tests.fakes.container import Container
 from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhooks import FakeWebhookPoster, FakeWebhookQueue
 from tests.fakes.world import Killed
@@ -71,35 +62,16 @@ class FakeLog:
         raise NotImplementedError
 
 
-class UseCasesOfWebhooks:
+class UseCasesOfWebhooks(Container):
     """The use cases, and what is behind them."""
 
-    def __init__(self) -> None:
-        self.now = NOW
-        table = MemoryTable("table")
-        self.endpoints = DynamoWebhookEndpoints(MemoryTable("credentials", table), table)
-        self.healths = DynamoEndpointHealths(table)
-        self.deliveries = DynamoWebhookDeliveries(table)
-        self.queue = FakeWebhookQueue()
-        self.log, self.changes = FakeLog(), FakeLogEntries()
-        self.queries = WebhookQueries(
-            endpoints=self.endpoints, healths=self.healths, deliveries=self.deliveries
-        )
-        self.webhooks = Webhooks(
-            endpoints=self.endpoints,
-            healths=self.healths,
-            poster=FakeWebhookPoster,
-            slow_requests=slow_requests(),
-            queue=self.queue,
-            log=ChangeLog(self.changes, lambda: self.now),
-            clock=lambda: self.now,
-        )
-        self.replays = WebhookReplays(
-            endpoints=self.endpoints,
-            deliveries=self.deliveries,
-            queue=self.queue,
-            log=self.log,
-            clock=lambda: self.now,
+    def __init__(self, **settings: str) -> None:
+        self.queue, self.sent = FakeWebhookQueue(), FakeLog()
+        super().__init__(
+            settings,
+            message_log=self.sent,
+            webhook_poster=FakeWebhookPoster(),
+            webhooks_queue=self.queue,
         )
 
     def create(self, *types: str, account_id: str = ACCOUNT) -> UUID:
@@ -119,17 +91,17 @@ def of() -> UseCasesOfWebhooks:
 def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) -> None:
     """A deletion that failed before it came to the health ends when it is repeated, with a 404."""
     endpoint_id, failing = of.create(), EndpointHealth(failures=1)
-    of.healths.replace(ACCOUNT, str(endpoint_id), EndpointHealth(), failing)
+    of.endpoint_healths.replace(ACCOUNT, str(endpoint_id), EndpointHealth(), failing)
     with (
-        mock.patch.object(of.healths, "remove", side_effect=Unavailable("data store")),
+        mock.patch.object(of.endpoint_healths, "remove", side_effect=Unavailable("data store")),
         pytest.raises(Unavailable),
     ):
         of.webhooks.delete(ACCOUNT, endpoint_id, by="operator")
-    assert of.healths.get(ACCOUNT, str(endpoint_id)) == failing
+    assert of.endpoint_healths.get(ACCOUNT, str(endpoint_id)) == failing
     assert (
         refusal(of.webhooks.delete, ACCOUNT, endpoint_id, by="operator").code == "webhook_not_found"
     )
-    assert of.healths.get(ACCOUNT, str(endpoint_id)) == EndpointHealth()
+    assert of.endpoint_healths.get(ACCOUNT, str(endpoint_id)) == EndpointHealth()
 
 
 def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
@@ -139,20 +111,20 @@ def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
     refused = refusal(of.create)
     limit = {"limit": MAX_ENDPOINTS}
     assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
-    assert len(of.changes.entries) == MAX_ENDPOINTS
+    assert len(of.log(ACCOUNT)) == MAX_ENDPOINTS
     assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
 
 
 def test_a_drain_is_queued_before_an_endpoint_is_enabled(of: UseCasesOfWebhooks) -> None:
     """If the request dies after the change, what waits is posted. No endpoint has no drain."""
-    endpoint_id, change = of.create(), of.endpoints.change
+    endpoint_id, change = of.create(), of.endpoint_store.change
     enable = EndpointChanges(enabled=True)
 
     def change_and_die(*arguments: Any) -> None:
         change(*arguments)
         raise Killed
 
-    with mock.patch.object(of.endpoints, "change", change_and_die), pytest.raises(Killed):
+    with mock.patch.object(of.endpoint_store, "change", change_and_die), pytest.raises(Killed):
         of.webhooks.change(ACCOUNT, endpoint_id, enable, by="operator")
     delayed = [(EndpointDrain(ACCOUNT, str(endpoint_id)), timedelta(minutes=1))]
     assert of.queue.tasks == delayed
@@ -166,29 +138,29 @@ def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) 
     endpoint_id = of.create()
     key = ACCOUNT, str(endpoint_id)
     failing = EndpointHealth(failing_since=at(0), open_since=at(60))
-    of.healths.replace(*key, EndpointHealth(), failing)
+    of.endpoint_healths.replace(*key, EndpointHealth(), failing)
     state = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True), by="operator")
     assert (state.enabled, state.health) == (True, failing)
-    assert of.healths.get(*key) == failing
+    assert of.endpoint_healths.get(*key) == failing
 
 
 def test_rotations_at_the_same_time_are_both_kept(
     of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint_id = of.create()
-    replace_secrets = of.endpoints.replace_secrets
+    replace_secrets = of.endpoint_store.replace_secrets
     others = iter([of.webhooks.rotate])
 
     def meet(*arguments: object) -> bool:
         for rotate in others:
-            monkeypatch.setattr(of.endpoints, "replace_secrets", replace_secrets)
+            monkeypatch.setattr(of.endpoint_store, "replace_secrets", replace_secrets)
             rotate(ACCOUNT, endpoint_id, by="operator")
         return replace_secrets(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(of.endpoints, "replace_secrets", meet)
+    monkeypatch.setattr(of.endpoint_store, "replace_secrets", meet)
     rotated = of.webhooks.rotate(ACCOUNT, endpoint_id, by="operator")
     assert len(rotated.endpoint.secrets) == 3
-    assert of.queries.get(ACCOUNT, endpoint_id) == rotated
+    assert of.webhook_queries.get(ACCOUNT, endpoint_id) == rotated
 
 
 def sent_at(seconds: float, *kinds: EventKind) -> Message:
@@ -212,17 +184,17 @@ def types_of(tasks: list[object]) -> list[WebhookType]:
 def test_the_types_of_a_replay(
     of: UseCasesOfWebhooks, chosen: tuple[str, ...], asked: set[str] | None, queued: list[str]
 ) -> None:
-    of.log.messages = [sent_at(0, EventKind.SENT)]
+    of.sent.messages = [sent_at(0, EventKind.SENT)]
     types = None if asked is None else frozenset(asked)
     request = ReplayRequest(since=at(0), until=at(10), types=types)
-    of.replays.replay_all(ACCOUNT, of.create(*chosen), request)
+    of.webhook_replays.replay_all(ACCOUNT, of.create(*chosen), request)
     assert types_of(of.queued) == queued
 
 
 def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebhooks) -> None:
     """The error says that the operator switched them off; a deletion still works."""
     endpoint_id = of.create()
-    replays = replace(of.replays, switched_on=False)
+    replays = replace(of.webhook_replays, switched_on=False)
     webhooks = replace(of.webhooks, switched_on=False)
     for call in (
         lambda: webhooks.create(ACCOUNT, URL, ["*"], by="operator"),
@@ -233,9 +205,9 @@ def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebho
         refused = refusal(call)
         assert (refused.status, refused.code) == (404, "route_not_found")
         assert "operator" in refused.message
-    assert (of.queued, len(of.endpoints.of_account(ACCOUNT))) == ([], 1)
+    assert (of.queued, len(of.endpoint_store.of_account(ACCOUNT))) == ([], 1)
     webhooks.delete(ACCOUNT, endpoint_id, by="operator")
-    assert of.endpoints.of_account(ACCOUNT) == []
+    assert of.endpoint_store.of_account(ACCOUNT) == []
 
 
 def test_tests_and_replays_of_an_account_have_a_limit(of: UseCasesOfWebhooks) -> None:
@@ -248,14 +220,14 @@ def test_tests_and_replays_of_an_account_have_a_limit(of: UseCasesOfWebhooks) ->
     delivery = WebhookDelivery(
         event=webhook_test(ACCOUNT, NOW).for_endpoint(str(first)), state=DeliveryState.DELIVERED
     )
-    of.deliveries.put(delivery)
-    assert refusal(of.replays.test, ACCOUNT, new_id(NOW)).code == "webhook_not_found"
+    of.delivery_store.put(delivery)
+    assert refusal(of.webhook_replays.test, ACCOUNT, new_id(NOW)).code == "webhook_not_found"
     for _ in range(59):
-        of.replays.test(ACCOUNT, first)
-    of.replays.replay(ACCOUNT, first, delivery.event.delivery_id)
+        of.webhook_replays.test(ACCOUNT, first)
+    of.webhook_replays.replay(ACCOUNT, first, delivery.event.delivery_id)
     calls: list[Callable[[], object]] = [
-        lambda: of.replays.test(ACCOUNT, second),
-        lambda: of.replays.replay(ACCOUNT, first, delivery.event.delivery_id),
+        lambda: of.webhook_replays.test(ACCOUNT, second),
+        lambda: of.webhook_replays.replay(ACCOUNT, first, delivery.event.delivery_id),
     ]
     for refused_call in calls:
         refused = refusal(refused_call)
@@ -267,9 +239,9 @@ def test_tests_and_replays_of_an_account_have_a_limit(of: UseCasesOfWebhooks) ->
         }
     assert len(of.queued) == 60
     neighbour = of.create(account_id=OTHER_ACCOUNT)
-    of.replays.test(OTHER_ACCOUNT, neighbour)
+    of.webhook_replays.test(OTHER_ACCOUNT, neighbour)
     of.now = at(60)
-    of.replays.test(ACCOUNT, second)
+    of.webhook_replays.test(ACCOUNT, second)
     assert len(of.queued) == 62
 
 
@@ -277,26 +249,26 @@ def test_a_large_range_is_replayed_in_parts(
     of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pillarbox.application.webhooks.replays.MAX_REPLAYED", 3)
-    of.log.messages = [sent_at(seconds) for seconds in (0, 1, 1, 1, 1, 2, 2, 3)]
+    of.sent.messages = [sent_at(seconds) for seconds in (0, 1, 1, 1, 1, 2, 2, 3)]
     endpoint_id, until, parts = of.create("email.accepted"), at(99), []
     while True:
         request = ReplayRequest(since=NOW, until=until)
-        result = of.replays.replay_all(ACCOUNT, endpoint_id, request)
+        result = of.webhook_replays.replay_all(ACCOUNT, endpoint_id, request)
         parts.append(result.queued)
         if result.rest is None:
             break
         until, of.now = result.rest, of.now + timedelta(minutes=1)
     assert parts == [3, 4, 1]
     ids = [task.message_id for task in of.queue.events]
-    assert sorted(map(str, ids)) == sorted(str(each.message_id) for each in of.log.messages)
+    assert sorted(map(str, ids)) == sorted(str(each.message_id) for each in of.sent.messages)
 
 
 def test_a_replay_reads_no_more_than_it_may(of: UseCasesOfWebhooks) -> None:
     """Emails without a requested event count too, so a rare type does not read all emails."""
-    of.log.messages = [sent_at(seconds) for seconds in range(10_010)]
+    of.sent.messages = [sent_at(seconds) for seconds in range(10_010)]
     request = ReplayRequest(since=NOW, until=at(99_999), types=frozenset({"email.bounced"}))
-    result = of.replays.replay_all(ACCOUNT, of.create(), request)
-    assert (result.queued, of.log.read) == (0, 10_001)
+    result = of.webhook_replays.replay_all(ACCOUNT, of.create(), request)
+    assert (result.queued, of.sent.read) == (0, 10_001)
     assert result.rest == at(9) + timedelta(milliseconds=1)
 
 

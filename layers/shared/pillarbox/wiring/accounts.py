@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pillarbox.application.authentication import Authentication, KeyCheck
 from pillarbox.wiring.sending import ServiceMailWiring
-from pillarbox.wiring.stores import Stores, made, utc_now
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,7 +115,7 @@ class AccountWiring(ServiceMailWiring):
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
             log=self.change_log,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -155,7 +155,7 @@ class CallerWiring(Stores):
     @cached_property
     def key_check(self) -> KeyCheck:
         """Decide whether a key that was read works."""
-        return KeyCheck(utc_now, self.is_of_edge)
+        return KeyCheck(self.clock, self.is_of_edge)
 
 
 class SignInWiring(ServiceMailWiring):
@@ -224,7 +224,7 @@ class SignInWiring(ServiceMailWiring):
             log=self.change_log,
             start=self.session_start,
             base_url=self.service_address.read,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -270,5 +270,5 @@ class SignInWiring(ServiceMailWiring):
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
             tenant=self.newcomers_tenant,
-            clock=utc_now,
+            clock=self.clock,
         )

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pillarbox.wiring.stores import Stores, made, utc_now
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ class HistoryWiring(Stores):
             ledger=self.ledger,
             marks=self.rebuild_marks,
             key_uses=self.key_uses,
-            clock=utc_now,
+            clock=self.clock,
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
@@ -76,9 +76,11 @@ class HistoryWiring(Stores):
             pauses=Pauses(self.account_store),
             may_pause=self.settings.strangers,
             raise_alert=self.alerts.raise_alert,
-            clock=utc_now,
+            clock=self.clock,
         )
-        volume = VolumeWatch(ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=utc_now)
+        volume = VolumeWatch(
+            ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=self.clock
+        )
 
         def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:
             paused = breaker.judge(account_id, entries)
@@ -109,9 +111,9 @@ class OperationWiring(HistoryWiring):
 
         return QueueOperations(
             queues=SqsQueues(),
-            ages=SqsQueueAges(utc_now),
+            ages=SqsQueueAges(self.clock),
             log=DynamoQueueLog(self.table),
-            clock=utc_now,
+            clock=self.clock,
             urls={
                 "jobs": QueueUrls(
                     self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url
@@ -141,7 +143,7 @@ class OperationWiring(HistoryWiring):
             data=DynamoAccountData(self.table, self.credentials),
             remove_kept=lambda account_id: self.kept_contents.remove_all(account_id),  # noqa: PLW0108  made at first use
             tenants=SesTenants(configuration_set=""),  # it deletes only
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property

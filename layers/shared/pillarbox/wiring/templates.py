@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pillarbox.wiring.operator import HistoryWiring
 from pillarbox.wiring.sending import SendingWiring
-from pillarbox.wiring.stores import made, utc_now
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -58,7 +58,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_store,
             compile_source=compile_in_child,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -78,7 +78,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
             history, shards = self.history_queries, account.shards
             return history.shapes(account.account_id, template_id, since, until, shards)
 
-        return TemplateTraffic(count_shapes=count_shapes, clock=utc_now)
+        return TemplateTraffic(count_shapes=count_shapes, clock=self.clock)
 
 
 def compile_in_child(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":
