@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.application.alerts.held import held_alerts
 from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
 from pillarbox.application.alerts.telling import chat_body
 from pillarbox.application.webhooks.ports import PostResult
@@ -25,8 +26,10 @@ from pillarbox.domain.accounts.alert import (
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits, QuotaState
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.messages.message import Message, MessageOrigin
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, NOW
+from tests.fakes.builders import ACCOUNT, NOW, message
 from tests.fakes.container import Container
 from tests.fakes.webhooks import FakeWebhookQueue
 from tests.refusals import fault
@@ -381,3 +384,20 @@ def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
     assert look(90, visitor=builders.account(widget_secret="secret")) == 0
     assert look(None) == 0
     assert [one.at for one in raised[:2]] == [at_six, at_six - DAY], "the same each day"
+
+
+def from_key(key_id: str, seconds: int) -> Message:
+    created = new_id(NOW + timedelta(seconds=seconds))
+    return message(ACCOUNT, created, origin=MessageOrigin(key_id=key_id, for_owner=True))
+
+
+def test_each_key_whose_emails_wait_raises_an_alert() -> None:
+    """An alert has the link to the oldest email of its key; a later batch raises the same one."""
+    first, second, other = from_key("k1", 0), from_key("k1", 9), from_key("k2", 5)
+    alerts = held_alerts([second, other, first], "https://mail.example")
+    assert {(one.name, one.url) for one in alerts} == {
+        ("k1", f"https://mail.example/app/activity/{first.message_id}"),
+        ("k2", f"https://mail.example/app/activity/{other.message_id}"),
+    }
+    (again,) = held_alerts([second], "https://mail.example")
+    assert again.alert_id in {one.alert_id for one in alerts}

@@ -278,23 +278,6 @@ def test_a_synced_passkey_need_not_count() -> None:
         world.sign_in_with(device)
 
 
-def test_a_removed_passkey_takes_its_sessions_along() -> None:
-    """What it began elsewhere ends; the session that removes it, and those of a code, stay."""
-    world = World()
-    user, device = world.user(), world.authenticator()
-    added = world.add(world.caller(user), device)
-    world.sign_in_with(device)
-    by_it = world.caller(user, SignInMethod.PASSKEY, added.passkey_id)
-    world.passkeys.remove(by_it, added.passkey_id)
-    left = {one.session_id for one in world.session_store.of_user(user.user_id)}
-    assert by_it.session.session_id in left
-    assert len(left) == 2
-    assert refused(world.sign_in_with, device) == "invalid_passkey"
-    for absent in (added.passkey_id, "x", "0" * 5_000):
-        assert refused(world.passkeys.remove, by_it, absent) == ("passkey_not_found")
-    assert [one.change for one in world.notices] == ["added", "removed"]
-
-
 @pytest.mark.parametrize("change", ["added", "removed", "stopped"])
 def test_no_passkey_changes_without_an_email(change: str) -> None:
     world = World()

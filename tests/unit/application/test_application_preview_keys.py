@@ -90,14 +90,6 @@ def test_forms_of_one_address_are_folded(address: str, folded: str) -> None:
     assert fold_address(address) == folded
 
 
-def test_a_second_key_replaces_the_first(world: World) -> None:
-    first = world.issue()
-    second = world.issue("Ada+two@shop.example")
-    assert first != second
-    assert world.preview_keys.accounts.key_digest(world.account.account_id) == digest_of_key(second)
-    assert world.account.contact == ADA
-
-
 def test_an_account_begins_in_the_shared_tenant(world: World) -> None:
     """SES pauses visitors together and nobody else, as soon as there is such a tenant."""
     world.issue()
