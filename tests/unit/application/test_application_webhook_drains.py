@@ -10,9 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
-from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.application.webhooks.post import Drains, WebhookWorker
 from pillarbox.domain.accounts.alert import AlertPost
@@ -31,8 +29,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from pillarbox.domain.webhooks.events import account_paused, events_of, webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
-from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.slow_requests import slow_requests
+from tests.fakes.container import Container
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
 CLOCK_MARGIN = timedelta(seconds=30)
@@ -504,16 +501,13 @@ def test_an_enabled_endpoint_receives_what_waits(error: timedelta) -> None:
     world.settle()
     assert world.accepted == Counter()
     world.answer = lambda _url, _id: OK
-    webhooks = Webhooks(
-        endpoints=world.endpoints,
-        healths=world.healths,
-        poster=lambda: world.poster,
-        slow_requests=slow_requests(),
-        queue=world.queue,
-        log=ChangeLog(FakeLogEntries(), lambda: world.now),
+    services = Container(
         clock=lambda: world.now,
+        endpoint_healths=world.healths,
+        endpoint_store=world.endpoints,
+        webhooks_queue=world.queue,
     )
-    webhooks.change(
+    services.webhooks.change(
         ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True), by="operator"
     )
     world.settle()

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.message_log import ScanPage
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
 from pillarbox.application.webhooks.endpoints import Webhooks
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
@@ -32,7 +33,6 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import events_of, webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.container import Container
-from tests.fakes.slow_requests import slow_requests
 from tests.fakes.webhook_world import WebhookWorld, one_after_another
 from tests.fakes.webhooks import FakeWebhookPoster, FakeWebhookQueue
 from tests.fakes.world import Killed
@@ -283,9 +283,8 @@ def test_only_a_new_url_needs_a_look_up() -> None:
     """An account whose look-ups are used up can still change the rest, and makes no other one."""
     cases = UseCasesOfWebhooks()
     endpoint_id, poster = cases.create("*"), mock.Mock(FakeWebhookPoster)
-    webhooks = replace(
-        cases.webhooks, slow_requests=slow_requests(used_up=True), poster=lambda: poster
-    )
+    used_up = SlowRequests(count=lambda *_: False, clock=lambda: NOW)
+    webhooks = replace(cases.webhooks, slow_requests=used_up, poster=lambda: poster)
     moved = EndpointChanges(url="https://other.example/")
     with pytest.raises(ServiceError) as refused:
         webhooks.change(ACCOUNT, endpoint_id, moved, by="operator")
