@@ -29,8 +29,6 @@ _DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "openapi.json"
 #: A format or a type of JSON -> what it is in Python; others are texts.
 _TYPES: Final = {"boolean": bool, "integer": int, "uuid": UUID}
 _TIME: Final = "date-time"
-#: Of a page, if all are read.
-_PAGE: Final = 100
 _ID: Final = "0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d"
 #: What examples have for the parameters of paths.
 _EXAMPLES: Final = {
@@ -187,11 +185,16 @@ class ApiCommand:
         """Return the answer, with all pages of a list, or when all is done."""
         if not self.whole:
             return ask(query)
-        answer = ask(query | {"limit": _PAGE} if self.columns else query)
+        query |= {
+            one.name: one.schema["maximum"]
+            for one in _inputs(self._described)
+            if one.name == "limit"
+        }
+        answer = ask(query)
         while answer.get("done") is False:
             answer = ask(query)
         while cursor := answer.pop("nextCursor", None):
-            rest = ask(query | {"limit": _PAGE, "cursor": cursor})
+            rest = ask(query | {"cursor": cursor})
             answer = {**rest, "items": answer["items"] + rest["items"]}
         return answer
 

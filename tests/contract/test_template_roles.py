@@ -494,7 +494,7 @@ def _manage(service: Service) -> None:
     key_id = api.raw("POST", "/keys", child, {"X-Account": account}).json["id"]
     assert api.raw("DELETE", f"/keys/{key_id}", None, {"X-Account": account}).status == 204
     for operation in OPERATED:
-        if operation.id == "delete_operated_account":
+        if operation.id == "delete_operated_account" or "sign-ups" in operation.path:
             continue
         assert operation.request(api, {"account_id": account}).status // 100 == 2, operation.id
     for path, body in {

@@ -140,6 +140,12 @@ export interface AnalyticsRow {
   statuses: StatusCounts;
 }
 
+/** An approval. Without a plan, that of all new accounts counts. */
+export interface ApprovalBody {
+  /** The plan of the account. */
+  plan?: Plan | null;
+}
+
 /** A file in an email, with its content or by the id of its upload. The content is not kept after the delivery. */
 export interface Attachment {
   /** The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`, `contentType` and `content`. */
@@ -942,6 +948,19 @@ export interface PausedEvent {
   type: "account.paused";
   timestamp: string;
   data: PausedData;
+}
+
+/** The users who wait for the operator, the oldest request first. */
+export interface PendingList {
+  items: Array<PendingSignUp>;
+}
+
+/** A user who asks for an account. */
+export interface PendingSignUp {
+  email: string;
+  /** Of the account. */
+  name: string;
+  createdAt: string;
 }
 
 /** What a permission allows. */

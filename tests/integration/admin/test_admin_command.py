@@ -234,16 +234,6 @@ def test_a_template_file_that_is_not_utf_8(run: Operator, account: str, tmp_path
     assert run("template", "list", "--account", account)["total"] == 0
 
 
-def test_the_commands_for_suppressions(run: Operator, account: str) -> None:
-    own = ("--account", account)
-    (added,) = run("suppression", "add", *own, "Ann@Example.com")["items"]
-    assert (added["address"], added["reason"]) == ("ann@example.com", "manual")
-    assert run("suppression", "list", *own) == {"items": [added]}
-    remove = ("suppression", "remove", *own, "ann@example.com")
-    assert run(*remove) == {"address": "ann@example.com", "removed": True}
-    assert run.refused(*remove) == (1, "suppression_not_found")
-
-
 def test_the_commands_for_the_lists_of_ses(run: Operator, mailbox: MailStore) -> None:
     tenant = mailbox.tenants.create("shop", SuppressionOptions(reasons=REASONS, scope="TENANT"))
     for number in range(1000):

@@ -93,7 +93,7 @@ webhook  webhook create http://127.0.0.1:9000 --account {account}
 -        operator add ann@shop.example
 -        operator remove ann@shop.example --yes
 -        signup invite eve@shop.example
-reads    signup list
+-        signup list
 reads    message find --account {account} --to ann@example.com
 reads    message show {message} --account {account}
 -        message release {held} --account {account} --yes

@@ -347,6 +347,13 @@ class AnalyticsRow(TypedDict):
     statuses: StatusCounts
 
 
+class ApprovalBody(TypedDict):
+    """An approval. Without a plan, that of all new accounts counts."""
+
+    plan: NotRequired[Plan | None]
+    """The plan of the account."""
+
+
 class Attachment(TypedDict):
     """A file in an email, with its content or by the id of its upload. The content is not kept
     after the delivery.
@@ -1217,6 +1224,21 @@ class PausedEvent(TypedDict):
     type: Literal["account.paused"]
     timestamp: str
     data: PausedData
+
+
+class PendingList(TypedDict):
+    """The users who wait for the operator, the oldest request first."""
+
+    items: list[PendingSignUp]
+
+
+class PendingSignUp(TypedDict):
+    """A user who asks for an account."""
+
+    email: str
+    name: str
+    """Of the account."""
+    createdAt: str
 
 
 class PermissionItem(TypedDict):
