@@ -5,9 +5,7 @@ from typing import Final
 
 import pytest
 
-from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user
 from pillarbox.domain.sign_in.sign_up import (
     CheckedProof,
@@ -118,26 +116,6 @@ def test_a_network_creates_five_accounts_a_day() -> None:
     late = "late@shop.example"
     assert refusal(world.create, late, client="198.51.100.9").code == "rate_limit_exceeded"
     assert world.create(late, client="203.0.113.1") is SignUpStatus.CREATED
-
-
-class _Stale(DynamoSignUps):
-    """Sign-ups that a reader sees only before the first one."""
-
-    def get(self, address: str) -> None:
-        assert address
-
-
-def test_of_two_requests_at_the_same_time_one_wins() -> None:
-    """Both read that there is no sign-up; the second creates nothing."""
-    world = World()
-    user, stale = world.user(), _Stale(world.credentials, world.table)
-    both = replace(world.sign_up, sign_ups=stale)
-    challenges = [both.offer(user).challenge for _ in range(2)]
-    first, second = (solve(challenge) for challenge in challenges if challenge)
-    created = both.create(user, "First", first, "")
-    with pytest.raises(Unavailable):
-        both.create(user, "Second", second, "")
-    assert [*world.account_store.all()] == [created.account]
 
 
 def test_the_operator_refuses_a_request_and_can_change_that() -> None:

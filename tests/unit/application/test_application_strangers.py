@@ -1,8 +1,9 @@
 """What requests that accept nothing cost: reads, queries to the DNS, and counts."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
+from pillarbox.application.slow_requests import SlowRequests
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import refusals_name
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed
@@ -417,3 +419,28 @@ def test_a_used_up_quota_alone_keeps_replays(world: World) -> None:
     use_case.authenticate(world.live)
     world.send(request(), digest=DIGEST)
     assert counted(world) == 0
+
+
+PER_MINUTE = 60
+
+
+def test_an_account_has_so_many_slow_requests_a_minute() -> None:
+    """The next one is refused with the time until the minute ends; others lose nothing."""
+    counted, moment = Counter[tuple[str, datetime]](), datetime(2026, 7, 22, 10, 0, 15, tzinfo=UTC)
+
+    def count(subject: str, window: timedelta, most: int, now: datetime) -> bool:
+        assert window == timedelta(minutes=1)
+        key = (subject, now.replace(second=0))
+        counted[key] += 1
+        return counted[key] <= most
+
+    budget = SlowRequests(count=count, clock=lambda: moment)
+    for _ in range(PER_MINUTE):
+        budget.take("acct00000001")
+    with pytest.raises(ServiceError) as refused:
+        budget.take("acct00000001")
+    assert refused.value.code == "rate_limit_exceeded"
+    assert refused.value.headers["RateLimit-Reset"] == "45"
+    budget.take("acct00000002")
+    moment += timedelta(minutes=1)
+    budget.take("acct00000001")

@@ -146,7 +146,7 @@ def test_a_drain_posts_the_five_oldest_under_its_lease() -> None:
 @pytest.mark.slow
 def test_a_drain_posts_more_after_each_step_without_a_failure() -> None:
     """Five events, then twice as many each time, up to 160; after a failure five again."""
-    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW), 640)
+    world, endpoint, _ = waiting_world(EndpointHealth(slow_since=NOW), 480)
     task, steps = drain_of(endpoint), []
     for step in range(8):
         fails = step == 6
