@@ -51,7 +51,8 @@ def operator_api(connection: StackConnection, permission: str) -> Iterator[Call]
         def call(method: str, path: str, **request: Any) -> Any:  # noqa: ANN401  JSON
             probe = HttpApiProbe(wiring.settings.api_url)
             status, answer = probe.request(method, path, key=key, **request)
-            if status >= HTTPStatus.BAD_REQUEST:
+            is_empty = status == HTTPStatus.NO_CONTENT
+            if status >= HTTPStatus.BAD_REQUEST or is_empty is not (answer is None):
                 raise _error(answer)
             return answer
 

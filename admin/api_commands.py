@@ -20,7 +20,7 @@ import typer
 
 from admin.api import operator_api
 from admin.confirm import confirm, require_yes
-from admin.connection import Account, connected
+from admin.connection import Account, StackConnection, connected
 from admin.progress import progress
 from admin.times import HELP, parse_time
 from pillarbox.wiring import utc_now
@@ -161,18 +161,25 @@ class ApiCommand:
         confirm(connection, self.question.format(**parts["path"]), yes=yes)
         quoted = {name: quote(text, safe="") for name, text in parts["path"].items()}
         permission = described["x-required-permission"]
-        with operator_api(connection, permission) as call, progress("Asking the API"):
-            answer = self._whole(
-                lambda query: call(
-                    method,
-                    f"{path.format(**quoted)}?{urlencode(query)}".removesuffix("?"),
-                    body=parts["body"] if "requestBody" in described else None,
-                    headers={"X-Account": account} if account else None,
-                ),
-                parts["query"],
-            )
+        headers = {"X-Account": quote(account, safe="")} if account else None
+        body = parts["body"] if "requestBody" in described else None
+        with operator_api(connection, permission) as call:
+            with progress("Asking the API"):
+                answer = self._whole(
+                    lambda query: call(
+                        method,
+                        f"{path.format(**quoted)}?{urlencode(query)}".removesuffix("?"),
+                        body=body,
+                        headers=headers,
+                    ),
+                    parts["query"],
+                )
+            # Before the key is deleted, which may fail: it may have a secret that is shown once.
+            self._show(connection, answer, parts["path"])
+
+    def _show(self, connection: StackConnection, answer: Any, path: Mapping[str, str]) -> None:  # noqa: ANN401  JSON
         if answer is None:
-            shown = {name.rpartition("_")[2]: text for name, text in parts["path"].items()}
+            shown = {name.rpartition("_")[2]: text for name, text in path.items()}
             connection.show({**shown, "removed": True})
         elif self.columns:
             connection.show_list(answer.pop(self.items), self.columns, answer)

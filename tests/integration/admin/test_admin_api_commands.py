@@ -11,6 +11,7 @@ from admin import api
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.management_api import HttpApiProbe
+from pillarbox.domain.errors import Unavailable
 from tests.contract.client import Api
 from tests.fakes import builders
 from tests.integration.admin.operator_command import Operator
@@ -38,7 +39,8 @@ def test_a_key_lives_as_long_as_the_command_and_has_one_permission(
         assert own.raw("GET", "/emails").code == "scope_required"
         assert own.send({"to": ["ann@example.com"]}).code == "invalid_api_key"
     assert Api(text).raw("GET", "/webhooks", headers=named).code == "invalid_api_key"
-    assert run.refused("webhook", "list", "--account", "1" * 12) == (1, "account_not_found")
+    for unknown in ("1" * 12, "a\nb", "\u00e4"):
+        assert run.refused("webhook", "list", "--account", unknown) == (1, "account_not_found")
     assert stored_keys(credentials) == []
 
 
@@ -61,6 +63,15 @@ def test_the_service_has_suppressions_which_no_other_account_may_see(
     assert run.refused(*remove) == (1, "suppression_not_found")
 
 
+def test_a_secret_is_shown_also_if_the_key_stays(run: Operator, account: str) -> None:
+    """Nothing shows it again; the key ends by itself."""
+    create = ("--local", "webhook", "create", "http://127.0.0.1:9/", "--account", account)
+    unavailable = Unavailable("data store")
+    with mock.patch.object(Table, "delete", side_effect=unavailable):
+        made = run.plain(*create)
+    assert (made.exit_code, "whsec_" in made.stdout) == (1, True)
+
+
 def test_all_pages_are_read(run: Operator, table: Table) -> None:
     """A page has at most 100 accounts."""
     accounts = [replace(builders.account(), account_id=f"{number:012}") for number in range(1, 202)]
@@ -71,11 +82,13 @@ def test_all_pages_are_read(run: Operator, table: Table) -> None:
     assert listed == {}
 
 
-@pytest.mark.parametrize("answer", [None, "<html>", {"error": {"code": "new_code"}}])
+@pytest.mark.parametrize(
+    "answer", [(200, None), (502, None), (502, "x"), (400, {"error": {"code": "new_code"}})]
+)
 def test_an_answer_that_no_api_gives_is_a_failure(
-    run: Operator, answer: object, credentials: Table
+    run: Operator, answer: tuple[int, object], credentials: Table
 ) -> None:
-    with mock.patch.object(HttpApiProbe, "request", return_value=(502, answer)):
+    with mock.patch.object(HttpApiProbe, "request", return_value=answer):
         assert run.refused("account", "list") == (1, "service_unavailable")
     assert stored_keys(credentials) == []
 
