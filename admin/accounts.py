@@ -1,25 +1,17 @@
 """The commands `pillarbox account …`."""
 
-from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
+from admin.api_commands import ApiCommand
 from admin.connection import StackConnection, connected
 from admin.progress import progress
-from admin.tables import Record, print_lines
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Account, Brand, Isolation, Plan, QueuedMail
+from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMail
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.accounts.quota import Limits
-from pillarbox.http.accounts.replies import pause_item
-from pillarbox.http.messages.replies import timestamp
-from pillarbox.http.messages.views import LimitState
-from pillarbox.http.operator.replies import AccountPage, operated_account
-from pillarbox.wiring import utc_now
-
-#: Accounts that are read at a time.
-_PAGE: Final = 100
+from pillarbox.http.operator.replies import operated_account
 
 app = typer.Typer(no_args_is_help=True, help="Accounts, their plans and limits.")
 
@@ -133,58 +125,6 @@ def update(  # noqa: PLR0913  one parameter for each option
     _show(connection, connection.wiring.accounts.update(account_id, changes, by=COMMAND))
 
 
-@app.command("brand")
-def brand(  # noqa: PLR0913  one parameter for each option
-    ctx: typer.Context,
-    account_id: AccountId,
-    *,
-    name: Annotated[
-        str | None, typer.Option(help="The name at the top of starters, 1 to 128 characters.")
-    ] = None,
-    logo: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="An https: picture, shown 36 pixels high."),
-    ] = None,
-    accent: Annotated[
-        str | None,
-        typer.Option(metavar="COLOUR", help="The colour of bar, buttons and links: #rrggbb."),
-    ] = None,
-    from_name: Annotated[
-        str | None, typer.Option(help="The sender's display name, 1 to 1024 characters.")
-    ] = None,
-    support_email: Annotated[
-        str | None, typer.Option(help="Where recipients get help: an address or a link.")
-    ] = None,
-    company_address: Annotated[
-        str | None, typer.Option(help="The postal address at the end of starters.")
-    ] = None,
-    action_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The link of the button of the starter welcome."),
-    ] = None,
-) -> None:
-    """Set the brand of an account's emails. An empty text removes a part of it.
-
-    Requests with brandName, logoUrl or fromName keep theirs. The accent needs a contrast of 3 to 1
-    on white and on the dark background of starters.
-
-    Example: `pillarbox account brand qh4ybvcvbqzk --name Acme --logo https://acme.example/logo.png
-    --accent "#0a7d5a" --from-name "Acme Billing"`
-    """
-    connection = connected(ctx)
-    given = Brand(
-        name=name,
-        logo_url=logo,
-        accent=accent,
-        from_name=from_name,
-        support_email=support_email,
-        company_address=company_address,
-        action_url=action_url,
-    )
-    changes = AccountChanges(brand=given)
-    _show(connection, connection.wiring.accounts.update(account_id, changes, by=COMMAND))
-
-
 @app.command("shard")
 def shard(
     ctx: typer.Context,
@@ -201,24 +141,6 @@ def shard(
     """
     connection = connected(ctx)
     _show(connection, connection.wiring.accounts.raise_shards(account_id, shards))
-
-
-@app.command("usage")
-def usage(ctx: typer.Context, account_id: AccountId) -> None:
-    """Show what an account has used of its quotas, and what is left.
-
-    The windows are those of UTC. A busy account takes some emails of its quota in advance; they
-    count as used. Preview keys have smaller limits of their own, but count in the same windows.
-
-    Example: `pillarbox account usage qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    quota = connection.wiring.account_usage.of(connection.wiring.accounts.get(account_id))
-    connection.show_list(
-        [LimitState.of(window) for window in quota.windows],
-        ("name", "used", "limit", "remaining", "resetsAt"),
-        {"accountId": account_id},
-    )
 
 
 @app.command("suspend")
@@ -303,85 +225,37 @@ def isolation(
         raise typer.Exit(1)
 
 
-@app.command("delete")
-def delete(
-    ctx: typer.Context,
-    account_id: AccountId,
-    *,
-    drop_pending: Annotated[
-        bool, typer.Option("--drop-pending", help="Never send accepted emails that still wait.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
-) -> None:
-    """Delete an account and all its messages, statistics, templates, suppressions and keys.
-
-    The account must be suspended for two minutes. Nothing of it can be restored, except from
-    the backup of the table. If the command is interrupted, run it again: it goes on.
-
-    These stay: senders and domains at SES, logs, backups, and for up to two days idempotency keys
-    and large emails.
-
-    Example: `pillarbox account delete qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    if connection.json and not yes:
-        raise typer.BadParameter("needs --yes with --json", param_hint="'delete'")
-    deletion = connection.wiring.account_deletion
-    plan = deletion.plan(account_id, drop_pending=drop_pending)
-    if not yes:
-        _show(connection, plan.account, {"messages": plan.messages})
-        typer.confirm("Delete this account with everything that it has?", abort=True, err=True)
-    with progress("Deleting", "items") as report:
-        deleted = deletion.delete(plan, report).items
-    connection.show({"accountId": account_id, "deleted": True, **deleted})
-
-
-@app.command("show")
-def show(ctx: typer.Context, account_id: AccountId) -> None:
-    """Show an account with its limits and senders.
-
-    Example: `pillarbox account show qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    _show(connection, connection.wiring.accounts.get(account_id))
-
-
-@app.command("list")
-def list_all(ctx: typer.Context) -> None:
-    """List all accounts.
-
-    Example: `pillarbox account list`
-    """
-    connection = connected(ctx)
-    with progress("Reading accounts"):
-        items = [*_all(connection)]
-    columns = ("id", "name", "plan", "createdAt", "suspendedAt")
-    connection.show_list(items, columns, draw=print_lines)
-
-
-def _all(connection: StackConnection) -> Iterator[Record]:
-    cursor: str | None = ""
-    while cursor is not None:
-        page = AccountPage.of(connection.wiring.account_list.page(None, cursor or None, _PAGE))
-        yield from page["items"]
-        cursor = page["nextCursor"]
-
-
-def _show(connection: StackConnection, account: Account, more: Record | None = None) -> None:
-    """Show an account as the HTTP API does, with what only operators of a stack set."""
-    wiring, now = connection.wiring, utc_now()
+def _show(connection: StackConnection, account: Account) -> None:
+    """Show an account as the HTTP API does."""
+    wiring = connection.wiring
     quota, log = wiring.account_usage.of(account), wiring.accounts.log(account.account_id)
-    view: Record = {
-        **operated_account(account, quota, log),
-        "senders": [*sorted(account.senders)],
-        "holdUncertain": account.hold_uncertain,
-        "isolation": account.isolation.value,
-        "tenant": account.tenant,
-        "queuedMail": account.suspension.queued.value if account.suspension else None,
-        "pauses": [pause_item(pause, now) for pause in account.pauses if pause.is_current(now)],
-        "shardedFrom": timestamp(account.sharded_from) if account.sharded_from else None,
-        **(more or {}),
-    }
-    # People get the limits alone; `account usage` shows the rest.
-    limits = {usage.window: usage.limit for usage in quota.windows}
-    connection.show(view if connection.json else {**view, "limits": limits})
+    connection.show(operated_account(account, quota, log))
+
+
+ApiCommand(
+    operation_id="list_accounts",
+    columns=("id", "name", "plan", "createdAt", "suspendedAt"),
+    whole=True,
+).add_to(app, "account", "list")
+ApiCommand(operation_id="get_operated_account").add_to(app, "account", "show")
+ApiCommand(
+    operation_id="get_operated_account",
+    items="limits",
+    columns=("name", "used", "limit", "remaining", "resetsAt"),
+).add_to(app, "account", "usage")
+ApiCommand(
+    operation_id="change_account",
+    account_is_argument=True,
+    options={
+        "name": None,
+        "keepDays": None,
+        "recordDays": None,
+        "brandName": "--name",
+        "logoUrl": "--logo",
+    },
+).add_to(app, "account", "brand")
+ApiCommand(
+    operation_id="delete_operated_account",
+    whole=True,
+    question="Delete the account {account_id} with everything that it has?",
+).add_to(app, "account", "delete")

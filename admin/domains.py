@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from admin.api_commands import ApiCommand
 from admin.connection import Account, StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, to_text
 from pillarbox.application.accounts.domains import Domain, RecordCheck
 from pillarbox.domain.accounts.account_log import COMMAND
-from pillarbox.http.accounts.replies import CheckedRecord, DomainItem
+from pillarbox.http.accounts.replies import CheckedRecord
 
 app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
 
@@ -45,18 +46,6 @@ def add(
     _show(
         connection, connection.wiring.domains.add(name, mail_from=mail_from, create_records=route53)
     )
-
-
-@app.command("list")
-def list_all(ctx: typer.Context, *, account: Account) -> None:
-    """List the domains that an account has added, sorted by name. SES may know others.
-
-    Example: `pillarbox domain list --account qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    domains = connection.wiring.account_domain_store.of_account(account)
-    columns = ("domain", "status", "checkedAt")
-    connection.show_list([DomainItem.of(domain) for domain in domains], columns)
 
 
 @app.command("show")
@@ -163,3 +152,8 @@ def _print_records(records: Sequence[dict[str, Any]]) -> None:
         typer.echo("  ".join(cells).rstrip())
         if advice := record["dns"]["advice"]:
             typer.echo(f"{' ' * widths[0]}  {record['purpose']}: {to_text(advice)}")
+
+
+ApiCommand(operation_id="list_domains", columns=("domain", "status", "checkedAt")).add_to(
+    app, "domain", "list"
+)

@@ -19,8 +19,9 @@ def show(
 
     `deploy` lets CloudFormation make and delete what the templates have, and roles only under the
     stack's name, with any rights. `operate` is for who is on call: all commands but `deploy`,
-    `restore`, `teardown`, `edge` and `relay`. `read` changes nothing, but reads the tables. A
-    policy tells the stack's resources by how their names begin, so that of `pillarbox` covers
+    `restore`, `teardown`, `edge` and `relay`. `read` changes nothing, but reads the tables; for
+    commands that call the API it needs an operator's key in PILLARBOX_MANAGEMENT_KEY. A policy
+    tells the stack's resources by how their names begin, so that of `pillarbox` covers
     `pillarbox-dev` too.
 
     Example: `pillarbox policy operate > policy.json`

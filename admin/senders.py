@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from admin.api_commands import ApiCommand
 from admin.connection import Account, connected
 from pillarbox.http.accounts.replies import SenderItem
 
@@ -49,38 +50,8 @@ def add(
     connection.show(SenderItem.of(sender), hint=None if sender.verified else hint)
 
 
-@app.command("list")
-def list_all(ctx: typer.Context, *, account: Account) -> None:
-    """List an account's senders.
-
-    Example: `pillarbox sender list --account qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    connection.show_list(
-        [SenderItem.of(sender) for sender in connection.wiring.senders.of_account(account)],
-        ("address", "verified", "default"),
-    )
-
-
-@app.command("remove")
-def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Remove a sender from an account.
-
-    If it is the default sender, the account cannot send until you choose another one. SES
-    keeps the identity, because other accounts may use it.
-
-    Example: `pillarbox sender remove --account qh4ybvcvbqzk old@shop.example`
-    """
-    connection = connected(ctx)
-    removed = connection.wiring.senders.remove(account, address)
-    connection.show({"address": removed, "removed": True})
-
-
-@app.command("default")
-def make_default(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Make a verified sender the default. Emails without `from` use it; on free plans, all do.
-
-    Example: `pillarbox sender default --account qh4ybvcvbqzk hello@shop.example`
-    """
-    connection = connected(ctx)
-    connection.show(SenderItem.of(connection.wiring.senders.make_default(account, address)))
+ApiCommand(operation_id="list_senders", columns=("address", "verified", "default")).add_to(
+    app, "sender", "list"
+)
+ApiCommand(operation_id="remove_sender").add_to(app, "sender", "remove")
+ApiCommand(operation_id="set_default_sender").add_to(app, "sender", "default")

@@ -1,13 +1,12 @@
 """The commands `pillarbox suppression …`."""
 
-import getpass
-from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from admin.api_commands import ApiCommand
 from admin.connection import Account, connected
 from admin.progress import progress
 from admin.use_cases.suppression_files import SuppressionFile
@@ -15,7 +14,6 @@ from admin.use_cases.suppression_rows import text_of
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.http.accounts.replies import SuppressionItem
 from pillarbox.http.messages.replies import timestamp
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
@@ -29,32 +27,6 @@ Tenant = Annotated[
 Address = Annotated[
     str, typer.Argument(metavar="ADDRESS", help="One bare address, in upper or lower case.")
 ]
-
-
-@app.command("add")
-def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Suppress an address. Emails to it are then refused with recipient_suppressed.
-
-    An address that is already suppressed keeps its reason.
-
-    Example: `pillarbox suppression add --account qh4ybvcvbqzk ann@example.com`
-    """
-    connection = connected(ctx)
-    connection.show(SuppressionItem.of(connection.wiring.suppression_list.add(account, address)))
-
-
-@app.command("list")
-def list_all(ctx: typer.Context, *, account: Account) -> None:
-    """List an account's suppressions. The reason is bounced, complained or manual.
-
-    Example: `pillarbox suppression list --account qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    with progress("Reading suppressions"):
-        entries = [*connection.wiring.suppression_list.of_account(account)]
-    connection.show_list(
-        [*map(SuppressionItem.of, entries)], ("address", "reason", "createdAt", "messageId")
-    )
 
 
 @app.command("import")
@@ -142,27 +114,6 @@ def export_file(
     connection.show({"accountId": account, "file": str(file), "exported": written})
 
 
-@app.command("remove")
-def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Remove a suppression, also from SES's own lists: of the AWS account and of the tenant.
-
-    The output shows who removed it: keep it for your records.
-
-    Example: `pillarbox suppression remove --account qh4ybvcvbqzk ann@example.com`
-    """
-    connection = connected(ctx)
-    removed = connection.wiring.suppression_list.remove(account, address)
-    connection.show(
-        {
-            "address": removed,
-            "accountId": account,
-            "removed": True,
-            "removedBy": getpass.getuser(),
-            "removedAt": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        }
-    )
-
-
 @ses_app.command("list")
 def list_at_ses(ctx: typer.Context, *, tenant: Tenant = None) -> None:
     """List the addresses on SES's own list of the AWS account, or of a tenant.
@@ -202,3 +153,14 @@ def remove_at_ses(ctx: typer.Context, address: Address, *, tenant: Tenant = None
         message = f"The address is not on SES's list of {where}.{hint}"
         raise ServiceError("suppression_not_found", message)
     connection.show({"address": mailbox, "tenant": tenant, "removed": True})
+
+
+ApiCommand(
+    operation_id="add_suppressions", arguments=("address",), options={"addresses": None}
+).add_to(app, "suppression", "add")
+ApiCommand(
+    operation_id="list_suppressions",
+    columns=("address", "reason", "createdAt", "messageId"),
+    whole=True,
+).add_to(app, "suppression", "list")
+ApiCommand(operation_id="remove_suppression").add_to(app, "suppression", "remove")

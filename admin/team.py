@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from admin.api_commands import ApiCommand
 from admin.confirm import confirm, require_yes
 from admin.connection import Account, connected
 from admin.tables import Record
@@ -55,17 +56,6 @@ def add_member(
     connection.show(_member_view(connection.wiring.team.add_member(account, address, role)))
 
 
-@members.command("list")
-def list_members(ctx: typer.Context, *, account: Account) -> None:
-    """List the users of an account, the oldest first.
-
-    Example: `pillarbox member list --account qh4ybvcvbqzk`
-    """
-    connection = connected(ctx)
-    found = connection.wiring.team.members_of(account)
-    connection.show_list([*map(_member_view, found)], ("email", "role", "createdAt"))
-
-
 @members.command("remove")
 def remove_member(
     ctx: typer.Context,
@@ -83,6 +73,11 @@ def remove_member(
     confirm(connection, f"Remove {address} from the account {account}?", yes=yes)
     connection.wiring.team.remove_member(account, address)
     connection.show({"email": address, "accountId": account, "removed": True})
+
+
+ApiCommand(operation_id="list_members", columns=("email", "role", "pending", "createdAt")).add_to(
+    members, "member", "list"
+)
 
 
 @operators.command("add")

@@ -9,8 +9,8 @@ from typing import Any, Final
 from pillarbox.adapters.dynamodb.table import from_item, to_attribute
 
 _TOKEN: Final = re.compile(
-    r"attribute_(?P<test>not_exists|exists)\((?P<path>[#\w]+)\)"
-    r"|size\((?P<sized>\w+)\)|(?P<value>:\w+)|(?P<word>AND|OR|NOT)\b|(?P<name>#?\w+)|(?P<operator><>|<=|>=|=|<|>)"
+    r"attribute_(?P<test>not_exists|exists)\((?P<path>[#\w.]+)\)"
+    r"|size\((?P<sized>\w+)\)|(?P<value>:\w+)|(?P<word>AND|OR|NOT)\b|(?P<name>[#\w.]+)|(?P<operator><>|<=|>=|=|<|>)"
 )
 _CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD|DELETE)\b")
 _IF_NOT_EXISTS: Final = re.compile(r"if_not_exists\((\S+), (:\w+)\)")
@@ -39,8 +39,11 @@ def holds(item: Item | None, request: Mapping[str, Any]) -> bool:
     attributes = from_item(item or {})
     names = request.get("ExpressionAttributeNames", {})
 
-    def get(name: str) -> object:
-        return attributes.get(names.get(name, name), _ABSENT)
+    def get(path: str) -> object:
+        found: Any = attributes
+        for name in path.split("."):
+            found = found.get(names.get(name, name), _ABSENT) if found is not _ABSENT else found
+        return found
 
     scope = {"get": get, "absent": _ABSENT, "values": _values(request)}
     return bool(eval(_compiled(request["ConditionExpression"]), scope))  # noqa: S307  our own
@@ -54,9 +57,13 @@ def updated(item: Item, request: Mapping[str, Any]) -> Item:
     _, *parts = _CLAUSE.split(expression)
     for clause, terms in zip(parts[::2], parts[1::2], strict=True):
         for term in terms.split(","):
-            name, *operands = term.replace("=", " ").replace("+", " ").split()
-            name = names.get(name, name)
-            if clause == "REMOVE":
+            path, *operands = term.replace("=", " ").replace("+", " ").split()
+            name, *member = (names.get(part, part) for part in path.split("."))
+            if member:  # of a map
+                one = {member[0]: values[operands[0]]} if clause == "SET" else {}
+                others = {key: value for key, value in old[name].items() if key != member[0]}
+                new[name] = to_attribute(others | one)
+            elif clause == "REMOVE":
                 new.pop(name, None)
             elif clause in {"ADD", "DELETE"}:
                 changed = _changed(clause, old.get(name), values[operands[0]])
@@ -65,8 +72,8 @@ def updated(item: Item, request: Mapping[str, Any]) -> Item:
                 else:
                     new[name] = to_attribute(changed)
             else:
-                first, *others = (_operand(one, old, names, values) for one in operands)
-                new[name] = to_attribute(first + others[0] if others else first)
+                first, *added = (_operand(one, old, names, values) for one in operands)
+                new[name] = to_attribute(first + added[0] if added else first)
     return new
 
 

@@ -37,8 +37,7 @@ from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item, message_of
 from pillarbox.adapters.dynamodb.table import Table, from_item
 from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE
-from pillarbox.application.history.aggregate import Aggregation
-from pillarbox.application.history.ledger_check import LedgerCheck
+from pillarbox.application.history.aggregate import Aggregation, LedgerCheck
 from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket, HistoryQueries
 from pillarbox.domain.messages.message import (

@@ -63,7 +63,7 @@ async def serve(front_settings: FrontSettings) -> None:
             log_level="warning",
             proxy_headers=False,
             server_header=False,
-            timeout_graceful_shutdown=front_settings.drain_seconds,
+            timeout_graceful_shutdown=settings.DRAIN_SECONDS,
             timeout_keep_alive=IDLE_TIMEOUT,
         )
         await _FrontServer(config).serve()

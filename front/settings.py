@@ -7,6 +7,8 @@ from pillarbox.settings import Settings
 
 #: For the large bodies of all requests. A key and an address have a quarter each.
 MEMORY_MIB: Final = 128
+#: How long a shutdown waits for requests.
+DRAIN_SECONDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +18,6 @@ class FrontSettings:
     host: str
     port: int
     workers: int
-    drain_seconds: int
     memory: int
     edge_secret: str
 
@@ -28,7 +29,6 @@ def read(settings: Settings) -> FrontSettings:
         host=settings.host,
         port=settings.port,
         workers=settings.processes,
-        drain_seconds=settings.drain_seconds,
         memory=MEMORY_MIB * 1024 * 1024,
         edge_secret=settings.edge_secret,
     )

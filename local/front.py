@@ -67,7 +67,6 @@ async def _running(
                 **os.environ,
                 **environment,
                 Settings.edge_secret.variable: front.secret,
-                Settings.drain_seconds.variable: "2",
                 Settings.host.variable: _HOST,
                 Settings.port.variable: str(port),
                 "POWERTOOLS_SERVICE_NAME": "pillarbox",

@@ -26,9 +26,14 @@ _LISTED: Final = {
 _ACCOUNT: Final = ACCOUNT_EXAMPLE | {
     **_LISTED,
     "suspensionReason": None,
+    "queuedMail": None,
+    "senders": ["hello@shop.example"],
     "contact": "ada@shop.example",
     "shards": 1,
+    "shardedFrom": None,
+    "holdUncertain": False,
     "isolation": "none",
+    "tenant": None,
     "ownLimits": {"perMinute": None, "perDay": 5_000, "perMonth": None, "recipientsPerDay": None},
     "log": [LOG_ITEM | {"by": "root@pillarbox.example", "reason": None}],
 }
@@ -61,7 +66,11 @@ _QUEUE: Final = {
     "oldestSeconds": 2.0,
     "dead": 4,
 }
-_SUSPENDED: Final = _ACCOUNT | {"suspendedAt": _AT, "suspensionReason": "bounces"}
+_SUSPENDED: Final = _ACCOUNT | {
+    "suspendedAt": _AT,
+    "suspensionReason": "bounces",
+    "queuedMail": "send",
+}
 
 
 _of_operators: Final[partial[dict[str, Any]]] = partial(dict, tag="Operator")

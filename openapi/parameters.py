@@ -28,7 +28,7 @@ _IN_PATH: Final[Mapping[str, tuple[Mapping[str, Any], str, str]]] = {
     "sender": (_TEXT, "A sender of the account.", "sender_not_found"),
     "key_id": (_TEXT, "The `id` of an API key.", "key_not_found"),
     "member_id": (_TEXT, "The `id` of a member.", "member_not_found"),
-    "address": (_TEXT, "The address, in any letter case, percent-encoded.", ""),
+    "address": (_TEXT, "The address, in any letter case.", ""),
     "queue": (_TEXT, "The `name` of a queue with dead letters of its own.", ""),
     "account_id": (_TEXT, "The `id` of an account.", "account_not_found"),
 }

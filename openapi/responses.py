@@ -11,7 +11,7 @@ from openapi.parameters import not_found_of
 from openapi.schemas import Schemas
 from pillarbox.domain.sign_in.session import OPERATE
 from pillarbox.http.callers import SESSION
-from pillarbox.http.mcp.messages import rpc_code
+from pillarbox.http.mcp.tools import rpc_code
 
 #: The headers of every response.
 _COMMON_HEADERS: Final = ("X-Request-Id", "Cache-Control")

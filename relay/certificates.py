@@ -17,13 +17,9 @@ _LOG: Final = logging.getLogger("relay")
 _INTERVAL: Final = 300.0
 
 
-def from_files(certificate: str, key: str) -> Callable[[], Certificate]:
-    """Return a function that reads a certificate from two PEM files."""
-
-    def read() -> Certificate:
-        return Certificate(Path(certificate).read_bytes(), Path(key).read_bytes())
-
-    return read
+def from_file(path: str) -> Callable[[], Certificate]:
+    """Return a function that reads the chain and its key from a PEM file."""
+    return lambda: Certificate(Path(path).read_bytes(), b"")
 
 
 def from_secret(read_secret: Callable[[], str]) -> Callable[[], Certificate]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pillarbox.settings import SettingError, Settings
-from relay.limits import MIB
+from relay.limits import MESSAGES_MIB, MIB
 
 #: What one process needs besides the messages, in MiB (measured: docs/relay.md, Memory).
 OF_PROCESS: Final = 128
@@ -27,12 +27,11 @@ def limit_in_mib(files: tuple[Path, ...] = _LIMITS) -> int | None:
     return None
 
 
-def check(memory: int, processes: int, limit: int | None) -> None:
-    """Check that messages and processes fit; all sizes are in MiB."""
-    room = limit - processes * OF_PROCESS if limit is not None else memory
-    if memory > room:
+def check(processes: int, limit: int | None) -> None:
+    """Check that messages and processes fit into so many MiB."""
+    needed = MESSAGES_MIB + processes * OF_PROCESS
+    if limit is not None and needed > limit:
         raise SettingError(
-            f"{Settings.smtp_memory_mib.variable} is {memory}, but the container has {limit} MiB,"
-            f" and {processes} process(es) need {OF_PROCESS} each:"
-            f" at most {max(room, 0)} is left"
+            f"{Settings.processes.variable} is {processes}, so the container needs {needed} MiB,"
+            f" but it has {limit}"
         )

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.settings import Settings
-
 MIB: Final = 1024 * 1024
 #: Of all processes of a relay.
 CONNECTIONS: Final = 1_000
-_DEFAULTS: Final = Settings({})
+#: For all messages in transit of all processes; each counts twice (see `framing.ContentBuffer`).
+MESSAGES_MIB: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +16,7 @@ class ServerLimits:
 
     #: A message as sent: two attachments of 5 MB in base64, with their text.
     message_size: int = 16 * MIB
-    #: All messages in transit, each counted twice (see `framing.ContentBuffer`).
-    memory: int = _DEFAULTS.smtp_memory_mib * MIB
+    memory: int = MESSAGES_MIB * MIB
     connections: int = CONNECTIONS
     #: Of one address, as long as they have not logged in.
     connections_of_address: int = 50
@@ -49,7 +47,7 @@ class ServerLimits:
     #: Successful commands that led to no message, since the last accepted one.
     idle_commands: int = 100
     #: How long a shutdown waits for messages in progress.
-    drain: float = _DEFAULTS.drain_seconds
+    drain: float = 100
 
     @property
     def largest_message(self) -> int:

@@ -37,13 +37,10 @@ def main() -> int:
 
 
 def _certificate_store(relay_settings: RelaySettings) -> CertificateStore:
-    if relay_settings.secret:
-        source = f"the secret {relay_settings.secret}"
-        read = certificates.from_secret(lambda: read_secret(relay_settings.secret))
-    else:
-        source = f"{relay_settings.certificate} and {relay_settings.key}"
-        read = certificates.from_files(relay_settings.certificate, relay_settings.key)
-    return CertificateStore(read, source)
+    if source := relay_settings.certificate:
+        return CertificateStore(certificates.from_file(source), source)
+    read = certificates.from_secret(lambda: read_secret(relay_settings.secret))
+    return CertificateStore(read, f"the secret {relay_settings.secret}")
 
 
 async def serve(relay_settings: RelaySettings, certificate_store: CertificateStore) -> None:

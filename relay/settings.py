@@ -5,19 +5,18 @@ from typing import Final
 
 from pillarbox.settings import SettingError, Settings
 from relay import container_memory
-from relay.limits import CONNECTIONS, MIB, ServerLimits
+from relay.limits import CONNECTIONS, MESSAGES_MIB, MIB, ServerLimits
 from relay.proxy import Networks
 
-#: In MiB.
-_LEAST_MEMORY: Final = ServerLimits().largest_message // MIB
+_MOST_PROCESSES: Final = MESSAGES_MIB * MIB // ServerLimits().largest_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelaySettings:
     """How one process of the relay runs.
 
-    `name` is the name by which it introduces itself. `certificate` and `key` are PEM files.
-    Without them, `secret` is the name of a secret that has both. The limits apply to each of the
+    `name` is the name by which it introduces itself. `certificate` is a PEM file. Without one,
+    `secret` is the name of the secret with certificate and key. The limits apply to each of the
     processes.
     """
 
@@ -25,7 +24,6 @@ class RelaySettings:
     host: str
     port: int
     certificate: str
-    key: str
     secret: str
     processes: int
     proxies: Networks
@@ -35,26 +33,23 @@ class RelaySettings:
 def read(settings: Settings) -> RelaySettings:
     """Read the relay's own settings, and check those of the service behind it."""
     settings.check("relay")
-    secret, processes = settings.smtp_secret, settings.processes
-    memory = settings.smtp_memory_mib
-    if memory // processes < _LEAST_MEMORY:
+    processes = settings.processes
+    if processes > _MOST_PROCESSES:
         raise SettingError(
-            f"{Settings.smtp_memory_mib.variable} must be {_LEAST_MEMORY} or more for each"
-            " process: with less the largest message never fits"
+            f"{Settings.processes.variable} must be {_MOST_PROCESSES} or less: with more the"
+            " largest message never fits"
         )
-    container_memory.check(memory, processes, container_memory.limit_in_mib())
+    container_memory.check(processes, container_memory.limit_in_mib())
     return RelaySettings(
         name=settings.smtp_name,
         host=settings.host,
         port=settings.smtp_port,
-        certificate="" if secret else settings.smtp_certificate,
-        key="" if secret else settings.smtp_key,
-        secret=secret,
+        certificate=settings.smtp_certificate,
+        secret=f"{settings.stack}/smtp",
         processes=processes,
         proxies=settings.smtp_proxies,
         limits=ServerLimits(
-            memory=memory * MIB // processes,
+            memory=MESSAGES_MIB * MIB // processes,
             connections=-(-CONNECTIONS // processes),
-            drain=settings.drain_seconds,
         ),
     )

@@ -26,7 +26,7 @@ LISTED: Final[Mapping[str, str]] = {
     "550-5.1.2 <y@": "a reply of the relay",
     "RateLimit-Policy: ": "fields of a response",
     "WidgetOrigins=": "a parameter of a deployment",
-    "<script src=": "tests/browser/test_foreign_pages.py loads the script so",
+    "<script src=": "tests/browser/test_widget.py loads the script so",
     "logs() {": "reads logs of CloudWatch",
     "relayhost = ": "tests/relay/test_mail_servers.py sends with it",
     "primary_hostname = ": "a configuration of Exim",

@@ -18,8 +18,7 @@ from pillarbox.application.receiving_ports import ReceivedMails
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.messages.erasure import erase_copy, erase_recipient
-from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.kept import KeptContent, erase_copy, erase_recipient
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.messages.statistics import END_OF_TIME, RecipientTerm, SearchTerm, terms_of
 from pillarbox.domain.replies import ReceivedMail

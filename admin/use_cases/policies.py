@@ -36,7 +36,7 @@ _OPERATE: Final[_Actions] = {
     "dynamodb": "BatchWriteItem DeleteItem PartiQLInsert PutItem UpdateItem",
     "lambda": "GetEventSourceMapping UpdateEventSourceMapping",
     "route53": "ChangeResourceRecordSets ListHostedZones ListResourceRecordSets",
-    "s3": "DeleteObject ListBucket",
+    "s3": "DeleteObject",
     "secretsmanager": "CreateSecret GetSecretValue PutSecretValue",
     "servicequotas": "ListServiceQuotas RequestServiceQuotaIncrease",
     "ses": "CreateEmailIdentity CreateReceiptRule CreateReceiptRuleSet CreateTenant"

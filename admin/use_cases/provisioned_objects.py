@@ -17,7 +17,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.domain.templates.draft import SourceKind
-from pillarbox.domain.webhooks.signature import SECRET_PREFIX
+from pillarbox.domain.webhooks.endpoint import SECRET_PREFIX
 from pillarbox.http.accounts.wire import AddDomainRequest, CreateKeyRequest
 from pillarbox.http.provisioning import (
     DOMAIN,

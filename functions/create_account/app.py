@@ -3,9 +3,9 @@
 from typing import Any
 from urllib.parse import unquote
 
-from pillarbox.domain.accounts.key import ACCOUNTS_WRITE
+from pillarbox.domain.accounts.key import ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.callers import UserCaller, operating, operators, users
+from pillarbox.http.callers import UserCaller, operating, users
 from pillarbox.http.operator.creation import CreateAccountRequest
 from pillarbox.http.requests import read_known, request_origin
 from pillarbox.http.sign_in.replies import ChosenAccount, PendingList, SignUpItem
@@ -62,7 +62,7 @@ def create_operated_account(_: str, body: CreateAccountRequest) -> dict[str, Any
     return ChosenAccount.of(made)
 
 
-@route("GET /v1/operator/sign-ups", operators(), response=PendingList)
+@route("GET /v1/operator/sign-ups", operating(ACCOUNTS_READ), response=PendingList)
 def list_sign_ups(_: str) -> dict[str, Any]:
     """List the users who ask for an account.
 
@@ -73,7 +73,7 @@ def list_sign_ups(_: str) -> dict[str, Any]:
 
 @route(
     "POST /v1/operator/sign-ups/{address}",
-    operators(),
+    operating(ACCOUNTS_WRITE),
     body=ApprovalBody,
     response=ChosenAccount,
     status=201,
@@ -87,7 +87,7 @@ def approve_sign_up(operator: str, address: str, body: ApprovalBody) -> dict[str
     return ChosenAccount.of(account)
 
 
-@route("DELETE /v1/operator/sign-ups/{address}", operators())
+@route("DELETE /v1/operator/sign-ups/{address}", operating(ACCOUNTS_WRITE))
 def refuse_sign_up(_: str, address: str) -> None:
     """Refuse an account to a user.
 

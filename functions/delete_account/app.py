@@ -32,9 +32,10 @@ def delete_operated_account(_: str, account_id: str, query: DeletionQuery) -> di
     is true. After that the account is not found.
     """
     until = utc_now() + _TIME
-    deletion = services().account_deletion
-    plan = deletion.plan(account_id, drop_pending=query.drop_pending)
-    return DeletionState.of(deletion.delete(plan, until=until), id=account_id)
+    deleted = services().account_deletion.delete(
+        account_id, drop_pending=query.drop_pending, until=until
+    )
+    return DeletionState.of(deleted, id=account_id)
 
 
 load(lambda it: (it.operator_authentication, it.account_deletion))

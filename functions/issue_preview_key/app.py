@@ -6,14 +6,14 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import ANYONE
 from pillarbox.http.requests import request_origin
-from pillarbox.http.sign_in.preview_keys import (
+from pillarbox.http.sign_in.replies import ChallengeOffer, FlowItem, PreviewKeyItem
+from pillarbox.http.sign_in.sign_up import (
     ChallengeRequest,
     PreviewCodeRequest,
     PreviewKeyRequest,
     PreviewReport,
     read_code_request,
 )
-from pillarbox.http.sign_in.replies import ChallengeOffer, FlowItem, PreviewKeyItem
 from pillarbox.http.sign_in.wire import refuse_other_sites
 from pillarbox.wiring import load, services
 

@@ -1,8 +1,8 @@
 """POST /v1/mcp: the tools of an agent (Model Context Protocol)."""
 
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.mcp.messages import reply_service_error
 from pillarbox.http.mcp.protocol import answer
+from pillarbox.http.mcp.tools import reply_service_error
 from pillarbox.http.messages.replies import Reply
 from pillarbox.wiring import load, services, utc_now
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
-from pillarbox.domain.webhooks.signature import sign
+from pillarbox.domain.webhooks.endpoint import sign
 
 #: `missing`: a header is absent. `unknown`: no endpoint has the receiver's URL. `stale`: valid, but
 #: the time is more than five minutes off, so it may be a replay by a stranger.

@@ -45,10 +45,10 @@ def playwright() -> Iterator[Playwright]:
         yield program
 
 
-def chromium(program: Playwright, *switches: str) -> Browser:
-    """Start the system's Chromium, with more switches."""
+def chromium(program: Playwright) -> Browser:
+    """Start the system's Chromium."""
     return program.chromium.launch(
-        executable_path=need_chromium(), args=[*_SWITCHES, *switches], timeout=PATIENCE
+        executable_path=need_chromium(), args=_SWITCHES, timeout=PATIENCE
     )
 
 
@@ -77,14 +77,13 @@ class Browsers:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._started: dict[object, Browser] = {}
 
-    def get(self, start: Callable[..., Browser], *switches: str) -> Browser:
-        """Return the browser that a function starts with some switches."""
+    def get(self, start: Callable[[Playwright], Browser]) -> Browser:
+        """Return the browser that a function starts."""
         self._program = self._program or self._open.enter_context(playwright())
-        kind = (start, switches)
-        if kind not in self._started:
-            self._started[kind] = start(self._program, *switches)
-            self._open.callback(self._started[kind].close)
-        return self._started[kind]
+        if start not in self._started:
+            self._started[start] = start(self._program)
+            self._open.callback(self._started[start].close)
+        return self._started[start]
 
     def pause(self) -> None:
         """Hide Playwright's event loop, which counts as running until the last browser closes."""

@@ -41,7 +41,7 @@ REASONS: Final = {
     "adapters/dynamodb/name_leases.py: take: attribute_not_exists(#until)"
     " OR #until <= :now": "a lease is 30 seconds longer than a request runs",
     "application/operator/account_deletion.py: delete: self.clock() >= until": _ONE_CLOCK,
-    "application/operator/account_deletion.py: plan: wait > timedelta(0)": _SLACK,
+    "application/operator/account_deletion.py: _deletable: wait > timedelta(0)": _SLACK,
     "application/sending/claiming.py: acquire: now < stored.leased_until": "LEASE has the margin",
     "application/sending/claiming.py: acquire: now >= stored.expires_at": _A_DAY,
     "adapters/dynamodb/messages/heartbeat.py: record: at < self._written + _RESOLUTION": _STORED,
@@ -103,13 +103,12 @@ REASONS: Final = {
 }
 #: The same for all of a module or package, with how many it has, so that a new one is seen.
 OF_A_PACKAGE: Final = {
-    "adapters/answer_memory.py": (2, _ONE_CLOCK),
+    "adapters/dns.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
-    "adapters/dynamodb/messages/token_bucket.py": (10, _PACE),
+    "adapters/dynamodb/messages/token_bucket.py": (14, _PACE),
     "adapters/dynamodb/messages/quotas.py": (2, _ONE_CLOCK),
     "adapters/dynamodb/messages/sending_rate.py": (13, _PACE),
-    "adapters/dynamodb/messages/shares.py": (4, _PACE),
     "adapters/dynamodb/service_address.py": (1, _ONE_CLOCK),
     "adapters/dynamodb/sign_in/codes.py": (3, _SOON),
     "adapters/dynamodb/webhooks/deliveries.py": (2, _SOON),

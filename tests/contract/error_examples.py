@@ -223,7 +223,7 @@ def _old_session(service: Service) -> Any:
 def _too_many_members(service: Service) -> Any:
     account = service.account()
     api = _member(service, account)
-    (owner,) = services().team.members_of(account)
+    (owner,) = services().member_store.of_account(account)
     for number in range(1, MAX_MEMBERS):
         services().team.members.put(replace(owner, user_id=f"{number:012}"))
     body = json.dumps({"email": "bob@shop.example", "role": "viewer"})

@@ -52,8 +52,7 @@ def test_a_request_stops_in_time_and_the_next_one_goes_on(service: Service, oper
     start = wiring.utc_now() + timedelta(minutes=3)
     deletion = services().account_deletion
     with service.at(start):
-        plan = deletion.plan(account, drop_pending=False)
-        part = deletion.delete(plan, until=start)
-        assert (part.done, part.items.total()) == (False, 1)
+        part = deletion.delete(account, drop_pending=False, until=start)
+        assert (part.done, part.items) == (False, 1)
         assert services().accounts.get(account).suspension is not None
         assert delete(operator, account).json["done"]

@@ -391,7 +391,7 @@ def test_two_owners_cannot_remove_each_other_at_once(service: Service, owner: Ow
     with mock.patch.object(members, "of_account", read_together), ThreadPoolExecutor(2) as pool:
         outcomes = {*pool.map(remove, (owner.api.session, bobs), (_BOB, _ADA))}
     assert outcomes == {"removed", "last_owner"}
-    (left,) = services().team.members_of(owner.account)
+    (left,) = services().member_store.of_account(owner.account)
     assert left.role is Role.OWNER
 
 

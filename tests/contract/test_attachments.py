@@ -253,15 +253,6 @@ def test_every_unusable_upload_has_one_answer(service: Service, live: Api) -> No
     assert len(service.jobs_of(live)) == 1
 
 
-def test_a_batch_refuses_only_the_emails_without_their_file(service: Service, live: Api) -> None:
-    """Contract 4.2: each message of a batch is accepted or refused separately."""
-    batch = {"messages": [naming(put(start(live))), naming(str(new_id(wiring.utc_now())))]}
-    results = live.raw("POST", "/emails/batch", json.dumps(batch)).json["results"]
-    assert results[0]["error"] is None
-    assert results[1]["error"]["code"] == "attachment_not_found"
-    assert len(service.jobs_of(live)) == 1
-
-
 def test_the_contracts_limits_hold(live: Api) -> None:
     """Contract 8.2 and 8.3: types, sizes, the total and the count are those of other files."""
     too_large = start(live, size=MAX_BYTES_EACH + 1).error

@@ -56,6 +56,7 @@ ITEM_FAULTS: list[tuple[str, Any]] = [
     ("recipient_limit_exceeded", otp(to=[TO] * 51)),
     ("too_many_attachments", raw_html(attachments=[attachment()] * 11)),
     ("attachment_type_not_allowed", raw_html(attachments=[attachment(b"MZ")])),
+    ("attachment_not_found", raw_html(attachments=[{"attachmentId": str(UUID(int=7))}])),
     ("template_not_found", otp(starterTemplate="../x")),
     ("template_not_found", otp(starterTemplate=..., templateId=str(UUID(int=7)))),
     ("no_verified_sender", otp(**{"from": "other@sender.example"})),

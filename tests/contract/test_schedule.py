@@ -15,7 +15,6 @@ from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.domain.accounts.key import SCOPES, AgentSettings, Preset
-from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.operations import in_an_hour
@@ -262,14 +261,6 @@ def test_a_template_is_in_use_until_its_emails_are_sent(
     assert api.raw("DELETE", f"/templates/{template}").code == "template_in_use"
     assert change(api, sent.json["messageId"], "cancel").status == 200
     assert api.raw("DELETE", f"/templates/{template}").status == 204
-
-
-def test_a_member_changes_emails_that_wait(service: Service, api: Api, account: str) -> None:
-    """A developer does; a viewer gets 403."""
-    message = api.send(raw_html(hold=True)).json["messageId"]
-    for role, status in ((Role.VIEWER, 403), (Role.DEVELOPER, 200)):
-        member = Api(session=service.session(account, role, address=f"{role}@shop.example"))
-        assert change(member, message, "release").status == status
 
 
 def test_an_agent_does_not_release_its_own_email(service: Service, account: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoSessions
 from pillarbox.domain.sign_in.session import user_digest
 from pillarbox.wiring import services
 from tests.contract.client import Api

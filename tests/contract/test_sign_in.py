@@ -169,13 +169,6 @@ def test_a_code_works_only_in_the_browser_that_asked(service: Service, address: 
     assert Browser().sign_in(flow, queued.code).status == 200
 
 
-def test_a_code_works_once(service: Service, address: str) -> None:
-    flow = Browser().request_code(address).json["flow"]
-    (queued,) = service.codes()
-    assert Browser().sign_in(flow, queued.code).status == 200
-    assert Browser().sign_in(flow, queued.code).code == "invalid_code"
-
-
 def test_a_code_expires_after_ten_minutes(service: Service, address: str) -> None:
     now = wiring.utc_now()
     with service.at(now):

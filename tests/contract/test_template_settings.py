@@ -47,7 +47,7 @@ _AUTHENTICATION: Final = {
     "operating": "operator_authentication",
 }
 #: Lambda itself sets it.
-_OF_RUNTIME: Final = {Settings.region.variable: "eu-west-1"}
+_OF_RUNTIME: Final = {"AWS_DEFAULT_REGION": "eu-west-1"}
 #: Not set in AWS, where the system has its own name servers and no webhook is local.
 _LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
 

@@ -17,8 +17,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.accounts.suppression import hashed_mailbox
 from pillarbox.domain.address import domain_of
-from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookFormat, WebhookType
-from pillarbox.domain.webhooks.signature import new_secret
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookFormat, WebhookType, new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import SENDER, Service
 from tests.contract.webhook_path import CONTACT, WebhookPath

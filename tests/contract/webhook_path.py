@@ -30,9 +30,9 @@ from pillarbox.domain.webhooks.endpoint import (
     EndpointHealth,
     WebhookEndpoint,
     WebhookFormat,
+    new_secret,
 )
 from pillarbox.domain.webhooks.events import webhook_test
-from pillarbox.domain.webhooks.signature import new_secret
 from tests.contract.client import Invocation, handler
 from tests.contract.service import Service, queue_record
 from tests.fakes.builders import message

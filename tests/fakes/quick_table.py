@@ -1,17 +1,13 @@
-"""A table in this process that evaluates DynamoDB's expressions without a request over HTTP."""
+"""moto's engine of DynamoDB, without what makes it slow."""
 
 from copy import copy
-from functools import cached_property
 from typing import Any
 
-from botocore.exceptions import ClientError
 from moto.core.common_models import BaseModel
-from moto.dynamodb.exceptions import ConditionalCheckFailed
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table as _Items
 
-from pillarbox.adapters.dynamodb.table import Table
 from tests.fakes import parsed_expressions
 
 parsed_expressions.install()
@@ -51,57 +47,3 @@ def create_table(engine: DynamoDBBackend, name: str) -> None:
         deletion_protection_enabled=None,
         warm_throughput=None,
     )
-
-
-class QuickTable(Table):
-    """A table of its own; it counts the units of its single-item reads and writes.
-
-    Attributes:
-        fails: whether every call fails.
-        error: the code of the error then; by default the table could not be reached.
-    """
-
-    def __init__(self) -> None:
-        super().__init__("quick")
-        self.reads = self.writes = 0
-        self.fails = False
-        self.error = "InternalServerError"
-        self._engine = DynamoDBBackend("us-east-1", "123456789012")
-        create_table(self._engine, self.name)
-
-    @cached_property
-    def client(self) -> Any:
-        return self
-
-    def get_item(self, **request: Any) -> dict[str, Any]:
-        self._check()
-        self.reads += 1
-        item = self._engine.get_item(self.name, request["Key"])
-        return {"Item": item.to_json()["Attributes"]} if item else {}
-
-    def update_item(self, **request: Any) -> dict[str, Any]:
-        self._check()
-        self.writes += 1
-        try:
-            item = self._engine.update_item(
-                self.name,
-                key=request["Key"],
-                update_expression=request["UpdateExpression"],
-                expression_attribute_names=request.get("ExpressionAttributeNames", {}),
-                expression_attribute_values=request.get("ExpressionAttributeValues", {}),
-                condition_expression=request.get("ConditionExpression"),
-            )
-        except ConditionalCheckFailed as failure:
-            error: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}
-            if stored := self._engine.get_item(self.name, request["Key"]):
-                error["Item"] = stored.to_json()["Attributes"]
-            raise ClientError(error, "UpdateItem") from failure
-        return {"Attributes": item.to_json()["Attributes"]}
-
-    def delete_item(self, **request: Any) -> dict[str, Any]:
-        self._engine.delete_item(self.name, request["Key"])
-        return {}
-
-    def _check(self) -> None:
-        if self.fails:
-            raise ClientError({"Error": {"Code": self.error}}, "UpdateItem")

@@ -35,7 +35,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import Job
 from pillarbox.domain.messages.message import Message
 from tests.fakes import builders, stores
-from tests.fakes.quick_table import QuickTable
+from tests.fakes.memory_tables import QuickTable
 
 #: After so many seconds with large emails a worker leaves the rest to others.
 _BUSY = 1.0

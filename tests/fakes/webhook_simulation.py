@@ -30,9 +30,9 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEvent,
     WebhookFormat,
     WebhookTask,
+    new_secret,
 )
 from pillarbox.domain.webhooks.events import account_paused
-from pillarbox.domain.webhooks.signature import new_secret
 from tests.fakes import builders, stores, webhooks
 from tests.fakes.simulation import Fairness, Simulation
 from tests.fakes.webhook_world import VISIBILITY

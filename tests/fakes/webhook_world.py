@@ -35,7 +35,7 @@ from pillarbox.application.webhooks.enqueue_due import DueTasks, OwnerNotices
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.kept import erase_recipient
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Event, Message, SendRoute
 from pillarbox.domain.webhooks.endpoint import (

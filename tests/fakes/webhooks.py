@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,10 +21,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.url import WebhookUrlError, parse_webhook_url
 from tests.fakes.builders import ACCOUNT, NOW
 
-type EndpointKey = tuple[str, str]
 _MINUTE = timedelta(minutes=1)
-_WAITING_KEPT = timedelta(days=7)
-_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
+from pillarbox.adapters.dynamodb.accounts.account_changes import DynamoSenderDomains
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from tests.aws import Aws

@@ -9,9 +9,8 @@ import pytest
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
-from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoSessions, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.sign_in.codes import new_flow
 from pillarbox.domain.sign_in.passkey import Passkey

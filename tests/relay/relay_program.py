@@ -21,9 +21,8 @@ COMMAND = (sys.executable, "-m", "relay")
 
 
 def write_certificate(folder: Path, certificate: Certificate) -> None:
-    """Write a certificate to the files that the program reads."""
-    (folder / "chain.pem").write_bytes(certificate.chain)
-    (folder / "key.pem").write_bytes(certificate.key)
+    """Write a certificate to the file that the program reads."""
+    (folder / "smtp.pem").write_bytes(certificate.chain + certificate.key)
 
 
 @contextmanager
@@ -36,8 +35,7 @@ def program(
     defaults = {
         "SMTP_NAME": "relay.example",
         "SMTP_PORT": str(port),
-        "SMTP_CERTIFICATE": str(folder / "chain.pem"),
-        "SMTP_KEY": str(folder / "key.pem"),
+        "SMTP_CERTIFICATE": str(folder / "smtp.pem"),
     }
     environment = builders.environment("relay") | {
         "PATH": os.environ["PATH"],

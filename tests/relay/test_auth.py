@@ -97,13 +97,6 @@ def test_malformed_auth_response(relay: RunningRelay, response: str) -> None:
         assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
 
 
-def test_auth_can_be_cancelled(relay: RunningRelay) -> None:
-    """A response of "*" gets 501 (RFC 4954, 4)."""
-    with relay.connect_tls() as client:
-        client.command("AUTH LOGIN")
-        assert client.command("*").startswith(b"501 5.7.0 ")
-
-
 def test_second_auth_is_refused(client: Client) -> None:
     """AUTH after a successful AUTH gets 503 5.5.1."""
     assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")

@@ -1,7 +1,5 @@
 """Real mail programs send through the relay."""
 
-import smtplib
-import ssl
 import subprocess
 from pathlib import Path
 
@@ -42,17 +40,6 @@ def trusted(tmp_path: Path) -> str:
     file = tmp_path / "trusted.pem"
     file.write_bytes(certificate().chain)
     return str(file)
-
-
-def test_smtplib(relay: RunningRelay, trusted: str) -> None:
-    """With smtplib: a refused recipient raises, and the connection sends the next email."""
-    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
-        client.starttls(context=ssl.create_default_context(cafile=trusted))
-        client.login("apikey", KEY)
-        with pytest.raises(smtplib.SMTPDataError, match="A recipient was refused"):
-            client.sendmail(SENDER, [TO, "bad@@shop.example"], BODY)
-        assert client.sendmail(SENDER, [TO], BODY) == {}
-    assert accepted_octets(relay).endswith(b"Hello\r\n.dot\r\n..\r\n")
 
 
 def test_curl(relay: RunningRelay, trusted: str, tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ import pytest
 from pillarbox.settings import SettingError
 from relay import container_memory
 
-OF_PROCESS = 128
-
 
 @pytest.mark.parametrize(
     ("text", "limit"), [("536870912\n", 512), ("max\n", None), ("9223372036854771712\n", 2**43 - 1)]
@@ -19,14 +17,11 @@ def test_the_limit_of_the_container(tmp_path: Path, text: str, limit: int | None
     assert container_memory.limit_in_mib((tmp_path / "absent",)) is None
 
 
-def test_what_fits_is_accepted() -> None:
-    """Messages and processes may take all of the container's memory, or any without a limit."""
-    container_memory.check(512 - OF_PROCESS, 1, 512)
-    container_memory.check(512 - 2 * OF_PROCESS, 2, 512)
-    container_memory.check(100_000, 1, None)
-
-
-@pytest.mark.parametrize(("processes", "left"), [(1, 512 - OF_PROCESS), (5, 0)])
-def test_what_cannot_hold_is_refused(processes: int, left: int) -> None:
-    with pytest.raises(SettingError, match=f"at most {left} is left"):
-        container_memory.check(left + 1, processes, 512)
+def test_what_does_not_fit_is_refused() -> None:
+    """Messages have 256 MiB, and each process 128."""
+    container_memory.check(1, 384)
+    container_memory.check(2, 512)
+    container_memory.check(100, None)
+    for processes, limit in ((1, 383), (2, 511)):
+        with pytest.raises(SettingError, match=f"PILLARBOX_PROCESSES is {processes}, "):
+            container_memory.check(processes, limit)

@@ -54,17 +54,6 @@ def test_bare_controls_after_a_message(relay: RunningRelay) -> None:
     assert len(relay.service.accepted) == 1
 
 
-def test_bdat_is_not_supported(relay: RunningRelay) -> None:
-    """BDAT, which EHLO does not announce, gets 500, and so does the chunk after it."""
-    with relay.connect_authenticated() as client:
-        client.command(f"MAIL FROM:<{SENDER}>")
-        client.command(f"RCPT TO:<{TO}>")
-        client.send(b"BDAT 20 LAST\r\n.\r\nNOOP\r\n")
-        replies = [client.reply()[:10] for _ in range(3)]
-        assert replies == [b"500 5.5.1 ", b"500 5.5.1 ", b"250 2.0.0 "]
-    assert relay.service.accepted == []
-
-
 def test_a_line_that_is_too_long_refuses_the_message_only(client: Client) -> None:
     """A line of 999 octets is one too long (RFC 5321, 4.5.3.1.6)."""
     assert client.deliver(b"x" * 999 + b"\r\n").startswith(b"500 5.5.2 ")

@@ -19,7 +19,7 @@ def test_default_limits() -> None:
         "content": 600,
         "session": 3_600,
     }
-    times |= {"login_grace": 1, "failed_login_delay": 0.5, "drain": 90}
+    times |= {"login_grace": 1, "failed_login_delay": 0.5, "drain": 100}
     rates: dict[str, float] = {"content_rate": 512, "content_stall": 60, "content_grace": 10}
     assert asdict(ServerLimits()) == sizes | counts | times | rates
 

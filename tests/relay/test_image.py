@@ -37,7 +37,7 @@ mount -t tmpfs none /mnt
 mkdir /mnt/python /mnt/relay /mnt/tls
 mount --bind {python} /mnt/python
 mount --bind {site} /mnt/relay
-cp {tls}/chain.pem {tls}/key.pem /mnt/tls
+cp {tls}/smtp.pem /mnt/tls
 chmod -R a+rX /mnt/tls
 for folder in / /mnt /mnt/python /mnt/relay; do mount -o remount,ro,bind $folder; done
 for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro none $folder; done
@@ -146,8 +146,7 @@ def test_relay_in_its_image(site: Path, tmp_path: Path) -> None:
     settings = builders.environment("relay") | {
         "PILLARBOX_SMTP_NAME": "relay.example",
         "PILLARBOX_SMTP_PORT": str(port),
-        "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/chain.pem",
-        "PILLARBOX_SMTP_KEY": "/mnt/tls/key.pem",
+        "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/smtp.pem",
         "PILLARBOX_PROCESSES": "2",
     }
     with started(site, tmp_path, *json.loads(command)[1:], **settings) as process:

@@ -10,7 +10,7 @@ import pytest
 from relay.certificates import (
     CertificateStore,
     CertificateUnusable,
-    from_files,
+    from_file,
     from_secret,
 )
 from tests.needs import need_program, need_root
@@ -32,10 +32,10 @@ def test_program_serves_until_sigterm(tmp_path: Path) -> None:
 
 
 def test_each_process_has_room_for_the_largest_message(tmp_path: Path) -> None:
-    with program(tmp_path, SMTP_MEMORY_MIB="67", PROCESSES="2") as (process, _):
+    with program(tmp_path, PROCESSES="8") as (process, _):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
-        assert "PILLARBOX_SMTP_MEMORY_MIB must be 34 or more for each process" in errors
+        assert "PILLARBOX_PROCESSES must be 7 or less" in errors
 
 
 def test_descriptors_run_out(tmp_path: Path) -> None:
@@ -60,14 +60,12 @@ def test_invalid_settings(tmp_path: Path) -> None:
         program(tmp_path, SMTP_NAME="") as (no_name, _),
         program(tmp_path, SMTP_PORT="smtp") as (bad_port, _),
         program(tmp_path, SMTP_PROXIES="10.0.0.300") as (bad_proxies, _),
-        program(tmp_path, SMTP_MEMORY_MIB="33") as (too_little_memory, _),
         program(tmp_path, PROCESSES="0") as (no_process, _),
     ):
         for process, name in (
             (no_name, "SMTP_NAME"),
             (bad_port, "SMTP_PORT"),
             (bad_proxies, "SMTP_PROXIES"),
-            (too_little_memory, "SMTP_MEMORY_MIB"),
             (no_process, "PROCESSES"),
         ):
             _, errors = process.communicate(timeout=PATIENCE)
@@ -89,8 +87,8 @@ def test_an_unusable_certificate(tmp_path: Path) -> None:
     with (
         program(tmp_path, SMTP_CERTIFICATE="/absent.pem") as (missing, _),
         program(tmp_path, SMTP_CERTIFICATE=str(tmp_path / "nonsense")) as (nonsense, _),
-        program(tmp_path, SMTP_KEY=str(tmp_path), PROCESSES="2") as (folder, _),
-        program(tmp_path, SMTP_SECRET="smtp") as (unreachable, _),
+        program(tmp_path, SMTP_CERTIFICATE=str(tmp_path), PROCESSES="2") as (folder, _),
+        program(tmp_path, SMTP_CERTIFICATE="") as (unreachable, _),
     ):
         for process, reason in (
             (missing, "No such file or directory (/absent.pem)"),
@@ -140,15 +138,15 @@ def test_a_stop_during_the_start_of_a_container(tmp_path: Path, name: str) -> No
 
 def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
     newer = certificate.__wrapped__()
-    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
+    file = tmp_path / "smtp.pem"
 
     write_certificate(tmp_path, certificate())
-    certificates = CertificateStore(from_files(str(chain), str(key)))
+    certificates = CertificateStore(from_file(str(file)))
     with serve(certificates=certificates) as relay:
         with relay.connect_tls():
             pass
         for nonsense in (b"nonsense", newer.chain):  # the latter still without its key
-            chain.write_bytes(nonsense)
+            file.write_bytes(nonsense)
             relay.call(certificates.refresh())
             with relay.connect_tls():
                 pass

@@ -4,7 +4,7 @@ from typing import Any
 
 from dns.resolver import NXDOMAIN, NoNameservers
 
-from pillarbox.adapters.answer_memory import Unanswered
+from pillarbox.adapters.dns import Unanswered
 from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.webhook_poster import HttpsWebhookPoster
 

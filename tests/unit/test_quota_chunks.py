@@ -1,21 +1,22 @@
 """Quotas of accounts that send very often: several messages are counted at once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import inf
-from typing import Any
+from random import Random
+from typing import Any, Final
 from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.quotas import ACCOUNT, PARTITION, START, UNLIMITED, QuotaItem, process, run
 from pillarbox.adapters.dynamodb.messages import quotas
 from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.accounts.quota import (
     NOTHING,
     WINDOWS,
@@ -27,6 +28,128 @@ from pillarbox.domain.accounts.quota import (
 from pillarbox.domain.errors import ServiceError, Unavailable
 from tests.examples import examples
 from tests.fakes.builders import messages
+
+ACCOUNT: Final = "acct00000001"
+START: Final = datetime(2026, 3, 14, 15, 0, tzinfo=UTC)
+PARTITION: Final = 1_000
+UNLIMITED: Final = Limits(per_minute=None, per_day=None, per_month=None)
+
+
+class QuotaItem(Table):
+    """The table with one quota item in memory, which counts its write units by second."""
+
+    def __init__(self, most: float = PARTITION) -> None:
+        super().__init__("metered")
+        self.now = START
+        self.counts: dict[str, int] = {}
+        self.units: Counter[datetime] = Counter()
+        self.throttled = 0
+        self._most = most
+
+    def update(
+        self,
+        key: object,
+        expression: str,
+        *,
+        condition: str | None = None,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Make one conditional update; a failed one costs a unit too."""
+        del key
+        names, values, second = names or {}, values or {}, self.now.replace(microsecond=0)
+        if self.units[second] >= self._most:
+            self.throttled += 1
+            raise Unavailable("data store", aws_error="ProvisionedThroughputExceededException")
+        self.units[second] += 1
+        if not all(self._holds(part, names, values) for part in (condition or "").split(" AND ")):
+            raise ConditionFailed(dict(self.counts))
+        verb, _, terms = expression.partition(" ")
+        for term in terms.split(", "):
+            name, _, value = term.partition(" ")
+            if verb == "REMOVE":
+                del self.counts[names[name]]
+            else:
+                self.counts[names[name]] = self.counts.get(names[name], 0) + values[value]
+        return dict(self.counts)
+
+    def _holds(self, condition: str, names: Mapping[str, str], values: Mapping[str, Any]) -> bool:
+        for term in condition.strip("()").split(" OR "):
+            match term.replace("(", " ").replace(")", "").split():
+                case []:
+                    return True
+                case ["attribute_not_exists", name]:
+                    holds = names[name] not in self.counts
+                case ["attribute_exists", name]:
+                    holds = names[name] in self.counts
+                case [name, "<=", value]:
+                    stored = self.counts.get(names[name])
+                    holds = stored is not None and stored <= values[value]
+                case other:
+                    raise NotImplementedError(other)
+            if holds:
+                return True
+        return False
+
+
+def process(item: QuotaItem) -> DynamoQuotas:
+    """Return the quotas as a process of its own uses them."""
+    quotas = DynamoQuotas(item)
+    vars(quotas)["_refunds"] = item
+    return quotas
+
+
+@dataclass
+class Run:
+    """What the sends of some seconds led to."""
+
+    item: QuotaItem
+    accepted: Counter[datetime] = field(default_factory=Counter)
+    refused: int = 0
+
+    @property
+    def most_units(self) -> int:
+        """The largest number of write units in one second."""
+        return max(self.item.units.values())
+
+    @property
+    def mean_units(self) -> float:
+        """The mean number of write units in a second."""
+        return sum(self.item.units.values()) / len(self.item.units)
+
+
+def run(
+    rate: float,
+    seconds: float,
+    *,
+    limits: Limits = UNLIMITED,
+    processes: int = 60,
+    deaths: float = 0,
+    start: datetime = START,
+) -> Run:
+    """Reserve for `rate` messages a second, at random moments and in random processes.
+
+    So many processes a second die and are replaced.
+    """
+    draw = Random(1)  # noqa: S311  a repeatable schedule, not a secret
+    item = QuotaItem()
+    item.now = start
+    result, pool = Run(item), [process(item) for _ in range(processes)]
+    end = item.now + timedelta(seconds=seconds)
+    while (now := item.now + timedelta(seconds=draw.expovariate(rate))) < end:
+        item.now = now
+        number = draw.randrange(processes)
+        if draw.random() < deaths / rate:
+            pool[number] = process(item)
+        try:
+            pool[number].reserve(ACCOUNT, Amount(1, 1), limits, now)
+        except QuotaExceeded:
+            result.refused += 1
+        except Unavailable:
+            continue
+        else:
+            result.accepted[now.replace(second=0, microsecond=0)] += 1
+    return result
 
 
 @contextmanager
@@ -51,8 +174,7 @@ def units(item: QuotaItem) -> int:
 @pytest.mark.slow
 def test_a_thousand_messages_a_second_do_not_throttle_the_item() -> None:
     """At 1,000 a second from 60 processes, also in a new minute, no write is throttled."""
-    with patch("benchmarks.quotas.START", START + timedelta(seconds=50)):
-        done = run(1_000, 20)
+    done = run(1_000, 20, start=START + timedelta(seconds=50))
     assert len(done.accepted) == 2
     assert done.item.throttled == 0
     assert done.most_units <= PARTITION

@@ -12,7 +12,7 @@ from resend.webhooks import _webhook_event as theirs
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
-from pillarbox.domain.webhooks.endpoint import WebhookFormat
+from pillarbox.domain.webhooks.endpoint import WebhookFormat, new_secret, signed_headers
 from pillarbox.domain.webhooks.events import (
     account_paused,
     domain_changed,
@@ -20,7 +20,6 @@ from pillarbox.domain.webhooks.events import (
     suppression_added,
     webhook_test,
 )
-from pillarbox.domain.webhooks.signature import new_secret, signed_headers
 from pillarbox.http.webhooks.payload import payload_writers
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 

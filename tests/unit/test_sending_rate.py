@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
 from tests.examples import examples
 from tests.fakes.builders import ACCOUNT, NOW
-from tests.fakes.quick_table import QuickTable
+from tests.fakes.memory_tables import QuickTable
 from tests.fakes.simulation import Simulation
 
 #: The part of the granted rate that workers use.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.adapters.dynamodb.messages.shares import Shares, lane_of
+from pillarbox.adapters.dynamodb.messages.token_bucket import Shares, lane_of
 
 NOW = 1_800_000_000_000_000
 SECOND = 1_000_000

@@ -20,9 +20,7 @@ from verification.clients.node import ROOT, WORK, install, tool
 from verification.stack import running
 
 _HERE: Final = Path(__file__).parent
-_PROGRAMS: Final = (
-    *("resend.mjs", "postmark.mjs", "django_send.py", "php_bodies.py", "symfony.php"),
-)
+_PROGRAMS: Final = (*("resend.mjs", "postmark.mjs", "django_send.py", "symfony.php"),)
 
 
 def main() -> int:

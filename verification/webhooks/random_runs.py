@@ -21,7 +21,7 @@ from pillarbox.domain.ids import named_id
 from pillarbox.domain.messages.message import Event, EventKind
 from pillarbox.domain.webhooks.endpoint import DeliveryState
 from tests.fakes.builders import ACCOUNT, at, message
-from tests.fakes.engine_tables import InTurn
+from tests.fakes.memory_tables import InTurn
 from tests.fakes.webhook_world import WebhookWorld
 from tests.fakes.world import Fault, Killed
 from verification.turns import Turns

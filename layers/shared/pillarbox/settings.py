@@ -13,9 +13,8 @@ from typing import Final, Literal, Self, overload
 PREFIX: Final = "PILLARBOX_"
 
 #: Who sets a variable: the template for its functions, the container `relay` or the container
-#: `front`; Lambda itself; the local stack; the operator's command, for itself; or the user who
-#: starts a program.
-type Place = Literal["functions", "relay", "front", "runtime", "local", "command", "user"]
+#: `front`; the local stack; the operator's command, for itself; or the user who starts a program.
+type Place = Literal["functions", "relay", "front", "local", "command", "user"]
 #: Who sets what acceptance reads.
 _SENDING: Final[tuple[Place, ...]] = ("functions", "relay", "front", "local")
 #: Who sets what the workers read, and the command that looks after their queues.
@@ -175,7 +174,6 @@ class Settings:
 
     # The service: functions, relay, front and the operator's command.
 
-    region = Setting(str, "where the function runs", ("runtime",), variable="AWS_DEFAULT_REGION")
     table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
     credentials_table = Setting(
         str,
@@ -329,32 +327,21 @@ class Settings:
     processes = Setting(
         number(least=1), "processes of the relay, or of handlers of the front", _USER, default="1"
     )
-    drain_seconds = Setting(
-        number(),
-        "how long a shutdown waits for messages or requests in transit",
-        ("relay", "front", "local"),
-        default="90",
-    )
 
     # The SMTP relay.
 
     smtp_name = Setting(str, "the name by which the relay introduces itself", ("relay",))
-    smtp_secret = Setting(
+    smtp_certificate = Setting(
         str,
-        "the secret with `certificate` and `key`; if empty, two files have them",
-        ("relay",),
+        "the PEM file of the chain and the private key; if empty, the stack's secret has them",
+        _USER,
         default="",
     )
-    smtp_certificate = Setting(str, "without a secret: the PEM file of the chain", _USER)
-    smtp_key = Setting(str, "without a secret: the PEM file of the private key", _USER)
     smtp_proxies = Setting(
         networks, "networks whose connections begin with PROXY protocol v2", ("relay",), default=""
     )
     smtp_paid_plans_only = Setting(
         flag, "whether the relay refuses free plans", ("relay",), default="false"
-    )
-    smtp_memory_mib = Setting(
-        number(), "MiB for the messages in transit; each counts twice", ("relay",), default="256"
     )
 
     # The front, for large HTTP requests.
@@ -373,7 +360,7 @@ class Settings:
 
     # The operator's command.
 
-    stack = Setting(str, "the name of the stack", ("functions", "command", "local"))
+    stack = Setting(str, "the name of the stack", ("functions", "relay", "command", "local"))
     api_url = Setting(
         str,
         "the address of API and dashboard, without /api/v1",

@@ -165,6 +165,12 @@ export interface AnsweredEmail {
   template: string | null;
 }
 
+/** An approval. Without a plan, that of all new accounts counts. */
+export interface ApprovalBody {
+  /** The plan of the account. */
+  plan?: Plan | null;
+}
+
 /** A file in an email, with its content or by the id of its upload. The content is not kept after the delivery. */
 export interface Attachment {
   /** The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`, `contentType` and `content`. */
@@ -907,10 +913,19 @@ export interface OperatedAccount {
   /** Null if it is not suspended. */
   suspendedAt: string | null;
   suspensionReason: string | null;
+  /** What happens to its emails that were accepted before; null if it is not suspended. */
+  queuedMail: QueuedMail | null;
+  senders: Array<string>;
   /** Over how many partitions its emails are spread. */
   shards: number;
+  /** Since or from when on; null for one partition. */
+  shardedFrom: string | null;
+  /** Whether an email fails that SES may have sent; otherwise it is sent again. */
+  holdUncertain: boolean;
   /** Whether SES pauses the account alone, and when. */
   isolation: Isolation;
+  /** Its tenant at SES. */
+  tenant: string | null;
   ownLimits: OwnLimitValues;
   /** The last 50, the newest first. */
   log: Array<OperatorLogItem>;
@@ -1001,6 +1016,19 @@ export interface PausedEvent {
   data: PausedData;
 }
 
+/** The users who wait for the operator, the oldest request first. */
+export interface PendingList {
+  items: Array<PendingSignUp>;
+}
+
+/** A user who asks for an account. */
+export interface PendingSignUp {
+  email: string;
+  /** Of the account. */
+  name: string;
+  createdAt: string;
+}
+
 /** What a permission allows. */
 export interface PermissionItem {
   scope: string;
@@ -1025,6 +1053,9 @@ export interface PublishedTemplate {
   /** `variable_not_sent` for each variable that it needs and that recent sends did not give. */
   problems: Array<TemplateProblem>;
 }
+
+/** What happens to the emails that a suspended account has in the queue. */
+export type QueuedMail = "send" | "hold" | "drop";
 
 /** An event that will be sent to the endpoint. */
 export interface QueuedWebhookEvent {

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from socketserver import ThreadingUDPServer
 from typing import Any
+from urllib.parse import parse_qsl
 
 import boto3
 import pytest
@@ -22,9 +23,13 @@ from local.ses.store import MailStore
 from pillarbox.adapters import sdk
 from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.management_api import HttpApiProbe
+from pillarbox.domain.errors import Json
 from pillarbox.settings import Settings
 from pillarbox.wiring import utc_now
-from tests.aws import create_table, emulated_aws
+from tests.aws import create_table, emulated_aws, forget_wiring
+from tests.contract.client import Api
+from tests.fakes import builders
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
@@ -35,6 +40,7 @@ from tests.stack import PATIENCE
 TABLE = "pillarbox-table"
 CREDENTIALS = "pillarbox-credentials"
 SPOOL = "pillarbox-spool"
+API_URL = "https://mail.example"
 SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_CREDENTIALS_TABLE": CREDENTIALS})
 
 
@@ -49,6 +55,27 @@ def _once(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _client, _sdk_client = _once(boto3.client), _once(sdk.make_sdk_client)
+
+
+_request = HttpApiProbe.request
+
+
+def ask_functions(
+    probe: HttpApiProbe,
+    method: str,
+    path: str,
+    *,
+    key: str | None = None,
+    body: Json = None,
+    headers: Mapping[str, str] | None = None,
+) -> tuple[int, Json]:
+    """Answer a request to the API in this process, as its functions do; others are made."""
+    if probe._base != f"{API_URL}/api":
+        return _request(probe, method, path, key=key, body=body, headers=headers)
+    path, _sign, query = path.removeprefix("/v1").partition("?")
+    text = None if body is None else json.dumps(body)
+    answer = Api(key).raw(method, path, text, headers, query=dict(parse_qsl(query)))
+    return answer.status, answer.json if answer.text else None
 
 
 def create_stack(name: str, parameters: Mapping[str, Any] | None = None, **outputs: str) -> None:
@@ -176,7 +203,7 @@ def mailbox(
     """The local SES of a stack that has a state file."""
     boto3.client("s3").create_bucket(Bucket=SPOOL)
     environment = {
-        "PILLARBOX_API_URL": "https://mail.example",
+        "PILLARBOX_API_URL": API_URL,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -192,6 +219,11 @@ def mailbox(
         "PILLARBOX_LOCAL_WEBHOOKS": "true",
         "PILLARBOX_RECEIVED_MAPPING": MAPPING,
     }
+    functions = builders.environment() | environment | {"POWERTOOLS_LOG_LEVEL": "CRITICAL"}
+    for name, text in functions.items():
+        monkeypatch.setenv(name, text)
+    forget_wiring()
+    monkeypatch.setattr(HttpApiProbe, "request", ask_functions)
     DynamoServiceAddress(shared, utc_now).store(environment["PILLARBOX_API_URL"])
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
     monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))

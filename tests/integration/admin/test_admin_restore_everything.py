@@ -13,12 +13,15 @@ from admin.use_cases.restore import RESTORED
 from admin.wiring import OperatorWiring
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts.account_changes import added_events, changed_account
+from pillarbox.adapters.dynamodb.accounts.account_changes import (
+    DynamoSenderDomains,
+    added_events,
+    changed_account,
+)
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts
 from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
-from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.history.message_log import unmarked
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog

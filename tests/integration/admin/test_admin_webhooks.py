@@ -1,21 +1,14 @@
-"""The commands `pillarbox webhook …`."""
+"""The commands `pillarbox webhook …`: what the document does not say of them."""
 
 from datetime import timedelta
 
 import pytest
 
-from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
-from pillarbox.domain.ids import new_id
-from pillarbox.domain.webhooks.endpoint import (
-    DeliveryAttempt,
-    DeliveryState,
-    WebhookDelivery,
-)
+from pillarbox.domain.webhooks.endpoint import DeliveryState, WebhookDelivery
 from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.wiring import utc_now
-from tests.fakes.builders import message
 from tests.integration.admin.operator_command import Operator, failure
 
 URL = "http://127.0.0.1:9000/hooks"
@@ -32,22 +25,17 @@ def test_an_endpoint_is_created_changed_and_removed(run: Operator, account: str)
     made = run(
         "webhook", "create", *of_account, URL, "--type", "email.sent", "--type", "email.failed"
     )
-    secret = made.pop("secret")
-    assert (made["url"], made["types"], made["enabled"]) == (
-        URL,
-        ["email.failed", "email.sent"],
-        True,
-    )
-    assert run("webhook", "show", made["id"], *of_account) == made
-    assert run("webhook", "list", *of_account) == {"items": [made]}
-    changed = run("webhook", "change", made["id"], *of_account, "--type", "*", "--disable")
-    assert changed == made | {"types": ["*"], "enabled": False}
-    rotated = run("webhook", "rotate", made["id"], *of_account)
-    assert rotated.pop("secret") not in {secret, None}
-    assert rotated == changed
-    remove = ("webhook", "remove", made["id"], *of_account)
-    assert run.refused(*remove) == (2, "validation_failed")
-    assert run(*remove, "--yes") == {"id": made["id"], "removed": True}
+    assert (made["url"], made["types"]) == (URL, ["email.failed", "email.sent"])
+    own = (made["id"], *of_account)
+    changed = run("webhook", "change", *own, "--type", "*", "--disable")
+    assert (changed["types"], changed["enabled"]) == (["*"], False)
+    rotated = run("webhook", "rotate", *own)
+    assert rotated.pop("secret") not in {made["secret"], None}
+    assert rotated == run("webhook", "show", *own)
+    assert run("webhook", "list", *of_account) == {"items": [rotated]}
+    assert run("webhook", "test", *own)["type"] == "webhook.test"
+    assert run.refused("webhook", "remove", *own) == (2, "validation_failed")
+    assert run("webhook", "remove", *own, "--yes") == {"id": made["id"], "removed": True}
     assert run("webhook", "list", *of_account) == {"items": []}
 
 
@@ -61,8 +49,7 @@ def test_a_person_sees_the_secret_once_and_is_asked_before_a_removal(
     assert URL in listed.stdout
     assert "whsec_" not in listed.stdout
     remove = ("--local", "webhook", "remove", webhook, "--account", account)
-    assert URL in failure(run.plain(*remove, typed="n\n"))
-    assert run("webhook", "show", webhook, "--account", account)["id"] == webhook
+    assert webhook in failure(run.plain(*remove, typed="n\n"))
     assert run.plain(*remove, typed="y\n").exit_code == 0
     assert len(run("webhook", "list", "--account", account)["items"]) == 1
 
@@ -73,43 +60,23 @@ def test_deliveries_are_shown_and_replayed(
     now = utc_now()
     for seconds in range(3):
         event = webhook_test(account, now + timedelta(seconds=seconds)).for_endpoint(webhook)
-        attempts = (
-            DeliveryAttempt(at=event.at, status_code=None, milliseconds=8000, error="no answer"),
-            DeliveryAttempt(at=event.at, status_code=503, milliseconds=41, error="busy"),
-        )
         DynamoWebhookDeliveries(table).put(
-            WebhookDelivery(event=event, state=DeliveryState.FAILED, attempts=attempts)
+            WebhookDelivery(event=event, state=DeliveryState.FAILED, attempts=())
         )
-    words = ("webhook", "deliveries", webhook, "--account", account)
-    page = run(*words, "--limit", 2)
-    rest = run(*words, "--limit", 2, "--cursor", page["nextCursor"])
+    of_endpoint = (webhook, "--account", account)
+    words = ("webhook", "deliveries", *of_endpoint, "--limit", 2)
+    page = run(*words)
     newest = page["items"][0]
-    assert [len(page["items"]), len(rest["items"])] == [2, 1]
     assert newest["id"] == event.delivery_id
-    assert [attempt["statusCode"] for attempt in newest["attempts"]] == [None, 503]
-    plain = run.plain("--local", *words, "--limit", 2)
+    assert len(run(*words, "--cursor", page["nextCursor"])["items"]) == 1
+    plain = run.plain("--local", *words)
     assert newest["id"] in plain.stdout
-    assert "busy" in plain.stdout
     assert f"--cursor {page['nextCursor']}" in plain.stderr
-    replay = ("webhook", "replay", webhook, "--account", account)
-    replayed = run(*replay, "--delivery", newest["id"])
+    replayed = run("webhook", "redeliver", *of_endpoint[:1], newest["id"], *of_endpoint[1:])
     assert replayed == {name: newest[name] for name in ("id", "eventId", "type")}
-    assert run.refused(*replay, "--delivery", "x") == (1, "delivery_not_found")
-
-
-def test_a_time_range_is_replayed(run: Operator, table: Table, account: str, webhook: str) -> None:
-    accepted = message(account, new_id(utc_now() - timedelta(hours=1)))
-    table.put(message_item(accepted))
-    replay = ("webhook", "replay", webhook, "--account", account)
+    strange = run.refused("webhook", "redeliver", webhook, "x/y?z", *of_endpoint[1:])
+    assert strange == (1, "delivery_not_found")
+    replay = ("webhook", "replay", *of_endpoint)
     assert run.refused(*replay) == (2, "validation_failed")
-    both = ("--since", "2h", "--delivery", "x")
-    assert run.refused(*replay, *both) == (2, "validation_failed")
-    replayed = run(*replay, "--since", "2h", "--type", "email.accepted")
-    assert replayed == {"queued": 1, "nextTo": None}
+    assert run(*replay, "--since", "2h", "--type", "email.sent") == {"queued": 0, "nextTo": None}
     assert run.refused(*replay, "--since", "2h") == (1, "rate_limit_exceeded")
-
-
-def test_a_test_is_queued(run: Operator, account: str, webhook: str) -> None:
-    tested = run("webhook", "test", webhook, "--account", account)
-    assert tested["type"] == "webhook.test"
-    assert tested["id"].endswith(tested["eventId"])

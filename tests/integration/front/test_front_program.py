@@ -41,11 +41,13 @@ SETTINGS = builders.environment("front", edge_secret=SECRET) | {
 
 
 @contextmanager
-def program(aws: int, **settings: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def program(
+    aws: int, *command: str, **settings: str
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run `python -m front` on a free port until healthy, with AWS on a local port."""
     port = free_port()
     process = subprocess.Popen(
-        [sys.executable, "-m", "front"],
+        [sys.executable, *(command or ("-m", "front"))],
         env=SETTINGS
         | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{aws}", "PILLARBOX_PORT": str(port)}
         | settings,
@@ -121,7 +123,6 @@ def worker_of(process: subprocess.Popen[str]) -> psutil.Process:
         ("PILLARBOX_EDGE_SECRET", ""),
         ("PILLARBOX_TABLE", ""),
         ("PILLARBOX_PROCESSES", "0"),
-        ("PILLARBOX_DRAIN_SECONDS", "soon"),
     ],
 )
 def test_an_invalid_setting_stops_the_start(name: str, value: str) -> None:
@@ -196,7 +197,8 @@ def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
 
 def test_the_drain_is_limited(aws: socket.socket) -> None:
     """A request that is not finished within the drain time is dropped and its worker ended."""
-    with program(port_of(aws), PILLARBOX_DRAIN_SECONDS="0") as (process, port):
+    command = "from front import program, settings; settings.DRAIN_SECONDS = 0; program.main()"
+    with program(port_of(aws), "-c", command) as (process, port):
         pending = begin(port)
         aws_request, _ = aws.accept()
         with aws_request:

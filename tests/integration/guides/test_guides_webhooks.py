@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from pillarbox.domain.webhooks.signature import new_secret, rotated, signed_headers
+from pillarbox.domain.webhooks.endpoint import new_secret, rotated, signed_headers
 from tests.integration.guides.programs import RECEIVERS, Command, each_of
 from tests.needs import need_node_package, need_program
 from tests.stack import PATIENCE, free_port, wait_for

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from local.inbox.webhooks import ReceivedWebhook, WebhookStore
-from pillarbox.domain.webhooks.signature import new_secret
+from pillarbox.domain.webhooks.endpoint import new_secret
 from tests.integration.local.local_ses import LocalSes
 from tests.integration.local.webhook_posts import MESSAGE, SECRET, PostWebhook
 from tests.stack import wait_for

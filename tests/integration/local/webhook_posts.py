@@ -9,8 +9,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from pillarbox.domain.webhooks.endpoint import WebhookSecret
-from pillarbox.domain.webhooks.signature import new_secret, signed_headers
+from pillarbox.domain.webhooks.endpoint import WebhookSecret, new_secret, signed_headers
 from tests.integration.local.local_ses import LocalSes
 
 SECRET: Final = new_secret(datetime.now(UTC))

@@ -11,8 +11,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.delivery.sweep import RecordRetention
-from pillarbox.domain.messages.erasure import ERASED_SUBJECT
-from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.kept import ERASED_SUBJECT, KeptContent
 from pillarbox.domain.messages.message import EventKind, Lease, Message, Status
 from tests.unit.admin.test_admin_erasure import (
     ANN,

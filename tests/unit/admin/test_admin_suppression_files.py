@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from io import StringIO
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -22,14 +20,14 @@ from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import ValidationFailed
 from tests.fakes.builders import ACCOUNT, NOW, account
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.loops import for_each
 
 _STARTS = ("=", "+", "-", "@", "#", "'=", "''-", "'", "", "＝", "＋", "－", "＠")  # noqa: RUF001
 
 
 def files(*addresses: str) -> SuppressionFiles:
-    table = EngineTable("table")
+    table = MemoryTable("table")
     table.put(account_item(account()))
     records = DynamoSuppressions(table)
     for address in addresses:
@@ -195,7 +193,26 @@ def test_the_comment_of_a_refused_row_is_one_line() -> None:
     ]
 
 
-class _Calls(EngineTable):
+class _Client:
+    """Makes the calls of a table one at a time."""
+
+    def __init__(self, table: "_Calls", engine: object) -> None:
+        self._table, self._engine, self._one_at_a_time = table, engine, Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        def call(**request: Any) -> Any:
+            with self._one_at_a_time:
+                self._table.calls[name] += 1
+                answer = getattr(self._engine, name)(**request)
+                if name == "batch_execute_statement" and self._table.lost:
+                    self._table.lost -= 1
+                    raise ConnectionClosedError(endpoint_url="https://dynamodb")
+                return answer
+
+        return call
+
+
+class _Calls(MemoryTable):
     """A table that counts its calls, and loses the response of some writes."""
 
     def __init__(self) -> None:
@@ -204,24 +221,7 @@ class _Calls(EngineTable):
         #: How many of the next writes take effect without a response.
         self.lost = 0
         self.put(account_item(account()))
-
-    @cached_property
-    def client(self) -> Any:
-        engine, one_at_a_time = super().client, Lock()
-
-        def counted(name: str) -> Any:
-            def call(**request: Any) -> Any:
-                with one_at_a_time:
-                    self.calls[name] += 1
-                    answer = getattr(engine, name)(**request)
-                    if name == "batch_execute_statement" and self.lost:
-                        self.lost -= 1
-                        raise ConnectionClosedError(endpoint_url="https://dynamodb")
-                    return answer
-
-            return call
-
-        return SimpleNamespace(**{name: counted(name) for name in vars(engine)})
+        vars(self)["client"] = _Client(self, self.client)
 
 
 def _store(table: _Calls, entries: Sequence[Suppression], *, announce: bool = False) -> Any:

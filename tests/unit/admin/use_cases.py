@@ -25,7 +25,7 @@ from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
-from tests.fakes.engine_tables import EngineTable
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.tenants import FakeTenants
 
 
@@ -57,8 +57,8 @@ class UseCases:
     """The use cases, and the stores behind them."""
 
     def __init__(self) -> None:
-        self.table = EngineTable("table")
-        credentials = EngineTable("credentials", self.table)
+        self.table = MemoryTable("table")
+        credentials = MemoryTable("credentials", self.table)
         self.account_records = DynamoAccounts(self.table)
         self.identities = FakeIdentities()
         self.template_records = DynamoTemplates(self.table)

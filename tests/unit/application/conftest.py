@@ -3,7 +3,7 @@
 import pytest
 
 from pillarbox.adapters import aws
-from tests.fakes.engine_tables import InTurn
+from tests.fakes.memory_tables import InTurn
 from tests.fakes.world import World
 
 

@@ -1,18 +1,17 @@
 """Alerts: who hears of what, how often, and what a chat gets."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from unittest import mock
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts, DynamoAlertTimes
-from pillarbox.application.alerts.choices import AlertChoices
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.application.alerts.held import held_alerts
 from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
-from pillarbox.application.alerts.raising import Alerts
-from pillarbox.application.alerts.telling import AlertTelling, ChatPosts, chat_body
+from pillarbox.application.alerts.telling import chat_body
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.account_log import AccountAction
@@ -27,9 +26,12 @@ from pillarbox.domain.accounts.alert import (
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.accounts.quota import Limits, QuotaState
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.messages.message import Message, MessageOrigin
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, NOW
-from tests.fakes.memory_tables import MemoryTable
+from tests.fakes.builders import ACCOUNT, NOW, message
+from tests.fakes.container import Container
+from tests.fakes.webhooks import FakeWebhookQueue
 from tests.refusals import fault
 
 MAX_TEXT = 4_000
@@ -39,6 +41,7 @@ MOST_TOLD = 20
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 URL = "https://hooks.slack.com/services/T0/B0/s3cret-xyz9"
+OK = PostResult(status_code=200)
 OWNERS = ("Ada@shop.example", "bob@shop.example")
 
 
@@ -53,71 +56,48 @@ def alert(number: int = 1, kind: AlertKind | None = AlertKind.ENDPOINT) -> Alert
     )
 
 
-@dataclass
-class Desk:
+class Desk(Container):
     """An account with two owners, one of whom is its contact too, and a chat that answers."""
 
-    now: Any = NOW
-    account: Account | None = field(
-        default_factory=lambda: builders.account(contact="ada@shop.example")
-    )
-    send_mail: mock.Mock = field(default_factory=mock.Mock)
-    posts: list[AlertPost] = field(default_factory=list)
-    answer: PostResult = field(default_factory=lambda: PostResult(status_code=200))
-    webhooks: bool = True
-    refused: str | None = None
-
-    def __post_init__(self) -> None:
-        table = MemoryTable("table")
-        self.records, self.times = DynamoAlerts(table), DynamoAlertTimes(table)
+    def __init__(
+        self,
+        answer: PostResult = OK,
+        refused: str | None = None,
+        *,
+        webhooks: bool = True,
+    ) -> None:
+        self.answer, self.poster = answer, mock.Mock()
+        self.poster.post.side_effect = lambda *_: self.answer
+        self.poster.check.return_value = refused
+        self.queue = FakeWebhookQueue()
+        messages, self.mail, self.slow = mock.Mock(), mock.Mock(), mock.Mock()
+        super().__init__(
+            {"webhooks": "on" if webhooks else "off"},
+            message_store=messages,
+            owners_of=lambda _: OWNERS,
+            send_mail=self.mail,
+            slow_requests=self.slow,
+            webhook_poster=self.poster,
+            webhooks_queue=self.queue,
+        )
+        self.account_store.add(builders.account(contact="ada@shop.example"))
         accepted = dict[object, str]()
-        self.messages = mock.Mock()
-        self.messages.get.side_effect = lambda _, message_id: accepted.get(message_id)
+        messages.get.side_effect = lambda _, message_id: accepted.get(message_id)
         self.accept: Any = lambda address, *_, message_id, **__: accepted.setdefault(
             message_id, address
         )
-        self.send_mail.side_effect = self.accept
-        self.poster, self.log, self.slow = mock.Mock(), mock.Mock(), mock.Mock()
-        self.poster.post.side_effect = lambda *_: self.answer
-        self.poster.check.side_effect = lambda _: self.refused
-        self.again: list[tuple[AlertPost, timedelta]] = []
-        self.chat = ChatPosts(
-            records=self.records,
-            poster=lambda: self.poster,
-            queue_again=lambda task, delay: self.again.append((task, delay)),
-            clock=lambda: self.now,
-        )
+        self.mail.side_effect = self.accept
 
     @property
-    def alerts(self) -> Alerts:
-        return Alerts(self.records, self.times, lambda: self.now)
+    def account(self) -> Account:
+        found = self.account_store.get(ACCOUNT)
+        assert found
+        return found
 
     @property
-    def telling(self) -> AlertTelling:
-        accounts = mock.Mock()
-        accounts.get.side_effect = lambda _: self.account
-        return AlertTelling(
-            records=self.records,
-            times=self.times,
-            accounts=accounts,
-            owners_of=lambda _: OWNERS,
-            messages=self.messages,
-            send_mail=self.send_mail,
-            queue_post=self.posts.append if self.webhooks else None,
-            clock=lambda: self.now,
-        )
-
-    @property
-    def choices(self) -> AlertChoices:
-        return AlertChoices(
-            records=self.records,
-            posts=self.chat,
-            raise_alert=self.alerts.raise_alert,
-            slow_requests=self.slow,
-            log=self.log,
-            clock=lambda: self.now,
-            switched_on=self.webhooks,
-        )
+    def posts(self) -> list[AlertPost]:
+        tasks: list[Any] = [task for task, _ in self.queue.tasks]
+        return [task for task in tasks if isinstance(task, AlertPost)]
 
     def raise_all(self, *alerts: Alert) -> None:
         for one in alerts:
@@ -125,29 +105,29 @@ class Desk:
 
     def run(self, time: timedelta = 2 * MINUTE) -> list[str]:
         """Let minutes pass, and return the subjects that the first owner got."""
-        before = self.send_mail.call_count
+        before = self.mail.call_count
         end = self.now + time
         while self.now < end:
             self.now += MINUTE
-            self.telling.tell_due()
-        calls = self.send_mail.call_args_list[before:]
+            self.alert_telling.tell_due()
+        calls = self.mail.call_args_list[before:]
         return [call.args[1] for call in calls if call.args[0].lower().startswith("ada")]
 
     def choose(self, **choices: Any) -> None:
-        self.records.set_settings(ACCOUNT, AlertSettings(**choices))
+        self.alert_store.set_settings(ACCOUNT, AlertSettings(**choices))
 
 
 def test_each_owner_and_the_contact_get_one_email() -> None:
     desk = Desk()
     desk.raise_all(alert(), alert())
     assert desk.run() == ["Title 1"]
-    assert [call.args[0] for call in desk.send_mail.call_args_list] == [
+    assert [call.args[0] for call in desk.mail.call_args_list] == [
         "ada@shop.example",
         "bob@shop.example",
     ]
     desk.raise_all(alert())
     assert desk.run(DAY / 12) == []
-    assert not [*desk.times.due(desk.now)]
+    assert not [*desk.alert_times.due(desk.now)]
 
 
 def test_a_flood_becomes_one_digest_an_hour() -> None:
@@ -159,7 +139,7 @@ def test_a_flood_becomes_one_digest_an_hour() -> None:
         desk.raise_all(alert(number))
         assert desk.run(MINUTE) == []
     assert desk.run(HOUR) == ["50 alerts about your account"]
-    paragraphs = desk.send_mail.call_args.args[3]["paragraphs"]
+    paragraphs = desk.mail.call_args.args[3]["paragraphs"]
     assert paragraphs[0] == f"Title 2 (About 2), {NOW:%-d %B, %H:%M} UTC. Text 2."
     assert paragraphs[MOST_TOLD] == "There are 30 more."
     assert desk.run(3 * HOUR) == []
@@ -202,9 +182,9 @@ def test_a_chat_gets_what_the_email_says(*, webhooks: bool) -> None:
 def test_an_account_that_is_gone_hears_nothing() -> None:
     desk = Desk()
     desk.raise_all(alert())
-    desk.account = None
+    desk.table.delete(keys.account(ACCOUNT))
     assert desk.run(HOUR) == []
-    assert not [*desk.times.due(desk.now)]
+    assert not [*desk.alert_times.due(desk.now)]
 
 
 @pytest.mark.parametrize("fails", ["send_mail", "mark_told"])
@@ -221,20 +201,20 @@ def test_a_failure_doubles_no_email(fails: str) -> None:
                 raise planted
             desk.accept(*given, **more)
 
-        desk.send_mail.side_effect = fail_second
+        desk.mail.side_effect = fail_second
         with pytest.raises(ServiceError):
             desk.run()
     else:
         with (
-            mock.patch.object(desk.records, "mark_told", side_effect=error),
+            mock.patch.object(desk.alert_store, "mark_told", side_effect=error),
             pytest.raises(ServiceError),
         ):
             desk.run()
-    tried = desk.send_mail.call_count
+    tried = desk.mail.call_count
     desk.run(4 * MINUTE)
-    assert desk.send_mail.call_count == tried, "an account that failed waits for five minutes"
+    assert desk.mail.call_count == tried, "an account that failed waits for five minutes"
     desk.run(2 * MINUTE)
-    ids = [call.kwargs["message_id"] for call in desk.send_mail.call_args_list]
+    ids = [call.kwargs["message_id"] for call in desk.mail.call_args_list]
     assert len({*ids}) == 2
     assert len(ids) == (3 if fails == "send_mail" else 2)
 
@@ -242,8 +222,9 @@ def test_a_failure_doubles_no_email(fails: str) -> None:
 def test_one_account_that_fails_stops_no_other() -> None:
     desk = Desk()
     desk.raise_all(alert())
+    desk.account_store.add(builders.account(account_id="zzzz"))
     desk.alerts.raise_alert("zzzz", alert())
-    read = desk.records.of_account
+    read = desk.alert_store.of_account
 
     def refuse(account_id: str) -> Any:
         if account_id == ACCOUNT:
@@ -251,11 +232,11 @@ def test_one_account_that_fails_stops_no_other() -> None:
         return read(account_id)
 
     with (
-        mock.patch.object(desk.records, "of_account", refuse),
+        mock.patch.object(desk.alert_store, "of_account", refuse),
         pytest.raises(ValueError, match="unreadable"),
     ):
         desk.run()
-    assert desk.send_mail.call_count == 2
+    assert desk.mail.call_count == 2
 
 
 def test_a_post_that_fails_is_tried_three_times() -> None:
@@ -265,19 +246,20 @@ def test_a_post_that_fails_is_tried_three_times() -> None:
     tasks = [AlertPost(ACCOUNT, "text")]
     outcomes = []
     for _ in range(TRIES):
-        outcomes.append(desk.chat.post(tasks[-1]))
-        if desk.again:
-            task, delay = desk.again.pop()
+        outcomes.append(desk.chat_posts.post(tasks[-1]))
+        if desk.queue.tasks:
+            ((_, delay),) = desk.queue.tasks
             assert delay == RETRY_AFTER
-            tasks.append(task)
+            tasks += desk.posts
+            desk.queue.tasks.clear()
     assert outcomes == ["alert_retry", "alert_retry", "alert_failed"]
-    assert desk.records.chat_state(ACCOUNT) == ChatState(NOW, "404 no_service")
+    assert desk.alert_store.chat_state(ACCOUNT) == ChatState(NOW, "404 no_service")
     desk.answer = PostResult(status_code=204)
-    assert desk.chat.post(tasks[0]) == "alert_posted"
-    assert desk.records.chat_state(ACCOUNT) == ChatState(NOW)
+    assert desk.chat_posts.post(tasks[0]) == "alert_posted"
+    assert desk.alert_store.chat_state(ACCOUNT) == ChatState(NOW)
     assert desk.poster.post.call_args.args[0] == URL
     desk.choose()
-    assert desk.chat.post(tasks[0]) == "alert_unwanted"
+    assert desk.chat_posts.post(tasks[0]) == "alert_unwanted"
 
 
 def test_bodies_are_those_of_each_chat() -> None:
@@ -300,20 +282,23 @@ def test_bodies_are_those_of_each_chat() -> None:
 def test_a_change_is_logged_without_the_url() -> None:
     desk = Desk()
     changes = AlertChanges(mail=False, off=[AlertKind.QUOTA], chat_url=URL)
-    after = desk.choices.change(ACCOUNT, changes, by="ada@shop.example")
+    after = desk.alert_choices.change(ACCOUNT, changes, by="ada@shop.example")
     assert after == AlertSettings(mail=False, off=frozenset({AlertKind.QUOTA}), chat_url=URL)
     assert "s3cret" not in repr(after)
-    desk.log.note.assert_called_once_with(
-        ACCOUNT,
+    (noted,) = desk.log(ACCOUNT)
+    assert (noted.action, noted.subject, noted.by) == (
         AccountAction.ALERTS_CHANGED,
         "hooks.slack.com/…xyz9; not quota",
-        by="ada@shop.example",
+        "ada@shop.example",
     )
-    desk.choices.change(ACCOUNT, changes, by="ada@shop.example")
-    assert desk.log.note.call_count == 1
-    none = desk.choices.change(ACCOUNT, AlertChanges(chat_url="", off=[]), by="ada@shop.example")
+    desk.now += MINUTE
+    desk.alert_choices.change(ACCOUNT, changes, by="ada@shop.example")
+    assert len(desk.log(ACCOUNT)) == 1
+    none = desk.alert_choices.change(
+        ACCOUNT, AlertChanges(chat_url="", off=[]), by="ada@shop.example"
+    )
     assert none == AlertSettings(mail=False)
-    assert desk.log.note.call_args.args[2] == "nowhere"
+    assert desk.log(ACCOUNT)[-1].subject == "nowhere"
 
 
 @pytest.mark.parametrize("webhooks", [True, False])
@@ -321,9 +306,9 @@ def test_a_url_is_checked_like_that_of_an_endpoint(*, webhooks: bool) -> None:
     """A private host is refused, and each URL while webhooks are off; nothing is stored."""
     desk = Desk(webhooks=webhooks, refused="must have a host name whose addresses are all public")
     changes = AlertChanges(chat_url="https://10.0.0.1/", mail=False)
-    error = fault(desk.choices.change, ACCOUNT, changes, by="ada")
+    error = fault(desk.alert_choices.change, ACCOUNT, changes, by="ada")
     assert (error.field, error.code) == ("chatUrl", "invalid_url")
-    assert desk.records.settings(ACCOUNT) == AlertSettings()
+    assert desk.alert_store.settings(ACCOUNT) == AlertSettings()
     assert desk.slow.take.call_count == webhooks
 
 
@@ -331,12 +316,11 @@ def test_a_test_is_posted_now_and_mailed_soon() -> None:
     """The owner learns at once what the chat answered, and the email takes the way of all."""
     desk = Desk(answer=PostResult(status_code=None, error="TLS failed"))
     desk.choose(chat_url=URL)
-    assert desk.account
-    tested = desk.choices.test(desk.account)
+    tested = desk.alert_choices.test(desk.account)
     assert (tested.mail, tested.chat) == (True, ChatState(NOW, "TLS failed"))
     assert desk.run() == [f"A test of the alerts of {desk.account.name}"]
     desk.choose(mail=False)
-    tested = desk.choices.test(desk.account)
+    tested = desk.alert_choices.test(desk.account)
     assert (tested.mail, tested.chat) == (False, None)
     assert desk.run() == []
 
@@ -376,26 +360,44 @@ def test_a_key_that_sends_nothing_for_90_days_is_told_each_90_days() -> None:
     at_six = NOW.replace(hour=6)
 
     def look(
-        used_days: int | None, hour: int = 6, keys: tuple[ApiKey, ...] = (key, *others)
+        used_days: int | None,
+        hour: int = 6,
+        api_keys: tuple[ApiKey, ...] = (key, *others),
+        visitor: Account | None = None,
     ) -> int:
         used_at = None if used_days is None else at_six - used_days * DAY
-        uses = {one.key_id: used_at for one in keys if used_at}
+        uses = {one.key_id: used_at for one in api_keys if used_at}
         before = len(raised)
         UnusedKeysLook(
-            ids_of=lambda _: [one.key_id for one in keys],
+            ids_of=lambda _: [one.key_id for one in api_keys],
             last_uses=lambda _: uses,
-            key_of=lambda _, key_id: next(one for one in keys if one.key_id == key_id),
+            key_of=lambda _, key_id: next(one for one in api_keys if one.key_id == key_id),
             raise_alert=lambda _, one: raised.append(one),
             clock=lambda: at_six.replace(hour=hour),
-        ).look(desk.account)  # type: ignore[arg-type]
+        ).look(visitor or desk.account)
         return len(raised) - before
 
     told = [days for days in range(200) if look(days)]
     assert told == [90, 91, 180, 181]
     assert look(90, hour=7) == 0
-    assert look(90, keys=()) == 0
-    account, desk.account = desk.account, builders.account(widget_secret="secret")
-    assert look(90) == 0, "a visitor's"
-    desk.account = account
+    assert look(90, api_keys=()) == 0
+    assert look(90, visitor=builders.account(widget_secret="secret")) == 0
     assert look(None) == 0
     assert [one.at for one in raised[:2]] == [at_six, at_six - DAY], "the same each day"
+
+
+def from_key(key_id: str, seconds: int) -> Message:
+    created = new_id(NOW + timedelta(seconds=seconds))
+    return message(ACCOUNT, created, origin=MessageOrigin(key_id=key_id, for_owner=True))
+
+
+def test_each_key_whose_emails_wait_raises_an_alert() -> None:
+    """An alert has the link to the oldest email of its key; a later batch raises the same one."""
+    first, second, other = from_key("k1", 0), from_key("k1", 9), from_key("k2", 5)
+    alerts = held_alerts([second, other, first], "https://mail.example")
+    assert {(one.name, one.url) for one in alerts} == {
+        ("k1", f"https://mail.example/app/activity/{first.message_id}"),
+        ("k2", f"https://mail.example/app/activity/{other.message_id}"),
+    }
+    (again,) = held_alerts([second], "https://mail.example")
+    assert again.alert_id in {one.alert_id for one in alerts}

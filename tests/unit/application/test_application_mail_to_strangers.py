@@ -1,30 +1,20 @@
-"""Mail of the service to people who have not agreed to get any: pauses, links, what is told."""
+"""Mail to people who have not agreed to get any: pauses, links, and what one party takes."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, time, timedelta
+from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts, DynamoStrangerMail
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-from pillarbox.application.change_log import ChangeLog
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.service_mail import ServiceMail
-from pillarbox.application.sign_in.code_mail import CodeMail
-from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
-from pillarbox.application.sign_in.members import AccountMembers
-from pillarbox.application.sign_in.session_start import SessionStart
-from pillarbox.application.sign_in.sign_in import SignIn
 from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import SavedBody
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.sign_in.codes import CodeRequest
@@ -37,13 +27,15 @@ from pillarbox.domain.sign_in.session import (
     new_session,
     new_user,
 )
-from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpMode, SignUpPolicy
+from pillarbox.domain.sign_in.sign_up import Newcomers, SignUpMode
+from pillarbox.domain.sign_in.strangers import network_party
 from tests.fakes.builders import ACCOUNT, NOW, account, event
-from tests.fakes.change_log import FakeLogEntries
+from tests.fakes.container import Container
 from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.stores import FakeJobs, Messages
 from tests.fakes.world import World
 from tests.refusals import refusal
+from tests.unit.application.test_application_preview_keys import World as Widget
 
 NEWCOMERS = 500
 
@@ -57,77 +49,22 @@ class Strangers(World):
 
     def __init__(self) -> None:
         super().__init__()
-        table = MemoryTable("table")
-        credentials = MemoryTable("credentials", table)
-        self.policy = SignUpPolicy(mode=SignUpMode.OPEN, domains=frozenset())
-        self.counts, self.previews = (
-            DynamoSignInCounts(credentials),
-            DynamoPreviewAccounts(None, table),
+        self.service = service = Container(
+            {"sign_up": "open"},
+            clock=lambda: self.now,
+            code_requests=_NoQueue(),
+            jobs=FakeJobs(self.store),
+            mail_domains=self.domains,
+            message_store=Messages(self.store),
+            stranger_mail=self.strangers,
         )
-        self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
+        self.code_mail, self.sign_in = service.code_mail, service.sign_in
+        self.account_members = service.account_members
+        self.users, self.previews = service.user_store, service.preview_accounts
         self.users.add(new_user(USER))
         session, _ = new_session(new_user("boss@shop.example"), "", self.now)
         self.boss = MemberPrincipal(
             session=session, operator=False, account=account(), role=Role.OWNER
-        )
-        self.log = FakeLogEntries()
-        send_mail = ServiceMail(
-            jobs=FakeJobs(self.store),
-            messages=Messages(self.store),
-            sender="service@mail.example",
-            clock=lambda: self.now,
-        )
-        self.mail = MailToStrangers(
-            send_mail=send_mail,
-            records=self.strangers,
-            proofs=DynamoProofs(credentials),
-            base_url=lambda: "https://mail.example",
-            clock=lambda: self.now,
-        )
-        self.code_mail = CodeMail(
-            users=self.users,
-            counts=self.counts,
-            policy=self.policy,
-            previews=self.previews,
-            domains=lambda: self.domains,
-            messages=Messages(self.store),
-            send_mail=send_mail,
-            strangers=self.mail,
-            base_url=lambda: "https://mail.example",
-            clock=lambda: self.now,
-        )
-        self.account_members = AccountMembers(
-            users=self.users,
-            members=self.members,
-            key_ids=DynamoApiKeys(credentials).ids_of_account,
-            flows=DynamoFlows(credentials),
-            counts=self.counts,
-            previews=self.previews,
-            domains=lambda: self.domains,
-            strangers=self.mail,
-            base_url=lambda: "https://mail.example",
-            log=ChangeLog(self.log, lambda: self.now),
-            clock=lambda: self.now,
-        )
-        sessions = DynamoSessions(credentials, table)
-        self.sign_in = SignIn(
-            users=self.users,
-            members=self.members,
-            sessions=sessions,
-            start=SessionStart(
-                members=self.members,
-                accounts=DynamoAccounts(table),
-                sessions=sessions,
-                operators_need_passkeys=False,
-                clock=lambda: self.now,
-            ),
-            flows=DynamoFlows(credentials),
-            counts=self.counts,
-            queue=_NoQueue(),
-            policy=self.policy,
-            strangers=self.strangers,
-            previews=self.previews,
-            clock=lambda: self.now,
         )
 
     def request(self, address: str, **changes: Any) -> bool:
@@ -219,7 +156,7 @@ def test_many_of_many_pause_all_only_if_ses_is_endangered(world: Strangers) -> N
         world.strangers = DynamoStrangerMail(MemoryTable("table"))
         world.sent_in_a_day = sent
         world.code_mail = replace(
-            world.code_mail, strangers=replace(world.mail, records=world.strangers)
+            world.code_mail, strangers=replace(world.code_mail.strangers, records=world.strangers)
         )
         for number in range(25):
             world.request(f"{sent}n{number}@gmail.example", party=f"net{number // 2}")
@@ -270,7 +207,7 @@ def test_a_tenants_tag_counts_no_bounce(world: Strangers) -> None:
 
 def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
     """Codes for newcomers and preview keys and invitations have the link; users' codes do not."""
-    closed = replace(world.policy, domains=frozenset({"shop.example"}))
+    closed = replace(world.service.sign_up_policy, domains=frozenset({"shop.example"}))
     refused = replace(world.code_mail, policy=closed)
     requests: dict[str, Callable[[], object]] = {
         "newcomer": lambda: world.request("a@gmail.example"),
@@ -288,7 +225,7 @@ def test_each_stranger_can_stop_such_mail(world: Strangers) -> None:
         assert report is not None
         assert report.account_id == SERVICE_ACCOUNT_ID
         assert report.mailbox == world.store.queue[-1].mail.to[0]  # type: ignore[union-attr]
-        assert report.is_signed(world.mail.proofs.key().hex())
+        assert report.is_signed(world.service.proof_store.key().hex())
     world.request(USER)
     assert world.values["stop_url"] == ""
 
@@ -326,12 +263,13 @@ def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
     )
     assert first.invited_by == "boss@shop.example"
     assert not members.accept(joining, ACCOUNT).pending
+    world.advance(timedelta(seconds=1))
     members.decline(declining, ACCOUNT)
     assert [one.address for one in members.of_account(world.boss)] == ["a@gmail.example"]
     for principal in (joining, declining, world.boss):
         for answer in (members.accept, members.decline):
             assert refusal(answer, principal, ACCOUNT).code == "account_not_found"
-    actions = [(one.action, one.by) for one in world.log.entries]
+    actions = [(one.action, one.by) for one in world.service.log(ACCOUNT)]
     assert actions == [
         ("member.invited", "boss@shop.example"),
         ("member.invited", "boss@shop.example"),
@@ -343,7 +281,9 @@ def test_an_invited_user_joins_or_declines(world: Strangers) -> None:
 def test_newcomers_are_told_when_they_get_no_code(world: Strangers) -> None:
     """The answer names the end of a pause, of a full day, or none while sign-up is not public."""
     assert world.sign_in.newcomers() == Newcomers(admitted=True)
-    invited = replace(world.sign_in, policy=replace(world.policy, mode=SignUpMode.INVITED))
+    invited = replace(
+        world.sign_in, policy=replace(world.service.sign_up_policy, mode=SignUpMode.INVITED)
+    )
     assert invited.newcomers() == Newcomers(admitted=False)
     for number in range(NEWCOMERS):
         assert world.code_mail._may_write(f"n{number}@gmail.example", "", is_welcome=True)
@@ -359,3 +299,133 @@ def test_a_domain_without_mail_costs_no_count(world: Strangers) -> None:
     world.domains.verdicts["no.example"] = DomainVerdict.NO_MX
     assert not world.request("a@no.example")
     assert world.strangers.since("newcomers", NOW.date()) == []
+
+
+_DOCS: Final = Path(__file__).parents[3] / "docs/security.md"
+
+#: Tries the same as another party: its number, and that of the try. Returns whether it worked.
+type _Try = Callable[[str, int], bool]
+
+
+def _invite(world: Strangers, to: str = "n{}@gmail.example", *, sends: bool = True) -> _Try:
+    def invite(party: str, number: int) -> bool:
+        account = replace(world.boss.account, account_id=party)
+        if not sends:
+            account = replace(account, senders={})
+        boss = replace(world.boss, account=account)
+        try:
+            world.account_members.invite(boss, to.format(f"{party}{number}"), Role.VIEWER)
+        except ServiceError:
+            return False
+        return True
+
+    return invite
+
+
+def _bouncing(world: Strangers, attempt: _Try) -> _Try:
+    """Let all that the party sent bounce at once, as late as bounces come, and try once more."""
+
+    def bounce(party: str, number: int) -> bool:
+        if number == 30:
+            for each in range(len(world.store.messages)):
+                world.bounce(each)
+        return attempt(party, number)
+
+    return bounce
+
+
+def _code(world: Strangers, *, welcome: bool = True, preview: bool = False) -> _Try:
+    if not welcome:
+        policy = replace(world.service.sign_up_policy, domains=frozenset({"shop.example"}))
+        world.code_mail = replace(world.code_mail, policy=policy)
+
+    def ask(party: str, number: int) -> bool:
+        before = len(world.store.messages)
+        world.code_mail.send(
+            CodeRequest(
+                flow_id=f"{party}{number}",
+                address=f"{party}{number}@gmail.example",
+                code="123456",
+                at=world.now,
+                party=party,
+                for_preview=preview,
+            )
+        )
+        return len(world.store.messages) > before
+
+    return ask
+
+
+def _widget() -> _Try:
+    widget = Widget()
+
+    def ask(party: str, number: int) -> bool:
+        client = "198.51.100.1" if party == "bad" else f"198.{18 + number // 250}.{number % 250}.1"
+        if number % 20 == 0:
+            widget.now += timedelta(hours=1) if party == "bad" and number < 400 else timedelta(0)
+        digest = f"{party}{number}"
+        try:
+            widget.preview_keys._count_codes_of_day(digest, network_party(client))
+        except ServiceError:
+            return False
+        return True
+
+    return ask
+
+
+def _user(world: Strangers) -> _Try:
+    def ask(party: str, number: int) -> bool:
+        client = "198.51.100.1" if party == "bad" else f"203.0.113.{number % 250}"
+        try:
+            world.sign_in.request_code("ada@shop.example", client)
+        except ServiceError:
+            return False
+        return True
+
+    return ask
+
+
+def _unwilling(world: Strangers) -> _Try:
+    world.previews.stop_mail("ada@shop.example", world.now)
+    return _user(world)
+
+
+def _one_address(world: Strangers) -> _Try:
+    return _invite(world, "same@gmail.example")
+
+
+#: By the start of the row: how to try it, how often the party does, and how many others there are.
+_ROWS: Final[Mapping[str, tuple[Callable[[Strangers], _Try], int, int]]] = {
+    "invitations that bounce": (lambda w: _bouncing(w, _invite(w)), 31, 30),
+    "5 invitations a day": (lambda w: _invite(w, sends=False), 50, 50),
+    "2 invitations of an address": (_one_address, 50, 1),
+    "codes for newcomers that bounce": (lambda w: _bouncing(w, _code(w)), 31, 30),
+    "codes for newcomers: 500": (_code, 500, 500),
+    "notices that somebody": (lambda w: _code(w, welcome=False), 100, 100),
+    "codes of the widget that bounce": (lambda w: _bouncing(w, _code(w, preview=True)), 31, 30),
+    "codes of the widget: five": (lambda _: _widget(), 500, 500),
+    "codes for who stopped mail": (_unwilling, 50, 3),
+    "codes for one user": (_user, 50, 3),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", _ROWS)
+def test_one_party_takes_a_tenth_at_most(limit: str) -> None:
+    """A party that does all it can leaves others at least nine tenths, as the page says."""
+    prepare, tries, others = _ROWS[limit]
+    world = Strangers()
+    attempt = prepare(world)
+    done = [attempt("bad", number) for number in range(tries)]
+    assert not all(done)  # the limit exists
+    refused = sum(not attempt(f"good{number}", number) for number in range(others))
+    (row,) = (line for line in _DOCS.read_text().splitlines() if line.startswith(f"| {limit}"))
+    said = int(re.search(r"(\d+) % \|$", row)[1])  # type: ignore[index]
+    assert said <= 10
+    assert refused / others <= said / 100
+
+
+def test_the_page_has_each_limit_once() -> None:
+    _, _, page = _DOCS.read_text().partition("## Brakes")
+    rows = [line for line in page.partition("## Logs")[0].splitlines() if line.endswith("% |")]
+    assert len(rows) == len(_ROWS)

@@ -1,8 +1,8 @@
 """Passkeys: what adds one, what signs in, and what neither does, with a software authenticator."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 from unittest import mock
@@ -11,17 +11,10 @@ import pytest
 import webauthn
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.records import account_item
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
-from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-from pillarbox.adapters.passkeys import WebAuthnVerifier
-from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.sign_in.passkeys import UserPasskeys
-from pillarbox.application.sign_in.session_start import IssuedSession, SessionStart
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoSessions
+from pillarbox.adapters.passkeys import LambdaPasskeyNotices, read_notice
+from pillarbox.application.sign_in.session_start import IssuedSession
 from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.sign_in.passkey import (
     NewPasskeyAnswer,
@@ -50,62 +43,34 @@ from tests.fakes.authenticator import (
     encode,
 )
 from tests.fakes.builders import ACCOUNT, NOW, account
-from tests.fakes.change_log import FakeLogEntries
-from tests.fakes.memory_tables import MemoryTable
+from tests.fakes.container import BASE, Container
 
 assert webauthn  # loaded before the first test, which would pay for it
-BASE: Final = "https://mail.example"
 ADA: Final = "ada@shop.example"
 MINUTE: Final = timedelta(minutes=1)
 
 
-@dataclass
-class World:
+class World(Container):
     """Users, one of them with an account, and the passkeys that they add."""
 
-    required: bool = False
-    base: str = BASE
-    now: datetime = NOW
-    notices: list[PasskeyNotice] = field(default_factory=list)
+    def __init__(self, base: str = BASE, **settings: str) -> None:
+        super().__init__(settings, code_requests=self)
+        self.notices: list[PasskeyNotice] = []
+        self.service_address.store(base)
+        self.account_store.add(account())
 
-    def __post_init__(self) -> None:
-        table = MemoryTable("table")
-        self.credentials = credentials = MemoryTable("credentials", table)
-        self.users, self.members = DynamoUsers(credentials), DynamoMembers(credentials)
-        self.sessions = DynamoSessions(credentials, table)
-        self.counts, self.log = DynamoSignInCounts(credentials), FakeLogEntries()
-        accounts = DynamoAccounts(table)
-        table.put(account_item(account()))
-        start = SessionStart(
-            members=self.members,
-            accounts=accounts,
-            sessions=self.sessions,
-            operators_need_passkeys=self.required,
-            clock=lambda: self.now,
-        )
-        self.cases = UserPasskeys(
-            users=self.users,
-            members=self.members,
-            sessions=self.sessions,
-            passkeys=DynamoPasskeys(credentials),
-            proofs=DynamoProofs(credentials),
-            counts=self.counts,
-            verifier=WebAuthnVerifier(),
-            notices=self,
-            log=ChangeLog(self.log, lambda: self.now),
-            start=start,
-            base_url=lambda: self.base,
-            clock=lambda: self.now,
-        )
+    def invoke(self, event: Mapping[str, Any]) -> None:
+        """Take a notice, as the function does."""
+        self.notices.append(read_notice(event))
 
-    def put(self, notice: PasskeyNotice) -> None:
-        """Take a notice, as the queue does."""
-        self.notices.append(notice)
+    def actions(self) -> list[str]:
+        """Return what the log of the account has."""
+        return sorted(one.action for one in self.log(ACCOUNT))
 
     def user(self, address: str = ADA, *, operator: bool = False) -> User:
-        user = self.users.add(new_user(address))
+        user = self.user_store.add(new_user(address))
         if operator:
-            self.users.set_operator(address, operator=True)
+            self.user_store.set_operator(address, operator=True)
         member = Member(
             account_id=ACCOUNT,
             user_id=user.user_id,
@@ -113,38 +78,38 @@ class World:
             role=Role.OWNER,
             added_at=NOW,
         )
-        self.members.put(member)
+        self.member_store.put(member)
         return replace(user, operator=operator)
 
     def caller(
         self, user: User, method: SignInMethod = SignInMethod.CODE, passkey: str | None = None
     ) -> SessionPrincipal:
         session, _ = new_session(user, "Firefox", self.now, method, passkey)
-        self.sessions.add(session)
+        self.session_store.add(session)
         return SessionPrincipal(session=session, operator=False)
 
     def authenticator(self, **changes: Any) -> Authenticator:
-        site = site_of(self.base)
+        site = self.passkeys.challenge().site
         return Authenticator(**({"origin": site.origin, "rp_id": site.rp_id} | changes))
 
     def add(
         self, caller: SessionPrincipal, device: Authenticator, name: str = "Phone", **changed: str
     ) -> Passkey:
-        answer = device.create(NewPasskeyChallengeItem.of(self.cases.challenge_new(caller)))
+        answer = device.create(NewPasskeyChallengeItem.of(self.passkeys.challenge_new(caller)))
         flow, *texts = (answer | changed).values()
-        return self.cases.add(caller, flow, NewPasskeyAnswer(*texts), name)
+        return self.passkeys.add(caller, flow, NewPasskeyAnswer(*texts), name)
 
-    def sign_in(
+    def sign_in_with(
         self, device: Authenticator, client: str = "192.0.2.1", **changed: str
     ) -> IssuedSession:
-        begun = PasskeyChallengeItem.of(self.cases.challenge())
+        begun = PasskeyChallengeItem.of(self.passkeys.challenge())
         return self.answer(device.get(begun), client, **changed)
 
     def answer(
         self, answer: dict[str, str], client: str = "192.0.2.1", **changed: str
     ) -> IssuedSession:
         flow, *texts = (answer | changed).values()
-        return self.cases.sign_in(flow, PasskeyAnswer(*texts), client, "Firefox")
+        return self.passkeys.sign_in(flow, PasskeyAnswer(*texts), client, "Firefox")
 
 
 def refused[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:
@@ -163,11 +128,11 @@ def test_an_answer_signs_in_once_and_soon() -> None:
     world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
-    first, second = (device.get(PasskeyChallengeItem.of(world.cases.challenge())) for _ in "ab")
+    first, second = (device.get(PasskeyChallengeItem.of(world.passkeys.challenge())) for _ in "ab")
     assert refused(world.answer, first | {"flow": second["flow"]}) == "invalid_passkey"
     world.answer(first)
     assert refused(world.answer, first) == "invalid_passkey"
-    late, too_late = (PasskeyChallengeItem.of(world.cases.challenge()) for _ in "ab")
+    late, too_late = (PasskeyChallengeItem.of(world.passkeys.challenge()) for _ in "ab")
     world.now += timedelta(seconds=299)
     world.answer(device.get(late))
     world.now += timedelta(seconds=1)
@@ -195,7 +160,7 @@ def test_what_is_of_another_page_or_person_is_refused(changes: dict[str, Any]) -
     world.add(caller, device)
     for name, value in changes.items():
         setattr(device, name, value)
-    assert refused(world.sign_in, device) == "invalid_passkey"
+    assert refused(world.sign_in_with, device) == "invalid_passkey"
 
 
 def test_a_changed_answer_is_refused() -> None:
@@ -206,45 +171,45 @@ def test_a_changed_answer_is_refused() -> None:
     for user, device in zip((ada, bob), devices, strict=True):
         world.add(world.caller(user), device)
     first, second = devices
-    strange = second.get(PasskeyChallengeItem.of(world.cases.challenge()))
+    strange = second.get(PasskeyChallengeItem.of(world.passkeys.challenge()))
     for name in ("credentialId", "clientData", "authenticatorData", "signature", "userHandle"):
         for text in (strange[name], "", "AAAA", "é", "%", "A" * 1_000, first.user_handle[:-1]):
             if name == "authenticatorData" and text == strange[name]:
                 continue  # it is the same for all that do not count
             world.now += 60 * MINUTE
-            got = refused(world.sign_in, first, **{name: text})
+            got = refused(world.sign_in_with, first, **{name: text})
             assert got == "invalid_passkey", (name, text)
-    world.sign_in(first)
+    world.sign_in_with(first)
 
 
 def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
     world = World()
     user, device = world.user(), world.authenticator()
     caller, other = world.caller(user), world.caller(user)
-    begun = NewPasskeyChallengeItem.of(world.cases.challenge_new(caller))
+    begun = NewPasskeyChallengeItem.of(world.passkeys.challenge_new(caller))
     flow, *texts = device.create(begun).values()
     answer = NewPasskeyAnswer(*texts)
-    assert refused(world.cases.add, other, flow, answer, "x") == "flow: invalid_passkey"
-    assert refused(world.cases.add, caller, flow, answer, " ") == "name: too_short"
-    world.cases.add(caller, flow, answer, "Phone")
-    assert refused(world.cases.add, caller, flow, answer, "x") == "flow: invalid_passkey"
+    assert refused(world.passkeys.add, other, flow, answer, "x") == "flow: invalid_passkey"
+    assert refused(world.passkeys.add, caller, flow, answer, " ") == "name: too_short"
+    world.passkeys.add(caller, flow, answer, "Phone")
+    assert refused(world.passkeys.add, caller, flow, answer, "x") == "flow: invalid_passkey"
     assert refused(world.add, caller, device) == "flow: invalid_passkey"  # added already
     assert refused(world.answer, device.get(begun)) == "invalid_passkey"
-    assert len(world.cases.of_user(caller)) == 1
+    assert len(world.passkeys.of_user(caller)) == 1
 
 
 def test_a_flow_makes_one_passkey_of_the_credential_that_it_names() -> None:
     """A second authenticator cannot answer it too, and no answer is stored under another id."""
     world = World()
     caller, strange = world.caller(world.user()), world.authenticator()
-    begun = NewPasskeyChallengeItem.of(world.cases.challenge_new(caller))
+    begun = NewPasskeyChallengeItem.of(world.passkeys.challenge_new(caller))
     named = {"credentialId": encode(strange.credential)}
     refusal = refused(world.add, caller, world.authenticator(), **named)
     assert refusal == "flow: invalid_passkey"
     codes = []
     for _ in range(2):
         flow, *texts = world.authenticator().create(begun).values()
-        codes.append(refused(world.cases.add, caller, flow, NewPasskeyAnswer(*texts), "Phone"))
+        codes.append(refused(world.passkeys.add, caller, flow, NewPasskeyAnswer(*texts), "Phone"))
     assert codes == ["", "flow: invalid_passkey"]
 
 
@@ -254,7 +219,7 @@ def test_wrong_answers_for_new_passkeys_are_limited() -> None:
     caller, other = world.caller(world.user()), world.caller(world.user("bob@shop.example"))
     answer = NewPasskeyAnswer("AAAA", "AAAA", "AAAA")
     for _ in range(60):
-        refusal = refused(world.cases.add, caller, "x", answer, "Phone")
+        refusal = refused(world.passkeys.add, caller, "x", answer, "Phone")
         assert refusal == "flow: invalid_passkey"
     assert refused(world.add, caller, world.authenticator()) == "rate_limit_exceeded"
     world.add(other, world.authenticator())
@@ -271,9 +236,9 @@ def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
         added_at=NOW,
         pending=True,
     )
-    world.members.put(invited)
+    world.member_store.put(invited)
     world.add(world.caller(user), world.authenticator())
-    assert len(world.log.entries) == 1
+    assert len(world.actions()) == 1
 
 
 def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
@@ -282,7 +247,7 @@ def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
     world.add(world.caller(world.user()), device)
     world.credentials.delete(keys.user(user_digest(ADA)))
     world.user()
-    assert refused(world.sign_in, device) == "invalid_passkey"
+    assert refused(world.sign_in_with, device) == "invalid_passkey"
 
 
 def test_a_copy_of_a_passkey_stops_it() -> None:
@@ -291,17 +256,17 @@ def test_a_copy_of_a_passkey_stops_it() -> None:
     user = world.user()
     device = world.authenticator(counts=True)
     world.add(world.caller(user), device)
-    world.sign_in(device)
+    world.sign_in_with(device)
     copy = replace(device)
-    world.sign_in(device)
-    assert len(world.sessions.of_user(user.user_id)) == 3
-    assert refused(world.sign_in, copy) == "invalid_passkey"
-    assert len(world.sessions.of_user(user.user_id)) == 1
-    assert refused(world.sign_in, device) == "invalid_passkey"
-    (stopped,) = world.cases.of_user(world.caller(user))
+    world.sign_in_with(device)
+    assert len(world.session_store.of_user(user.user_id)) == 3
+    assert refused(world.sign_in_with, copy) == "invalid_passkey"
+    assert len(world.session_store.of_user(user.user_id)) == 1
+    assert refused(world.sign_in_with, device) == "invalid_passkey"
+    (stopped,) = world.passkeys.of_user(world.caller(user))
     assert stopped.stopped_at == NOW
     assert [one.change for one in world.notices] == ["added", "stopped"]
-    assert [one.action for one in world.log.entries] == ["passkey.added", "passkey.stopped"]
+    assert world.actions() == ["passkey.added", "passkey.stopped"]
 
 
 def test_a_synced_passkey_need_not_count() -> None:
@@ -310,24 +275,7 @@ def test_a_synced_passkey_need_not_count() -> None:
     device = world.authenticator(flags=PRESENT | VERIFIED | CAN_BE_SYNCED | SYNCED)
     assert world.add(world.caller(world.user()), device).synced
     for _ in range(3):
-        world.sign_in(device)
-
-
-def test_a_removed_passkey_takes_its_sessions_along() -> None:
-    """What it began elsewhere ends; the session that removes it, and those of a code, stay."""
-    world = World()
-    user, device = world.user(), world.authenticator()
-    added = world.add(world.caller(user), device)
-    world.sign_in(device)
-    by_it = world.caller(user, SignInMethod.PASSKEY, added.passkey_id)
-    world.cases.remove(by_it, added.passkey_id)
-    left = {one.session_id for one in world.sessions.of_user(user.user_id)}
-    assert by_it.session.session_id in left
-    assert len(left) == 2
-    assert refused(world.sign_in, device) == "invalid_passkey"
-    for absent in (added.passkey_id, "x", "0" * 5_000):
-        assert refused(world.cases.remove, by_it, absent) == ("passkey_not_found")
-    assert [one.change for one in world.notices] == ["added", "removed"]
+        world.sign_in_with(device)
 
 
 @pytest.mark.parametrize("change", ["added", "removed", "stopped"])
@@ -335,16 +283,16 @@ def test_no_passkey_changes_without_an_email(change: str) -> None:
     world = World()
     caller, device = world.caller(world.user()), world.authenticator(counts=True)
     passkey, copy = world.add(caller, device), replace(device)
-    world.sign_in(device)
-    before = world.cases.of_user(caller)
+    world.sign_in_with(device)
+    before = world.passkeys.of_user(caller)
     attempts: dict[str, Callable[[], object]] = {
         "added": lambda: world.add(caller, world.authenticator()),
-        "removed": lambda: world.cases.remove(caller, passkey.passkey_id),
-        "stopped": lambda: world.sign_in(copy),
+        "removed": lambda: world.passkeys.remove(caller, passkey.passkey_id),
+        "stopped": lambda: world.sign_in_with(copy),
     }
-    with mock.patch.object(world, "put", side_effect=Unavailable("queue")):
+    with mock.patch.object(LambdaPasskeyNotices, "put", side_effect=Unavailable("queue")):
         assert refused(attempts[change]) == "service_unavailable"
-    assert world.cases.of_user(caller) == before
+    assert world.passkeys.of_user(caller) == before
 
 
 def test_the_log_has_no_change_that_was_refused() -> None:
@@ -353,8 +301,8 @@ def test_the_log_has_no_change_that_was_refused() -> None:
     passkey = world.add(caller, device)
     assert refused(world.add, caller, device) == "flow: invalid_passkey"
     with mock.patch.object(DynamoPasskeys, "remove", return_value=False):  # another one was faster
-        assert refused(world.cases.remove, caller, passkey.passkey_id) == "passkey_not_found"
-    assert [one.action for one in world.log.entries] == ["passkey.added"]
+        assert refused(world.passkeys.remove, caller, passkey.passkey_id) == "passkey_not_found"
+    assert world.actions() == ["passkey.added"]
 
 
 @pytest.mark.parametrize("removes", [True, False])
@@ -363,22 +311,22 @@ def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
     world = World()
     caller, device = world.caller(world.user()), world.authenticator(counts=True)
     passkey, copy = world.add(caller, device), replace(device)
-    world.sign_in(device)
-    remove = partial(world.cases.remove, caller, passkey.passkey_id)
-    attempt: Callable[[], object] = remove if removes else partial(world.sign_in, copy)
+    world.sign_in_with(device)
+    remove = partial(world.passkeys.remove, caller, passkey.passkey_id)
+    attempt: Callable[[], object] = remove if removes else partial(world.sign_in_with, copy)
     with mock.patch.object(DynamoSessions, "remove", side_effect=Unavailable("data store")):
         assert refused(attempt) == "service_unavailable"
-    assert refused(world.sign_in, device) == "invalid_passkey"
+    assert refused(world.sign_in_with, device) == "invalid_passkey"
     refused(attempt)
-    assert [*world.sessions.of_user(caller.session.user_id)] == [caller.session]
-    assert bool(world.cases.of_user(caller)) != removes
+    assert [*world.session_store.of_user(caller.session.user_id)] == [caller.session]
+    assert bool(world.passkeys.of_user(caller)) != removes
 
 
 def test_nobody_removes_the_passkey_of_another() -> None:
     world = World()
     added = world.add(world.caller(world.user()), world.authenticator())
     other = world.caller(world.user("bob@shop.example"))
-    assert refused(world.cases.remove, other, added.passkey_id) == "passkey_not_found"
+    assert refused(world.passkeys.remove, other, added.passkey_id) == "passkey_not_found"
 
 
 def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
@@ -386,19 +334,19 @@ def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
     world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
-    before = device.get(PasskeyChallengeItem.of(world.cases.challenge()))
+    before = device.get(PasskeyChallengeItem.of(world.passkeys.challenge()))
     world.now += MINUTE
-    world.users.end_proofs(ADA, world.now)
+    world.user_store.end_proofs(ADA, world.now)
     assert refused(world.answer, before) == "invalid_passkey"
     world.now += MINUTE
-    world.sign_in(device)
+    world.sign_in_with(device)
 
 
 def test_members_need_no_passkey_where_operators_do() -> None:
-    world = World(required=True)
+    world = World(operator_passkeys="required")
     user = world.user()
     caller = world.caller(user)
-    assert not world.cases.start.issue(caller.session, user, None).passkey_needed
+    assert not world.session_start.issue(caller.session, user, None).passkey_needed
     world.add(caller, world.authenticator())
 
 
@@ -410,19 +358,19 @@ def test_attempts_are_limited_by_network_and_by_user() -> None:
     world.add(world.caller(user), device)
     world.add(world.caller(other), friend)
     for _ in range(20):
-        assert refused(world.sign_in, friend, credentialId="AAAA") == "invalid_passkey"
+        assert refused(world.sign_in_with, friend, credentialId="AAAA") == "invalid_passkey"
     with mock.patch.object(DynamoPasskeys, "get") as read:
-        assert refused(world.sign_in, friend) == "rate_limit_exceeded"
+        assert refused(world.sign_in_with, friend) == "rate_limit_exceeded"
     assert not read.called
-    world.sign_in(friend, "198.51.100.7")
+    world.sign_in_with(friend, "198.51.100.7")
     for network in range(3):
         client = f"203.0.{network}.1"
         for _ in range(20):
-            assert refused(world.sign_in, device, client, signature="AA") == "invalid_passkey"
+            assert refused(world.sign_in_with, device, client, signature="AA") == "invalid_passkey"
         world.now += MINUTE
-        assert refused(world.sign_in, device, client) == "rate_limit_exceeded"
-    assert refused(world.sign_in, device, "198.51.100.9") == "rate_limit_exceeded"
-    world.sign_in(friend, "198.51.100.9")
+        assert refused(world.sign_in_with, device, client) == "rate_limit_exceeded"
+    assert refused(world.sign_in_with, device, "198.51.100.9") == "rate_limit_exceeded"
+    world.sign_in_with(friend, "198.51.100.9")
 
 
 def test_a_network_tries_200_times_an_hour() -> None:
@@ -432,7 +380,7 @@ def test_a_network_tries_200_times_an_hour() -> None:
     answers = []
     for minute in (*range(10), 59, 60):
         world.now = start + minute * MINUTE
-        tries = {refused(world.sign_in, device, credentialId="AAAA") for _ in range(20)}
+        tries = {refused(world.sign_in_with, device, credentialId="AAAA") for _ in range(20)}
         answers.append(tries)
     assert answers == [*[{"invalid_passkey"}] * 10, {"rate_limit_exceeded"}, {"invalid_passkey"}]
 
@@ -449,4 +397,4 @@ def test_the_site_follows_the_services_own_address(base: str, site: tuple[str, s
     """Browsers know no passkeys for an IP address, so this machine is `localhost`."""
     assert site_of(base) == site
     world = World(base=base)
-    assert world.cases.challenge().site == site
+    assert world.passkeys.challenge().site == site

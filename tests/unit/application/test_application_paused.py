@@ -1,20 +1,24 @@
-"""Paused accounts, keys and templates: what is refused, what goes on slowly, and what it costs."""
+"""Pauses of accounts, keys and templates: what is refused or goes on slowly, and what it costs."""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 import pytest
 
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope, with_pause
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
-from tests.fakes.builders import ACCOUNT, DIGEST, NOW, request, starter_request
+from tests.fakes.builders import ACCOUNT, DIGEST, NOW, account, request, starter_request
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.world import World
 from tests.refusals import refusal
 
@@ -189,3 +193,61 @@ def test_the_record_has_room_for_some_pauses() -> None:
     assert len(pauses) == MAX_PAUSES
     kept = [str(number) for number in range(4, MAX_PAUSES + 3)]
     assert sorted(one.id for one in pauses) == sorted(["", *kept])
+
+
+STOP = Pause(
+    scope=PauseScope.KEY,
+    id="key_1",
+    level=PauseLevel.STOP,
+    cause=PauseCause.BOUNCES,
+    since=NOW,
+    until=NOW + timedelta(days=1),
+    counts_from=NOW,
+    stopped_before=NOW,
+    owner_resumed=NOW,
+)
+PROVIDER = Pause(
+    scope=PauseScope.ACCOUNT, level=PauseLevel.STOP, cause=PauseCause.PROVIDER, since=NOW
+)
+
+
+def stored() -> DynamoAccounts:
+    accounts = DynamoAccounts(MemoryTable("table"))
+    accounts.add(account(pauses=(PROVIDER,)))
+    return accounts
+
+
+def test_pauses_are_stored_as_they_were() -> None:
+    """Every field is read back, and the pause of another key stays."""
+    accounts = stored()
+    Pauses(accounts).put(ACCOUNT, STOP)
+    read = accounts.get(ACCOUNT)
+    assert read
+    assert read.pauses == (PROVIDER, STOP)
+    Pauses(accounts).remove(ACCOUNT, PROVIDER.key)
+    Pauses(accounts).remove(ACCOUNT, STOP.key)
+    assert accounts.get(ACCOUNT) == account()
+    assert Pauses(accounts).put("unknown", STOP) is None
+
+
+def test_a_change_in_between_is_kept() -> None:
+    """If another pause is stored between the read and the write, both stay."""
+    accounts = stored()
+    late = mock.Mock(wraps=accounts)
+    late.get.side_effect = [accounts.get(ACCOUNT), mock.DEFAULT]
+    Pauses(accounts).put(ACCOUNT, STOP)
+    other = Pause(scope=PauseScope.ACCOUNT, level=PauseLevel.WARN, cause=STOP.cause, since=NOW)
+    Pauses(late).put(ACCOUNT, other)
+    read = accounts.get(ACCOUNT)
+    assert read
+    assert {one.key for one in read.pauses} == {PROVIDER.key, STOP.key, other.key}
+    late.get.side_effect = lambda _: account()
+    assert refusal(Pauses(late).put, ACCOUNT, STOP).code == "service_unavailable"
+
+
+def test_no_difference_is_not_written() -> None:
+    """A pause that is stored already costs no write."""
+    accounts = mock.Mock(wraps=stored())
+    Pauses(accounts).put(ACCOUNT, PROVIDER)
+    Pauses(accounts).remove(ACCOUNT, STOP.key)
+    accounts.set_pauses.assert_not_called()

@@ -8,13 +8,9 @@ from unittest import mock
 import pytest
 from disposable_email_domains import blocklist
 
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs
-from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts, DynamoStrangerMail
-from pillarbox.adapters.public_suffixes import is_disposable, registrable_domain
+from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
+from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sign_in.preview_keys import PreviewKeys
 from pillarbox.domain.accounts.account import Account, Isolation
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import QuotaCounts
@@ -24,7 +20,7 @@ from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused, new_report
 from pillarbox.domain.sign_in.sign_up import Proof
 from tests.fakes.builders import NOW, at
-from tests.fakes.memory_tables import MemoryTable
+from tests.fakes.container import Container
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
@@ -47,46 +43,31 @@ class Queue:
         self.requests.append(request)
 
 
-class World:
+class World(Container):
     """A service with the widget."""
 
-    def __init__(self) -> None:
-        self.table = MemoryTable("table")
-        self.credentials = MemoryTable("credentials", self.table)
-        self.accounts = DynamoPreviewAccounts(self.credentials, self.table)
-        self.queue = Queue()
-        self.domains = FakeDomains()
-        self.strangers = DynamoStrangerMail(self.table)
-        self.now = NOW
-        self.tenant: str | None = None
-        self.keys = PreviewKeys(
-            is_open=True,
-            accounts=self.accounts,
-            flows=DynamoFlows(self.credentials),
-            proofs=DynamoProofs(self.credentials),
-            counts=DynamoSignInCounts(self.credentials),
-            queue=self.queue,
-            domains=self.domains,
-            strangers=self.strangers,
-            is_disposable=is_disposable,
-            registrable_domain=registrable_domain,
-            tenant=lambda: self.tenant,
-            clock=lambda: self.now,
+    def __init__(self, tenant: str | None = None) -> None:
+        self.queue, self.domains = Queue(), FakeDomains()
+        super().__init__(
+            {"widget_origins": "https://shop.example", "strangers": "on"},
+            code_requests=self.queue,
+            mail_domains=self.domains,
         )
+        self.shared_tenant.store(tenant)
 
     def request(self, address: str = ADA, client: str = "127.0.0.1") -> FlowToken:
-        return self.keys.request_code(address, self.proof(address), client)
+        return self.preview_keys.request_code(address, self.proof(address), client)
 
     def proof(self, address: str = ADA) -> Proof:
-        return solve(self.keys.challenge(address))
+        return solve(self.preview_keys.challenge(address))
 
     def issue(self, address: str = ADA, client: str = "127.0.0.1") -> str:
         token = self.request(address)
-        return self.keys.issue(token, self.queue.requests[-1].code, client)[0].text
+        return self.preview_keys.issue(token, self.queue.requests[-1].code, client)[0].text
 
     @property
     def account(self) -> Account:
-        (account,) = DynamoAccounts(self.table).all()
+        (account,) = self.account_store.all()
         return account
 
 
@@ -109,40 +90,34 @@ def test_forms_of_one_address_are_folded(address: str, folded: str) -> None:
     assert fold_address(address) == folded
 
 
-def test_a_second_key_replaces_the_first(world: World) -> None:
-    first = world.issue()
-    second = world.issue("Ada+two@shop.example")
-    assert first != second
-    assert world.accounts.key_digest(world.account.account_id) == digest_of_key(second)
-    assert world.account.contact == ADA
-
-
 def test_an_account_begins_in_the_shared_tenant(world: World) -> None:
     """SES pauses visitors together and nobody else, as soon as there is such a tenant."""
     world.issue()
     assert (world.account.isolation, world.account.tenant) == (Isolation.NONE, None)
-    world = World()
-    world.tenant = "pillarbox-shared"
+    world = World("pillarbox-shared")
     world.issue()
-    assert (world.account.isolation, world.account.tenant) == (Isolation.STRICT, world.tenant)
+    assert (world.account.isolation, world.account.tenant) == (
+        Isolation.STRICT,
+        "pillarbox-shared",
+    )
 
 
 def test_five_guesses_are_checked(world: World) -> None:
     token = world.request()
     right = world.queue.requests[-1].code
     wrong = "000000" if right != "000000" else "111111"
-    codes = [refusal(world.keys.issue, token, wrong, "").code for _ in range(5)]
-    assert {*codes, refusal(world.keys.issue, token, right, "").code} == {"invalid_code"}
-    assert [*DynamoAccounts(world.table).all()] == []
+    codes = [refusal(world.preview_keys.issue, token, wrong, "").code for _ in range(5)]
+    assert {*codes, refusal(world.preview_keys.issue, token, right, "").code} == {"invalid_code"}
+    assert [*world.account_store.all()] == []
 
 
 def test_a_proof_is_for_one_address_and_works_once(world: World) -> None:
     """Another address or a second use is refused, and mails nothing."""
     proof = world.proof()
     other = "bob@shop.example"
-    assert refusal(world.keys.request_code, other, proof, "").code == "validation_failed"
-    world.keys.request_code(ADA, proof, "")
-    assert refusal(world.keys.request_code, ADA, proof, "").code == "validation_failed"
+    assert refusal(world.preview_keys.request_code, other, proof, "").code == "validation_failed"
+    world.preview_keys.request_code(ADA, proof, "")
+    assert refusal(world.preview_keys.request_code, ADA, proof, "").code == "validation_failed"
     assert world.domains.asked == ["shop.example"]
     assert len(world.queue.requests) == 1
 
@@ -202,7 +177,7 @@ def test_the_codes_of_a_day_are_limited_in_all(world: World) -> None:
 @pytest.mark.parametrize("domain", [min(blocklist), f"x.{min(blocklist)}"])
 def test_a_disposable_address_gets_no_challenge(domain: str) -> None:
     """Neither a listed domain nor one below it is accepted."""
-    assert refusal(World().keys.challenge, f"ada@{domain}").code == "validation_failed"
+    assert refusal(World().preview_keys.challenge, f"ada@{domain}").code == "validation_failed"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +191,7 @@ def test_a_domain_needs_an_mx_record(world: World, verdict: DomainVerdict) -> No
 
 def test_without_the_widget_no_key_is_given(world: World) -> None:
     token, proof = world.request(), world.proof()
-    closed = replace(world.keys, is_open=False)
+    closed = replace(world.preview_keys, is_open=False)
     for action in (
         lambda: closed.challenge(ADA),
         lambda: closed.request_code(ADA, proof, ""),
@@ -231,11 +206,11 @@ def test_mail_stops_before_its_sender_is_suspended(world: World) -> None:
     account = world.account
     report = new_report(account.account_id, account.widget_secret or "", "bob@shop.example")
     with (
-        mock.patch.object(world.accounts, "suspend", side_effect=Unavailable("data store")),
+        mock.patch.object(DynamoPreviewAccounts, "suspend", side_effect=Unavailable("data store")),
         pytest.raises(Unavailable),
     ):
-        world.keys.report(str(report))
-    assert world.accounts.is_stopped("bob@shop.example")
+        world.preview_keys.report(str(report))
+    assert world.preview_keys.accounts.is_stopped("bob@shop.example")
 
 
 class _Stale(DynamoPreviewAccounts):
@@ -253,7 +228,7 @@ class _Stale(DynamoPreviewAccounts):
 
 def test_of_two_requests_the_later_key_stays(world: World) -> None:
     stale = _Stale(world.credentials, world.table)
-    world.keys = replace(world.keys, accounts=stale)
+    world.preview_keys = replace(world.preview_keys, accounts=stale)
     world.issue()
     later = world.issue()
     assert stale.raced

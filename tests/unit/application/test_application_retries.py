@@ -1,4 +1,4 @@
-"""What must survive between two tries: bodies, poison jobs, quotas and positions."""
+"""What must survive between two tries: bodies, poison jobs, quotas, positions and moments."""
 
 import json
 from dataclasses import replace
@@ -8,11 +8,16 @@ from typing import Any, Literal
 import pytest
 
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
+from pillarbox.application.delivery.ports import SendUncertain
+from pillarbox.application.delivery.result import DeliveryResult, Outcome, retry_wait
 from pillarbox.application.ports import LeaseRefusal, UnreadableJob
 from pillarbox.domain.accounts.quota import WINDOWS, Window, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.messages.mail import HandOverResult, Job
+from pillarbox.domain.messages.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
-from tests.fakes.builders import ACCOUNT, DIGEST, NOW
+from tests.fakes.actors import Actor
+from tests.fakes.builders import ACCOUNT, DIGEST, NOW, at, event
 from tests.fakes.world import Fault, World
 
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
@@ -126,3 +131,208 @@ def test_each_position_of_a_batch_has_the_id_of_its_own_mail(
     # The body of each job is that of the record with its id.
     jobs = {str(job.message_id): job.mail.subject for job in world.store.queue if job.mail}
     assert jobs == subjects
+
+
+RETRY_SOON = timedelta(minutes=1)
+
+SECOND = timedelta(seconds=1)
+QUARTER = timedelta(minutes=15)
+HOUR = timedelta(hours=1)
+SET_ASIDE = DeliveryResult(Outcome.QUARANTINED)
+POSTPONED = DeliveryResult(Outcome.WAITING, RETRY_SOON)
+
+
+class Case:
+    """The use case over fakes, with the dead letters that it kept."""
+
+    def __init__(self, message: Message | None = None) -> None:
+        self.kept: list[str] = []
+        self.store = stores.Store()
+        if message is not None:
+            self.store.messages[ACCOUNT, message.message_id] = message
+        self.message = message or builders.message()
+        self.messages = stores.Messages(self.store)
+
+    def put(self, text: str) -> None:
+        self.kept.append(text)
+
+    def set_aside(
+        self, waited: timedelta, *, newer: bool = False, with_id: bool = True
+    ) -> DeliveryResult:
+        unreadable = UnreadableJob(
+            "no job",
+            newer=newer,
+            account_id=ACCOUNT if with_id else None,
+            message_id=self.message.message_id if with_id else None,
+        )
+        return self.poison_jobs(waited).set_aside("text", unreadable, NOW)
+
+    def record_death(self) -> DeliveryResult:
+        job = Job(
+            account_id=ACCOUNT,
+            message_id=self.message.message_id,
+            body_hash=self.message.body_hash,
+            queued_at=NOW,
+            deadline=NOW + HOUR,
+        )
+        return self.poison_jobs().record_death("text", job)
+
+    def poison_jobs(self, waited: timedelta = timedelta(0)) -> PoisonJobs:
+        return PoisonJobs(messages=self.messages, dead_letters=self, clock=lambda: NOW + waited)
+
+    @property
+    def current(self) -> Message:
+        return self.store.messages[ACCOUNT, self.message.message_id]
+
+
+def test_a_job_may_arrive_before_its_record() -> None:
+    """A poison job without a record is set aside after a quarter of an hour."""
+    case = Case()
+    assert case.set_aside(QUARTER - SECOND) == POSTPONED
+    assert case.kept == []
+    for waited in (QUARTER, QUARTER + SECOND):
+        assert case.set_aside(waited) == SET_ASIDE
+    with pytest.raises(ServiceError, match="stalled"):
+        case.messages.commit(case.message)  # an acceptor that stalled until now
+    assert not case.store.messages
+
+
+@pytest.mark.parametrize("waited", [HOUR, HOUR + SECOND])
+def test_a_newer_format_waits_for_newer_workers(waited: timedelta) -> None:
+    """During a deployment an older worker postpones a newer job for an hour (promise 12)."""
+    case = Case(builders.message())
+    assert case.set_aside(HOUR - SECOND, newer=True) == POSTPONED
+    assert case.current.status == "pending"
+    assert case.set_aside(waited, newer=True) == SET_ASIDE
+    assert case.current.status == "failed"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        replace(builders.message(), events=(event(EventKind.SENT),)),
+        replace(
+            builders.message(),
+            lease=Lease(owner="other", taken_at=NOW, expires_at=at(90)),
+        ),
+    ],
+    ids=["sent", "being sent"],
+)
+def test_a_message_that_another_copy_delivers_is_unchanged(message: Message) -> None:
+    case = Case(message)
+    assert case.set_aside(timedelta(0)) == SET_ASIDE
+    assert case.current == message
+
+
+def test_the_failure_is_added_to_the_current_message() -> None:
+    case = Case(builders.message())
+    save, changes = case.messages.save, iter([True])
+
+    def contended(message: Message) -> bool:
+        if next(changes, False):
+            save(case.current)
+        return save(message)
+
+    case.messages.save = contended  # type: ignore[method-assign]
+    assert case.set_aside(timedelta(0)) == SET_ASIDE
+    assert (case.current.status, case.current.revision) == ("failed", 2)
+
+
+def test_the_third_death_sets_a_job_aside() -> None:
+    """A job whose builds died three times is kept for an operator, and its mail fails."""
+    case = Case(builders.message())
+    for deaths in (1, 2):
+        assert case.record_death() == DeliveryResult(Outcome.BUILD_DIED, RETRY_SOON)
+        assert (case.current.deaths, case.current.status, case.kept) == (deaths, "pending", [])
+    assert case.record_death() == SET_ASIDE
+    assert case.kept == ["text"]
+    error = case.current.error
+    assert (case.current.status, error and error.code) == ("failed", "building_failed")
+
+
+def test_a_death_changes_no_finished_message() -> None:
+    """If another copy of the job was delivered in the meantime, its message stays sent."""
+    sent = replace(builders.message(), deaths=2, events=(event(EventKind.SENT),))
+    case = Case(sent)
+    assert case.record_death() == SET_ASIDE
+    assert case.current == sent
+
+
+def test_a_death_without_a_record_is_not_counted() -> None:
+    """A job whose record is gone waits, and the next worker drops it."""
+    case = Case()
+    assert case.record_death() == DeliveryResult(Outcome.BUILD_DIED, RETRY_SOON)
+    assert not case.store.messages
+
+
+@pytest.mark.parametrize(
+    ("waited", "suspected"), [(0, False), (59, False), (60, True), (90, True), (86_400, True)]
+)
+def test_a_job_is_suspected_after_the_time_that_a_dead_worker_keeps_it(
+    waited: int, *, suspected: bool
+) -> None:
+    """A job that comes back sooner than the clocks may differ was in no worker that died."""
+    assert Case().poison_jobs(waited * SECOND).may_be_deadly(NOW) is suspected
+
+
+ANN = "ann@example.com"
+
+
+def test_a_mail_past_its_deadline_costs_only_its_failure(world: World) -> None:
+    """A mail that expired long ago takes no token and no lease."""
+    job = world.accept(builders.message(), deadline=at(5))
+    world.advance(timedelta(hours=1))
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
+    assert world.gate.calls == ["messages.peek", "messages.save", "jobs.discard"]
+
+
+def test_a_mail_is_not_sent_long_after_its_deadline(world: World) -> None:
+    job = world.accept(builders.message(), deadline=at(5))
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to("messages.lease")
+    world.gate.watch = lambda _: None
+    world.advance(timedelta(seconds=6))
+    worker.finish()
+    assert worker.result == DeliveryResult(Outcome.FAILED)
+    assert not world.mailer.taken
+
+
+def test_when_its_lease_ends_a_mail_waits_for_its_event(world: World) -> None:
+    job = world.accept(builders.message())
+    world.mailer.answers = [SendUncertain()]
+    world.delivery.deliver(job)
+    world.gate.calls.clear()
+    world.advance(timedelta(seconds=30))
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, timedelta(minutes=1))
+    assert world.gate.calls == ["messages.peek", "seen_events.find"]
+
+
+@pytest.mark.parametrize("revision", [0, 1])
+def test_a_mail_that_is_resent_may_fail_in_the_same_run(world: World, revision: int) -> None:
+    job = world.accept(builders.message(revision=revision))
+    world.mailer.answers = [SendUncertain()]
+    world.delivery.deliver(job)
+    world.advance(timedelta(minutes=15, seconds=30))
+    world.store.newest_event = world.now
+    world.store.suppressed[ACCOUNT, ANN] = "bounced"
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED, resent=True)
+    assert world.message().status == "failed"
+
+
+def test_an_answer_that_is_known_is_not_saved_again(world: World) -> None:
+    """A job that records an answer for the second time reads the message and writes nothing."""
+    job = world.accept(builders.message())
+    world.delivery.deliver(job)
+    world.gate.calls.clear()
+    answer = HandOverResult(attempt=1, events=(event(EventKind.SENT),), provider_message_id="ses-1")
+    record = builders.job(world.message(), mail=None, result=answer)
+    assert world.delivery.deliver(record) == DeliveryResult(Outcome.RECORDED)
+    assert world.gate.calls == ["messages.get", "jobs.discard"]
+
+
+def test_a_job_that_always_fails_is_received_every_90_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The wait after a failed run doubles from two seconds up to the queue's visibility timeout."""
+    monkeypatch.setattr("random.random", lambda: 1.0)
+    assert [retry_wait(n).total_seconds() for n in (1, 2, 5, 6, 7, 50)] == [2, 4, 32, 64, 90, 90]

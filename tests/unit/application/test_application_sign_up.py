@@ -1,22 +1,11 @@
 """Signing up: who may create an account, and what the operator decides."""
 
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import replace
 from typing import Final
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
-from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
-from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
-from pillarbox.application.sending.service_mail import ServiceMail
-from pillarbox.application.sign_in.approval import SignUpApproval
-from pillarbox.application.sign_in.sign_up import SignUp
-from pillarbox.application.sign_in.team import Team
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user
 from pillarbox.domain.sign_in.sign_up import (
     CheckedProof,
@@ -27,8 +16,7 @@ from pillarbox.domain.sign_in.sign_up import (
     SignUpStatus,
 )
 from tests.fakes.builders import NOW, at
-from tests.fakes.memory_tables import MemoryTable
-from tests.fakes.stores import FakeJobs, Messages, Store
+from tests.fakes.container import Container
 from tests.refusals import refusal
 from tests.unit.application.proofs import few_tries, solve
 
@@ -37,65 +25,15 @@ __all__ = ["few_tries"]
 ADA: Final = "Ada@shop.example"
 
 
-@dataclass
-class World:
+class World(Container):
     """Users, their sign-ups and the operator, under some policy."""
 
-    mode: SignUpMode = SignUpMode.OPEN
-    domains: frozenset[str] = frozenset()
-    tenant: str | None = None
-    store: Store = field(default_factory=Store)
-
-    def __post_init__(self) -> None:
-        self.table = MemoryTable("table")
-        self.credentials = MemoryTable("credentials", self.table)
-        self.accounts = DynamoAccounts(self.table)
-        self.members = DynamoMembers(self.credentials)
-        self.users = DynamoUsers(self.credentials)
-        self.proofs = DynamoProofs(self.credentials)
-        self.sign_ups = DynamoSignUps(self.credentials, self.table)
-
-    @property
-    def policy(self) -> SignUpPolicy:
-        return SignUpPolicy(mode=self.mode, domains=self.domains)
-
-    @property
-    def sign_up(self) -> SignUp:
-        return SignUp(
-            policy=self.policy,
-            sign_ups=self.sign_ups,
-            proofs=self.proofs,
-            counts=DynamoSignInCounts(self.credentials),
-            tenant=lambda: self.tenant,
-            clock=lambda: NOW,
-        )
-
-    @property
-    def approval(self) -> SignUpApproval:
-        team = Team(
-            users=self.users,
-            members=self.members,
-            accounts=self.accounts,
-            sessions=DynamoSessions(self.credentials, self.table),
-            flows=DynamoFlows(self.credentials),
-            clock=lambda: NOW,
-        )
-        return SignUpApproval(
-            sign_ups=self.sign_ups,
-            team=team,
-            policy=self.policy,
-            send_mail=ServiceMail(
-                jobs=FakeJobs(self.store),
-                messages=Messages(self.store),
-                sender="service@pillarbox.example",
-                clock=lambda: NOW + timedelta(hours=1),
-            ),
-            base_url=lambda: "https://mail.example",
-            clock=lambda: NOW + timedelta(hours=1),
-        )
+    def __init__(self, mode: SignUpMode = SignUpMode.OPEN, tenant: str | None = None) -> None:
+        super().__init__({"sign_up": mode.value, "strangers": "on"})
+        self.shared_tenant.store(tenant)
 
     def user(self, address: str = ADA) -> SessionPrincipal:
-        session, _ = new_session(self.users.add(new_user(address)), "Firefox", NOW)
+        session, _ = new_session(self.user_store.add(new_user(address)), "Firefox", NOW)
         return SessionPrincipal(session=session, operator=False)
 
     def status(self, address: str = ADA) -> SignUpStatus:
@@ -140,7 +78,7 @@ def test_policy_and_history_say_what_a_user_can_do(
     """An invitation opens all modes but closed, a domain is compared whole, and one is enough."""
     world = World(SignUpMode.APPROVED)
     world.create()
-    (request,) = world.sign_ups.all()
+    (request,) = world.sign_up_store.all()
     before = replace(request, state=SignUpState(stored)) if stored else None
     policy = SignUpPolicy(mode=SignUpMode(mode), domains=frozenset(domains.split()))
     assert policy.status(ADA, before) == expected
@@ -164,9 +102,9 @@ def test_a_proof_works_once_and_for_one_user() -> None:
     assert challenge
     proof = solve(challenge)
     assert refusal(world.sign_up.create, other, "B", proof, "").code == "validation_failed"
-    assert world.proofs.use(CheckedProof(proof.challenge, at(1)))
+    assert world.proof_store.use(CheckedProof(proof.challenge, at(1)))
     assert refusal(world.sign_up.create, user, "A", proof, "").code == "validation_failed"
-    assert [*world.accounts.all()] == []
+    assert [*world.account_store.all()] == []
 
 
 def test_a_network_creates_five_accounts_a_day() -> None:
@@ -180,56 +118,38 @@ def test_a_network_creates_five_accounts_a_day() -> None:
     assert world.create(late, client="203.0.113.1") is SignUpStatus.CREATED
 
 
-class _Stale(DynamoSignUps):
-    """Sign-ups that a reader sees only before the first one."""
-
-    def get(self, address: str) -> None:
-        assert address
-
-
-def test_of_two_requests_at_the_same_time_one_wins() -> None:
-    """Both read that there is no sign-up; the second creates nothing."""
-    world = World()
-    user, stale = world.user(), _Stale(world.credentials, world.table)
-    both = replace(world.sign_up, sign_ups=stale)
-    challenges = [both.offer(user).challenge for _ in range(2)]
-    first, second = (solve(challenge) for challenge in challenges if challenge)
-    created = both.create(user, "First", first, "")
-    with pytest.raises(Unavailable):
-        both.create(user, "Second", second, "")
-    assert [*world.accounts.all()] == [created.account]
-
-
 def test_the_operator_refuses_a_request_and_can_change_that() -> None:
     """The user sees the refusal and cannot ask again; an approval later still works."""
     world = World(SignUpMode.APPROVED)
     world.create()
-    assert world.approval.refuse(ADA).state is SignUpState.REFUSED
+    assert world.sign_up_approval.refuse(ADA).state is SignUpState.REFUSED
     assert world.status() is SignUpStatus.REFUSED
     assert refusal(world.create).code == "sign_up_closed"
-    assert world.approval.pending() == []
-    assert world.approval.approve(ADA).plan is Plan.FREE
+    assert world.sign_up_approval.pending() == []
+    assert world.sign_up_approval.approve(ADA).plan is Plan.FREE
 
 
 def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
     """Nobody else can; the operator may take it back, or invite the same user again."""
     world = World(SignUpMode.INVITED)
     assert refusal(world.create).code == "sign_up_closed"
-    assert len(world.approval.invite(ADA)) == 32
-    assert world.approval.refuse(ADA).state is SignUpState.REFUSED
+    assert len(world.sign_up_approval.invite(ADA)) == 32
+    assert world.sign_up_approval.refuse(ADA).state is SignUpState.REFUSED
     assert world.status() is SignUpStatus.CLOSED
-    assert refusal(world.approval.approve, ADA).code == "validation_failed"  # it has no name
-    world.approval.invite(ADA)
+    assert (
+        refusal(world.sign_up_approval.approve, ADA).code == "validation_failed"
+    )  # it has no name
+    world.sign_up_approval.invite(ADA)
     assert world.create() is SignUpStatus.CREATED
-    world.approval.invite(ADA)
+    world.sign_up_approval.invite(ADA)
     assert world.create(name="Second") is SignUpStatus.CREATED
-    assert {one.name for one in world.accounts.all()} == {"Acme", "Second"}
+    assert {one.name for one in world.account_store.all()} == {"Acme", "Second"}
 
 
 def test_nobody_is_invited_while_sign_up_is_closed() -> None:
     world = World(SignUpMode.CLOSED)
-    assert refusal(world.approval.invite, ADA).code == "validation_failed"
-    assert world.users.get(ADA) is None
+    assert refusal(world.sign_up_approval.invite, ADA).code == "validation_failed"
+    assert world.user_store.get(ADA) is None
 
 
 def test_one_mailbox_signs_up_once() -> None:
@@ -246,11 +166,11 @@ def test_a_strangers_account_begins_in_the_shared_tenant() -> None:
     """One that an operator approves has none, because an operator knows its owner."""
     begun: dict[SignUpMode, tuple[Isolation, str | None]] = {}
     for mode in (SignUpMode.OPEN, SignUpMode.APPROVED):
-        world = World(mode=mode, tenant="pillarbox-shared")
+        world = World(mode, tenant="pillarbox-shared")
         world.create()
         if mode is SignUpMode.APPROVED:
-            world.approval.approve(ADA, None, by="operator@pillarbox.example")
-        (account,) = world.accounts.all()
+            world.sign_up_approval.approve(ADA, None, by="operator@pillarbox.example")
+        (account,) = world.account_store.all()
         begun[mode] = (account.isolation, account.tenant)
     assert begun == {
         SignUpMode.OPEN: (Isolation.STRICT, "pillarbox-shared"),

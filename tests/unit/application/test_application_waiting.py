@@ -130,14 +130,6 @@ def test_the_response_names_what_was_asked_for(world: World) -> None:
     assert again.body == first.body
 
 
-def test_an_ordinary_send_is_as_before(world: World) -> None:
-    """It makes no call for messages that wait, and its response and record have no more fields."""
-    response = world.send()
-    assert set(json.loads(response.body)) == {"messageId", "status", "from"}
-    assert not [call for call in world.gate.calls if call.startswith(("contents", "times"))]
-    assert world.message().schedule is None
-
-
 @for_each(
     "ahead",
     [timedelta(0), MINUTE - MILLISECOND, MAX_AHEAD + MILLISECOND],
@@ -190,32 +182,23 @@ def test_the_second_of_two_releases_at_once_is_told_that_it_is_released(world: W
     assert len(world.mailer.taken) == 1
 
 
-@for_each("state", ["ordinary", "sent", "leased", "absent"])
-def test_what_does_not_wait_is_not_changed(state: str) -> None:
-    """An ordinary, a sent and a leased message can be neither canceled nor rescheduled."""
-    world = World()
-    if state == "absent":
-        message_id, expected = UUID(int=1), "message_not_found"
-    else:
-        expected = "not_cancelable"
-        message = schedule(world, MINUTE) if state != "ordinary" else None
-        if message is None:
-            world.send()
-        elif state == "sent":
-            run_until(world, 2 * MINUTE)
-        else:
-            world.due_delivery.messages.lease(
-                *(message.account_id, message.message_id, message.body_hash),
-                "worker",
-                world.now,
-                schedule=message.schedule,
-            )
-        message_id = world.message().message_id
-    changes, caller = world.changes, world.principal
-    later = world.now + HOUR
-    assert code(lambda: changes.cancel(builders.ACCOUNT, message_id)) == expected
-    assert code(lambda: changes.reschedule(builders.ACCOUNT, message_id, later)) == expected
-    assert code(lambda: changes.release(caller, message_id)) == expected
+def test_what_a_worker_has_is_not_changed(world: World) -> None:
+    """A leased message can be neither canceled nor rescheduled nor released."""
+    message = schedule(world, MINUTE)
+    message_id = message.message_id
+    world.due_delivery.messages.lease(
+        *(message.account_id, message_id, message.body_hash),
+        "worker",
+        world.now,
+        schedule=message.schedule,
+    )
+    changes, later = world.changes, world.now + HOUR
+    for change in (
+        lambda: changes.cancel(builders.ACCOUNT, message_id),
+        lambda: changes.reschedule(builders.ACCOUNT, message_id, later),
+        lambda: changes.release(world.principal, message_id),
+    ):
+        assert code(change) == "not_cancelable"
 
 
 @for_each(

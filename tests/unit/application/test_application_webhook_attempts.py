@@ -1,4 +1,4 @@
-"""One attempt to post an event: what is recorded, and at the exact bound of each wait."""
+"""One attempt to post an event: what is recorded, each wait at its bound, and what follows."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,21 +15,21 @@ from pillarbox.application.webhooks.attempts import (
     events_wait,
 )
 from pillarbox.application.webhooks.ports import PostResult
-from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
     DeliveryState,
+    EndpointDrain,
     EndpointHealth,
     OwnerNotice,
     WebhookDelivery,
     WebhookEndpoint,
 )
-from pillarbox.domain.webhooks.events import events_of, suppression_added
-from tests.fakes.builders import NOW, at, event, message
-from tests.fakes.webhook_world import WebhookWorld, one_after_another
+from pillarbox.domain.webhooks.events import events_of, suppression_added, webhook_test
+from tests.fakes.builders import ACCOUNT, NOW, event, message
+from tests.fakes.webhook_world import WebhookWorld
 from tests.loops import for_each
 
 MINUTE, MILLISECOND = timedelta(minutes=1), timedelta(milliseconds=1)
@@ -401,24 +401,73 @@ def test_when_events_wait(health: EndpointHealth, *, enabled: bool, waits: bool)
     assert world.outcomes["waiting" if waits else "delivered"] == 1
 
 
-@pytest.mark.parametrize(
-    ("health", "late"),
-    [
-        (EndpointHealth(open_since=NOW, probe_at=at(-59)), False),
-        (EndpointHealth(open_since=NOW, probe_at=at(-61)), True),
-        (EndpointHealth(slow_since=at(-4)), False),
-        (EndpointHealth(slow_since=at(-6)), True),
-    ],
-)
-def test_an_event_begins_a_drain_that_is_late(health: EndpointHealth, *, late: bool) -> None:
-    world, endpoint, delivery = one_event()
-    world.set_health(endpoint, health)
-    world.queue.tasks.clear()
-    WebhookWorker(ports_of(world), one_after_another).handle([delivery.event])
-    assert [task for task, _ in world.queue.tasks] == [drain_of(endpoint)] * late
-
-
 def test_a_success_of_a_sound_endpoint_writes_no_health() -> None:
     world, endpoint, delivery = one_event()
     Attempts(ports_of(world)).post(endpoint, EndpointHealth(), delivery)
     assert [name for name in world.gate.calls if name.startswith("healths.")] == []
+
+
+def answered(answer: PostResult) -> WebhookWorld:
+    world = WebhookWorld()
+    world.add_endpoint()
+    world.answer = lambda _url, _id: answer
+    world.change(message(), event(EventKind.SENT, 1))
+    return world
+
+
+def delivery(world: WebhookWorld) -> WebhookDelivery:
+    (only,) = world.all_deliveries()
+    return only
+
+
+def health(world: WebhookWorld) -> EndpointHealth:
+    return world.health_of(world.added[0])
+
+
+def test_events_of_a_deleted_endpoint_end() -> None:
+    world = answered(OK)
+    endpoint = world.add_endpoint()
+    world.settle(timedelta(seconds=1))
+    world.endpoints.remove(ACCOUNT, endpoint.endpoint_id)
+    posted = len(world.poster.posts)
+    world.deliver_again(EndpointDrain(ACCOUNT, endpoint.endpoint_id))
+    world.deliver_again(world.deliveries_of(endpoint)[0].event)
+    world.settle()
+    assert len(world.poster.posts) == posted
+    assert world.outcomes["endpoint_deleted"] == 2
+
+
+def test_a_test_has_one_attempt() -> None:
+    """A test that fails is not repeated, and does not count as a failure of the endpoint."""
+    world = WebhookWorld()
+    endpoint = world.add_endpoint()
+    world.answer = lambda _url, _id: PostResult(status_code=500)
+    world.deliver_again(webhook_test(ACCOUNT, world.now).for_endpoint(endpoint.endpoint_id))
+    world.settle()
+    assert delivery(world).state is DeliveryState.FAILED
+    assert len(world.poster.posts) == 1
+    assert health(world) == EndpointHealth()
+
+
+def test_a_copy_of_a_retry_is_not_posted() -> None:
+    """Only the task that has as many attempts as the record tries an event again."""
+    world = answered(PostResult(status_code=503))
+    world.settle(timedelta(minutes=1))
+    stored = delivery(world)
+    assert len(stored.attempts) == 2
+    for attempts in (0, 1):
+        world.deliver_again(replace(stored.event, attempts=attempts))
+    world.settle(timedelta(seconds=1))
+    assert world.outcomes["repeated"] == 2
+    world.deliver_again(replace(stored.event, attempts=2))
+    world.settle(timedelta(seconds=1))
+    assert len(delivery(world).attempts) == 3
+
+
+def test_an_event_whose_first_attempt_disables_the_endpoint_waits() -> None:
+    world = answered(PostResult(status_code=410))
+    world.settle(timedelta(minutes=1))
+    assert health(world).disabled_at is not None
+    assert (delivery(world).state, len(delivery(world).attempts)) == (DeliveryState.WAITING, 1)
+    (waiting,) = world.all_waiting()
+    assert waiting.event_id == delivery(world).event.event_id

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.kept import erase_recipient
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Event, EventKind
 from pillarbox.domain.webhooks.endpoint import WebhookType, is_delivery_id
 from pillarbox.domain.webhooks.events import (

@@ -8,8 +8,14 @@ from uuid import UUID
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from pillarbox.domain.webhooks.endpoint import WebhookSecret
-from pillarbox.domain.webhooks.signature import in_force, new_secret, rotated, sign, signed_headers
+from pillarbox.domain.webhooks.endpoint import (
+    WebhookSecret,
+    in_force,
+    new_secret,
+    rotated,
+    sign,
+    signed_headers,
+)
 from tests.fakes.builders import NOW
 
 MAX_SECRETS = 4

@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.history.pagination import Page, PageRequest
-from pillarbox.domain.messages.erasure import erase_recipient
+from pillarbox.domain.messages.kept import erase_recipient
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.messages.statistics import RecipientTerm
 from tests.unit.history.world import World

@@ -5,30 +5,34 @@
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from unittest import mock
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.history.message_log import count_changes, marked
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation, roll_up_ended
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.application.stream_result import StreamResult
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.messages.message import EventKind, Message, MessageOrigin
+from pillarbox.domain.messages.message import Event, EventKind, Message, MessageOrigin
 from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import END_OF_TIME, Granularity, IndexEntry, index_entry
 from pillarbox.domain.timing import milliseconds
 from tests.examples import examples
-from tests.fakes.builders import NOW, message
+from tests.fakes.builders import NOW, at, message
 from tests.unit.history.test_history_model import simulate
-from tests.unit.history.world import World
+from tests.unit.history.world import START, World
 
 
 class FaultyEngine:
@@ -312,3 +316,101 @@ def test_many_changes_of_half_a_minute_cost_little_more_than_their_bytes() -> No
     world.engine.reset()
     world.aggregate()
     assert world.engine.write_units <= 0.3 * 300
+
+
+NEW = message()
+SENT = NEW.with_events([Event(kind=EventKind.SENT, at=NOW)])
+
+
+def record(**images: Any) -> dict[str, Any]:
+    return {"dynamodb": images}
+
+
+def test_acceptances_and_new_statuses_are_counted() -> None:
+    records = [
+        record(NewImage=message_item(NEW)),
+        record(OldImage=message_item(NEW), NewImage=message_item(SENT)),
+        record(OldImage=message_item(SENT), NewImage=message_item(SENT)),
+    ]
+    assert count_changes(records) == {"accepted": 1, "sent": 1}
+
+
+def test_a_deleted_message_is_no_count() -> None:
+    """Deleting an account removes its messages: such a record has no new image."""
+    assert count_changes([record(OldImage=message_item(SENT))]) == {}
+
+
+def test_a_restored_message_was_counted_before() -> None:
+    first, second = marked(message_item(NEW), NOW), marked(message_item(NEW), at(1))
+    assert count_changes([record(NewImage=first)]) == {}
+    assert count_changes([record(OldImage=message_item(SENT), NewImage=first)]) == {}
+    assert count_changes([record(OldImage=first, NewImage=second)]) == {}
+    later = marked(message_item(SENT), NOW)
+    assert count_changes([record(OldImage=first, NewImage=later)]) == {"sent": 1}
+
+
+HOUR = timedelta(hours=1)
+
+
+def recorded(world: World) -> dict[str, datetime]:
+    return dict(DynamoKeyUses(world.table).last_uses(world.account_id))
+
+
+def test_the_newest_message_of_each_key_is_its_last_use() -> None:
+    world = World()
+    for _ in range(8):
+        world.send()
+        world.pass_time(1)
+    world.aggregate()
+    newest = {m.origin.key_id: m.created_at for m in world.messages.values() if m.origin.key_id}
+    assert recorded(world) == newest
+    assert len(newest) == 2
+    assert DynamoKeyUses(world.table).last_use(world.account_id, "key_3") is None
+
+
+@pytest.mark.parametrize("same_process", [True, False])
+def test_a_use_is_written_at_most_once_an_hour(same_process: bool) -> None:  # noqa: FBT001  a case
+    world, seen = World(), set[datetime]()
+    for _ in range(13):
+        world.messages.clear()  # so that each message is from key_1
+        world.send()
+        world.aggregate()
+        seen.add(recorded(world)["key_1"])
+        world.pass_time(600)
+        if not same_process:
+            world.key_uses = DynamoKeyUses(world.table)
+            world.aggregation = world.make_aggregation()
+    assert seen == {START, START + HOUR, START + 2 * HOUR}
+
+
+def test_an_older_use_never_replaces_a_newer_one() -> None:
+    world = World()
+    DynamoKeyUses(world.table).record(world.account_id, "key_1", START + 5 * HOUR)
+    DynamoKeyUses(world.table).record(world.account_id, "key_1", START)
+    assert recorded(world) == {"key_1": START + 5 * HOUR}
+
+
+def test_of_two_processes_that_record_at_once_the_newer_use_stays() -> None:
+    world = World()
+
+    def other() -> None:
+        DynamoKeyUses(world.table).record(world.account_id, "key_1", START + 2 * HOUR)
+
+    vars(world.table)["client"] = FaultyEngine(world, 1, "another process", other)
+    DynamoKeyUses(world.table).record(world.account_id, "key_1", START)
+    assert recorded(world) == {"key_1": START + 2 * HOUR}
+
+
+def test_a_use_that_cannot_be_recorded_stops_no_statistics() -> None:
+    world = World()
+    intact = world.key_uses
+    world.key_uses = Mock(spec=DynamoKeyUses)
+    world.key_uses.record.side_effect = Unavailable("data store")
+    world.send()
+    result = world.make_aggregation().apply(world.stream)
+    assert (result.retry_from, result.marked_hours, len(result.errors)) == (None, 0, 1)
+    assert wrong_items(world) == 0
+    assert recorded(world) == {}
+    world.key_uses = intact
+    world.aggregate()
+    assert set(recorded(world)) == {"key_1"}

@@ -16,7 +16,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item
-from pillarbox.application.history.ledger_check import LedgerCheck
+from pillarbox.application.history.aggregate import LedgerCheck
 from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.ports import CheckResult, RebuildMark
 from pillarbox.application.history.tuning import Tuning

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.answer_memory import Unanswered
+from pillarbox.adapters.dns import Unanswered
 
 if TYPE_CHECKING:
     from dns.resolver import Resolver

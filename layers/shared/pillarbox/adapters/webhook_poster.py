@@ -25,8 +25,7 @@ import botocore
 import dns.exception
 import dns.resolver
 
-from pillarbox.adapters.answer_memory import Unanswered
-from pillarbox.adapters.dns import MAX_WAIT, make_resolver
+from pillarbox.adapters.dns import MAX_WAIT, Unanswered, make_resolver
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.public_address import is_public
 from pillarbox.domain.webhooks.url import HTTPS_PORT, WebhookUrl, WebhookUrlError, parse_webhook_url

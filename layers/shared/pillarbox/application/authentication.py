@@ -7,12 +7,13 @@ with its account only.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, Directory, DirectoryResult
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.key import ApiKey, account_of_key, digest_of_key
 from pillarbox.domain.accounts.key_policy import KeyPolicy, Principal, policy_of_text
 from pillarbox.domain.client_origin import ClientOrigin
@@ -96,11 +97,17 @@ def make_principal(
 
 
 class Authentication:
-    """Authenticate callers on the routes that need no other read at the same time."""
+    """Authenticate callers on the routes that need no other read at the same time.
 
-    def __init__(self, directory: Directory, check: KeyCheck) -> None:
+    The account of the service has no record: its keys are those of the operator's command.
+    """
+
+    def __init__(
+        self, directory: Directory, check: KeyCheck, service: Account | None = None
+    ) -> None:
         self._directory = directory
         self._check = check
+        self._service = service
 
     def authenticate(
         self, key_text: str, scope: str | None = None, *, origin: ClientOrigin | None = None
@@ -108,6 +115,8 @@ class Authentication:
         """Return the principal of a key, and check that it has a scope if one is given."""
         key = parse_key(key_text)
         directory = self._directory.look_up(key.account_id, key_digest=key.digest)
+        if self._service and key.account_id == self._service.account_id:
+            directory = replace(directory, account=self._service)
         principal = make_principal(directory, origin, self._check)
         if scope is not None:
             principal.require(scope)

@@ -1,11 +1,12 @@
 """Accounts with their keys, domains, senders and suppressions, who calls, and who signs in."""
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.application.authentication import Authentication, KeyCheck
 from pillarbox.wiring.sending import ServiceMailWiring
-from pillarbox.wiring.stores import Stores, made, utc_now
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.code_requests import LambdaCodeRequests
     from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
     from pillarbox.adapters.ses.domains import SesDomains
-    from pillarbox.application.accounts.account_list import AccountList
+    from pillarbox.application.accounts.account_list import AccountList, AccountUsage
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domain_links import DomainLinks
     from pillarbox.application.accounts.domains import AccountDomains, DomainCheck, MemberSenders
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.resuming import Resuming
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
-    from pillarbox.application.accounts.usage import AccountUsage
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.pauses import Pauses
     from pillarbox.application.sign_in.approval import SignUpApproval
@@ -52,7 +52,7 @@ class AccountWiring(ServiceMailWiring):
     account_list: "AccountList" = made(
         "application.accounts.account_list", records=lambda it: it.account_store
     )
-    account_usage: "AccountUsage" = made("application.accounts.usage")
+    account_usage: "AccountUsage" = made("application.accounts.account_list")
     accounts: "Accounts" = made(
         "application.accounts.accounts", records=lambda it: it.account_store
     )
@@ -106,7 +106,7 @@ class AccountWiring(ServiceMailWiring):
     @cached_property
     def region(self) -> str:
         """Return where the service runs."""
-        return self.settings.region
+        return os.environ["AWS_DEFAULT_REGION"]  # Lambda sets it
 
     @cached_property
     def account_domains(self) -> "AccountDomains":
@@ -123,7 +123,7 @@ class AccountWiring(ServiceMailWiring):
             count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
             log=self.change_log,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -156,12 +156,14 @@ class CallerWiring(Stores):
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that takes keys only."""
-        return Authentication(self.directory, self.key_check)
+        from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
+
+        return Authentication(self.directory, self.key_check, SERVICE_ACCOUNT)
 
     @cached_property
     def key_check(self) -> KeyCheck:
         """Decide whether a key that was read works."""
-        return KeyCheck(utc_now, self.is_of_edge)
+        return KeyCheck(self.clock, self.is_of_edge)
 
 
 class SignInWiring(ServiceMailWiring):
@@ -230,7 +232,7 @@ class SignInWiring(ServiceMailWiring):
             log=self.change_log,
             start=self.session_start,
             base_url=self.service_address.read,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -276,5 +278,5 @@ class SignInWiring(ServiceMailWiring):
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
             tenant=self.newcomers_tenant,
-            clock=utc_now,
+            clock=self.clock,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring.operator import HistoryWiring
-from pillarbox.wiring.stores import made, utc_now
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
@@ -60,24 +60,24 @@ class DeliveryWiring(HistoryWiring):
         return Delivery(
             messages=self.message_store,
             directory=directory,
-            holds=Holds(directory, utc_now),
+            holds=Holds(directory, self.clock),
             suppressions=self.suppression_store,
             jobs=self.jobs,
             mailer=mailer,
             rate=DynamoSendingRate(
                 Table(self.settings.table, retries=False),
                 mailer.read_rate,
-                utc_now,
+                self.clock,
                 sleep,
             ),
             seen_events=self.seen_events,
             event_queue=SqsEventQueue(
-                self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
+                self.settings.events_queue_url, self.settings.events_dead_letters_url, self.clock
             ),
             heartbeat=self.heartbeat,
             build=lambda mail, message: build_raw(mail, message, *self._needed(mail)),
             keep=keeping(keep),
-            clock=utc_now,
+            clock=self.clock,
             pause=sleep,
             new_owner=lambda: new_token(16),
         )
@@ -94,7 +94,7 @@ class DeliveryWiring(HistoryWiring):
 
         def works(account_id: str, key_id: str) -> bool:
             key = keys.get(account_id, key_id)
-            return key is not None and key.works(utc_now)
+            return key is not None and key.works(self.clock)
 
         same: Any = {one.name: getattr(self.delivery, one.name) for one in fields(Delivery)}
         return DueDelivery(**same, contents=self.waiting_contents, key_works=works)
@@ -138,7 +138,7 @@ class DeliveryWiring(HistoryWiring):
         return PoisonJobs(
             messages=self.message_store,
             dead_letters=SqsDeadLetters(self.settings.jobs_dead_letters_url),
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -160,7 +160,7 @@ class DeliveryWiring(HistoryWiring):
             apply_tenant_change=lambda change: self.tenant_pauses.apply(change),  # noqa: PLW0108  made at first use
             seen_events=self.seen_events,
             heartbeat=self.heartbeat,
-            clock=utc_now,
+            clock=self.clock,
             pause=sleep,
         )
 
@@ -178,34 +178,34 @@ class DeliveryWiring(HistoryWiring):
             may_send=SesTenants(configuration_set="").may_send,
             shared_tenant=self.shared_tenant.stored,
             raise_alert=self.alerts.raise_alert,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
     def sweep(self) -> "Sweep":
-        from pillarbox.adapters.dynamodb.accounts.sender_domains import DynamoSenderDomains
+        from pillarbox.adapters.dynamodb.accounts.account_changes import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.application.accounts.account_list import AccountUsage
         from pillarbox.application.accounts.sender_domains import SenderDomains
-        from pillarbox.application.accounts.usage import AccountUsage
         from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.delivery.sweep import RecordRetention, Sweep, WaitingSweep
 
         raise_alert = self.alerts.raise_alert
-        quotas = QuotaLook(AccountUsage(self.directory, utc_now).of, raise_alert)
+        quotas = QuotaLook(AccountUsage(self.directory, self.clock).of, raise_alert)
         api_keys = self.api_key_store
         keys = UnusedKeysLook(
             ids_of=api_keys.ids_of_account,
             last_uses=self.key_uses.last_uses,
             key_of=api_keys.get,
             raise_alert=raise_alert,
-            clock=utc_now,
+            clock=self.clock,
         )
         domains = SenderDomains(
             records=DynamoSenderDomains(self.table),
             domains_of_members=self.account_domain_store.of_account,
             provider=SesIdentities(),
             raise_alert=raise_alert,
-            clock=utc_now,
+            clock=self.clock,
         )
         return Sweep(
             log=self.message_log,
@@ -227,7 +227,7 @@ class DeliveryWiring(HistoryWiring):
                 self._look_at_receiving,
             ),
             tasks=self.sweep_tasks,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     def _look_at_receiving(self, account: "Account") -> None:

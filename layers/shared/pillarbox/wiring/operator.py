@@ -3,14 +3,13 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pillarbox.wiring.stores import Stores, made, utc_now
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pillarbox.adapters.ses.tenants import SesTenants
-    from pillarbox.application.history.aggregate import Aggregation
-    from pillarbox.application.history.ledger_check import LedgerCheck
+    from pillarbox.application.history.aggregate import Aggregation, LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.management import ManagementApi, SecretValues
@@ -30,7 +29,7 @@ class HistoryWiring(Stores):
         "application.history.queries", log=lambda it: it.message_log
     )
     ledger_check: "LedgerCheck" = made(
-        "application.history.ledger_check",
+        "application.history.aggregate",
         log=lambda it: it.message_log,
         audit=lambda it: it.ledger_audit,
         index=lambda it: it.search_index,
@@ -53,7 +52,7 @@ class HistoryWiring(Stores):
             ledger=self.ledger,
             marks=self.rebuild_marks,
             key_uses=self.key_uses,
-            clock=utc_now,
+            clock=self.clock,
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
@@ -77,9 +76,11 @@ class HistoryWiring(Stores):
             pauses=Pauses(self.account_store),
             may_pause=self.settings.strangers,
             raise_alert=self.alerts.raise_alert,
-            clock=utc_now,
+            clock=self.clock,
         )
-        volume = VolumeWatch(ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=utc_now)
+        volume = VolumeWatch(
+            ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=self.clock
+        )
 
         def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:
             paused = breaker.judge(account_id, entries)
@@ -110,9 +111,9 @@ class OperationWiring(HistoryWiring):
 
         return QueueOperations(
             queues=SqsQueues(),
-            ages=SqsQueueAges(utc_now),
+            ages=SqsQueueAges(self.clock),
             log=DynamoQueueLog(self.table),
-            clock=utc_now,
+            clock=self.clock,
             urls={
                 "jobs": QueueUrls(
                     self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url
@@ -146,7 +147,7 @@ class OperationWiring(HistoryWiring):
             remove_kept=lambda account_id: self.kept_contents.remove_all(account_id),  # noqa: PLW0108  made at first use
             tenants=SesTenants(configuration_set=""),  # it deletes only
             end_receiving=lambda domain: self.receipt_rules.remove(domain),  # noqa: PLW0108  made at first use
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property

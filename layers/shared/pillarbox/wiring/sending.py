@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.wiring.stores import Stores, made, utc_now
+from pillarbox.wiring.stores import Stores, made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,7 +77,7 @@ class SendingWiring(Stores):
             domains=self.mail_domains,
             find_uploads=lambda account_id, ids: self.uploads.find(account_id, ids),  # noqa: PLW0108  made at first use
             waiting=lambda: self.waiting_mail,
-            clock=utc_now,
+            clock=self.clock,
             preview=PreviewSettings(
                 sender=self.settings.preview_sender,
                 upgrade_url=self.settings.upgrade_url,
@@ -114,5 +114,5 @@ class ServiceMailWiring(Stores):
             jobs=SqsJobs(queue_url, urgent_queue_url, bucket=""),
             messages=self.message_store,
             sender=self.settings.preview_sender,
-            clock=utc_now,
+            clock=self.clock,
         )

@@ -42,10 +42,9 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress, DynamoSharedTenant
     from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
     from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
-    from pillarbox.adapters.dynamodb.sign_in.sessions import DynamoSessions
     from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
     from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
-    from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
+    from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoSessions, DynamoUsers
     from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWebhookDeliveries
     from pillarbox.adapters.dynamodb.webhooks.due_times import DynamoDueTimes
     from pillarbox.adapters.dynamodb.webhooks.endpoints import (
@@ -233,7 +232,7 @@ class Stores:
     rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks")
     search_index: "DynamoSearchIndex" = _store("history.search_index")
     seen_events: "DynamoSeenEvents" = _store("messages.heartbeat")
-    session_store: "DynamoSessions" = _store("sign_in.sessions")
+    session_store: "DynamoSessions" = _store("sign_in.users")
     sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")
     sign_up_store: "DynamoSignUps" = _store("sign_in.sign_ups")
     stranger_mail: "DynamoStrangerMail" = _store("sign_in.strangers")

@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 
 from pillarbox.wiring.operator import HistoryWiring
 from pillarbox.wiring.sending import SendingWiring
-from pillarbox.wiring.stores import made, utc_now
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping
 
     from pillarbox.adapters.dynamodb.templates import DynamoRenderings
-    from pillarbox.application.templates.authoring import TemplateAuthoring
+    from pillarbox.application.templates.authoring import TemplateAuthoring, TemplateLibrary
     from pillarbox.application.templates.editing import RenderBudget, TemplateEditing
     from pillarbox.application.templates.rendered_source import Problem, RenderedSource
-    from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.templates.traffic import TemplateTraffic
     from pillarbox.application.templates.trial import TemplateTrial
     from pillarbox.domain.accounts.account import Account, Brand
@@ -34,7 +33,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
         "application.templates.editing", templates=lambda it: it.template_authoring
     )
     template_library: "TemplateLibrary" = made(
-        "application.templates.saved", templates=lambda it: it.template_authoring
+        "application.templates.authoring", templates=lambda it: it.template_authoring
     )
     template_trial: "TemplateTrial" = made(
         "application.templates.trial",
@@ -59,7 +58,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
             versions=DynamoTemplateVersions(self.table),
             accounts=self.account_store,
             compile_source=compile_in_child,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     @cached_property
@@ -79,7 +78,7 @@ class TemplateWiring(SendingWiring, HistoryWiring):
             history, shards = self.history_queries, account.shards
             return history.shapes(account.account_id, template_id, since, until, shards)
 
-        return TemplateTraffic(count_shapes=count_shapes, clock=utc_now)
+        return TemplateTraffic(count_shapes=count_shapes, clock=self.clock)
 
 
 def compile_in_child(kind: "SourceKind", source: str) -> "tuple[str, list[Problem]]":

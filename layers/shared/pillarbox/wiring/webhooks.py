@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pillarbox.wiring.sending import ServiceMailWiring
-from pillarbox.wiring.stores import made, utc_now
+from pillarbox.wiring.stores import made
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ class WebhookWiring(ServiceMailWiring):
             written_at=change_time,
             endpoints=self.endpoint_store,
             queue=self.webhooks_queue,
-            clock=utc_now,
+            clock=self.clock,
         )
 
     def webhook_worker(self, payloads: "Mapping[WebhookFormat, PayloadWriter]") -> "WebhookWorker":
@@ -104,7 +104,7 @@ class WebhookWiring(ServiceMailWiring):
             endpoints=self.endpoint_store,
             healths=self.endpoint_healths,
             deliveries=self.delivery_store,
-            waiting=DynamoWaitingEvents(self.table, utc_now),
+            waiting=DynamoWaitingEvents(self.table, self.clock),
             queue=self.webhooks_queue,
             due=self.due_times,
             messages=self.message_store,
@@ -114,7 +114,7 @@ class WebhookWiring(ServiceMailWiring):
             aws_poster=lambda: self.aws_poster,
             payloads=payloads,
             post_alert=self.chat_posts.post,
-            clock=utc_now,
+            clock=self.clock,
             random=random,
         )
         return WebhookWorker(ports, in_threads)
@@ -125,4 +125,4 @@ class WebhookWiring(ServiceMailWiring):
         from pillarbox.application.waiting import DueMail
 
         queues = self.settings.jobs_queue_url, self.settings.urgent_jobs_queue_url
-        return DueMail(times=self.wake_times, queue=SqsJobs(*queues, bucket=""), clock=utc_now)
+        return DueMail(times=self.wake_times, queue=SqsJobs(*queues, bucket=""), clock=self.clock)

@@ -132,6 +132,9 @@ Plan: TypeAlias = Literal["free", "standard", "enterprise"]
 Preset: TypeAlias = Literal["send", "marketing", "analytics", "custom"]
 """A named set of permissions."""
 
+QueuedMail: TypeAlias = Literal["send", "hold", "drop"]
+"""What happens to the emails that a suspended account has in the queue."""
+
 Role: TypeAlias = Literal["owner", "developer", "author", "viewer"]
 """What a user is in an account."""
 
@@ -368,6 +371,13 @@ class AnsweredEmail(TypedDict):
     """The tags of the email."""
     template: str | None
     """The id of its saved template, or the slug of its starter template."""
+
+
+class ApprovalBody(TypedDict):
+    """An approval. Without a plan, that of all new accounts counts."""
+
+    plan: NotRequired[Plan | None]
+    """The plan of the account."""
 
 
 class Attachment(TypedDict):
@@ -1182,10 +1192,19 @@ class OperatedAccount(TypedDict):
     suspendedAt: str | None
     """Null if it is not suspended."""
     suspensionReason: str | None
+    queuedMail: QueuedMail | None
+    """What happens to its emails that were accepted before; null if it is not suspended."""
+    senders: list[str]
     shards: int
     """Over how many partitions its emails are spread."""
+    shardedFrom: str | None
+    """Since or from when on; null for one partition."""
+    holdUncertain: bool
+    """Whether an email fails that SES may have sent; otherwise it is sent again."""
     isolation: Isolation
     """Whether SES pauses the account alone, and when."""
+    tenant: str | None
+    """Its tenant at SES."""
     ownLimits: OwnLimitValues
     log: list[OperatorLogItem]
     """The last 50, the newest first."""
@@ -1275,6 +1294,21 @@ class PausedEvent(TypedDict):
     type: Literal["account.paused"]
     timestamp: str
     data: PausedData
+
+
+class PendingList(TypedDict):
+    """The users who wait for the operator, the oldest request first."""
+
+    items: list[PendingSignUp]
+
+
+class PendingSignUp(TypedDict):
+    """A user who asks for an account."""
+
+    email: str
+    name: str
+    """Of the account."""
+    createdAt: str
 
 
 class PermissionItem(TypedDict):

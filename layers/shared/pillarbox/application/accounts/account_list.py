@@ -1,13 +1,27 @@
-"""List all accounts of the service with what they have used, for its operators."""
+"""The accounts of the service for its operators, and what is used of an account's limits."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.application.accounts.usage import AccountUsage
+from pillarbox.application.ports import Clock, Directory
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.quota import QuotaState
+
+
+@dataclass(frozen=True, slots=True)
+class AccountUsage:
+    """Reads the counts of accounts."""
+
+    directory: Directory
+    clock: Clock
+
+    def of(self, account: Account) -> QuotaState:
+        """Return the limits of an account, and what is used of them."""
+        counts = self.directory.look_up(account.account_id, quota=True).quota
+        return counts.state(account.limits, self.clock())
+
 
 #: A search reads so many accounts at a time, and so often for one page.
 _BATCH: Final = 100

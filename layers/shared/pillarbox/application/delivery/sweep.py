@@ -36,8 +36,7 @@ from pillarbox.application.waiting import wake_job
 from pillarbox.application.waiting_ports import WaitingContents, WakeQueue
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.ids import created_at
-from pillarbox.domain.messages.erasure import erase_copy
-from pillarbox.domain.messages.kept import KeptContent
+from pillarbox.domain.messages.kept import KeptContent, erase_copy
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.messages.message import MEANINGS, STALL_TIME, Event, EventKind, Message
 from pillarbox.domain.messages.statistics import mailboxes_of

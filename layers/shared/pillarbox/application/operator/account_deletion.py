@@ -1,6 +1,5 @@
 """Delete an account with everything that is stored of it."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,19 +28,10 @@ class PageQueries(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeletionPlan:
-    """An account that may be deleted, and how many messages it has."""
-
-    account: Account
-    messages: int
-    pending: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionResult:
-    """What was deleted, by its kind, and whether that was all."""
+    """How many items were deleted, and whether those were all."""
 
-    items: Counter[str]
+    items: int
     done: bool
 
 
@@ -59,13 +49,32 @@ class AccountDeletion:
     end_receiving: Callable[[str], None]
     clock: Clock
 
-    def plan(self, account_id: str, *, drop_pending: bool) -> DeletionPlan:
-        """Return what a deletion would delete.
+    def delete(self, account_id: str, *, drop_pending: bool, until: datetime) -> DeletionResult:
+        """Delete everything, the record of the account last, or a part of it.
+
+        Its tenant at SES goes too, unless it shares that with others.
 
         Args:
             account_id: the account.
             drop_pending: whether emails that wait may be dropped.
+            until: when to stop, so that another call goes on.
         """
+        account = self._deletable(account_id, drop_pending=drop_pending)
+        deleted = 0
+        contents = self.data.delete_contents(account_id, account.shards)
+        for number in chain(self.remove_kept(account_id), (number for _, number in contents)):
+            deleted += number
+            if self.clock() >= until:
+                return DeletionResult(items=deleted, done=False)
+        if account.reply_domain:
+            self.end_receiving(account.reply_domain)
+        tenant = account.tenant
+        if tenant and tenant.endswith(account_id):  # another one is shared
+            self.tenants.delete(tenant)
+        self.data.delete_account(account_id)
+        return DeletionResult(items=deleted, done=True)
+
+    def _deletable(self, account_id: str, *, drop_pending: bool) -> Account:
         account = find_account(self.accounts, account_id)
         if account.suspension is None:
             raise _refusal("suspend the account first")
@@ -75,50 +84,14 @@ class AccountDeletion:
                 "the account was suspended just now, and its last requests may still run: wait"
                 f" {wait.total_seconds():.0f} seconds"
             )
-        pending = self._count(account, PageRequest(status=Status.PENDING, limit=1))
+        request = PageRequest(status=Status.PENDING, limit=1).of(account)
+        pending = self.queries.page(account_id, request, account.shards).total
         if pending and not drop_pending:
             raise _refusal(
                 f"{pending} accepted emails of the account still wait. Wait until they are sent,"
                 " or drop them (--drop-pending, or dropPending=true)"
             )
-        messages = self._count(account, PageRequest(limit=1))
-        return DeletionPlan(account=account, messages=messages, pending=pending)
-
-    def delete(
-        self,
-        plan: DeletionPlan,
-        report: Callable[[int], None] = lambda _: None,
-        *,
-        until: datetime | None = None,
-    ) -> DeletionResult:
-        """Delete everything, the record of the account last.
-
-        Its tenant at SES goes too, unless it shares that with others.
-
-        Args:
-            plan: what to delete.
-            report: receives the number of items deleted so far.
-            until: when to stop, so that another call goes on.
-        """
-        account_id = plan.account.account_id
-        deleted: Counter[str] = Counter()
-        kept = (("keptContents", number) for number in self.remove_kept(account_id))
-        contents = self.data.delete_contents(account_id, plan.account.shards)
-        for kind, number in chain(kept, contents):
-            deleted[kind] += number
-            report(deleted.total())
-            if until is not None and self.clock() >= until:
-                return DeletionResult(items=deleted, done=False)
-        if plan.account.reply_domain:
-            self.end_receiving(plan.account.reply_domain)
-        tenant = plan.account.tenant
-        if tenant and tenant.endswith(account_id):  # another one is shared
-            self.tenants.delete(tenant)
-        self.data.delete_account(account_id)
-        return DeletionResult(items=deleted, done=True)
-
-    def _count(self, account: Account, request: PageRequest) -> int:
-        return self.queries.page(account.account_id, request.of(account), account.shards).total
+        return account
 
 
 def _refusal(message: str) -> ValidationFailed:

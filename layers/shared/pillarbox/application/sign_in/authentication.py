@@ -12,7 +12,7 @@ from pillarbox.application.authentication import Authentication
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock, Directory
 from pillarbox.application.sign_in.ports import SessionResult, Sessions, Users
-from pillarbox.domain.accounts.account_log import AccountAction
+from pillarbox.domain.accounts.account_log import COMMAND, AccountAction
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH, ACCOUNTS_READ, ACCOUNTS_WRITE
 from pillarbox.domain.accounts.key_policy import SUSPENDED, Principal
 from pillarbox.domain.client_origin import ClientOrigin
@@ -96,14 +96,14 @@ class OperatorAuthentication:
     log: ChangeLog
 
     def manage(self, request: CallerRequest, scope: str) -> str:
-        """Return who operates: the address of an operator, or the id of its key with a scope."""
+        """Return who operates: the address of an operator, the id of its key, or `COMMAND`."""
         if isinstance(request.credential, SessionToken):
             return self.authenticate(request.credential, scope).session.address
         key = self.keys.authenticate(request.credential, scope, origin=request.origin).key
         if scope == ACCOUNTS_WRITE:
             call = request.call[:_MAX_CALL]
             self.log.note(key.account_id, AccountAction.API_CALLED, call, by=key.key_id)
-        return key.key_id
+        return COMMAND if key.account_id == SERVICE_ACCOUNT_ID else key.key_id
 
     def authenticate(self, token: SessionToken, scope: str = OPERATE) -> SessionPrincipal:
         """Return an operator.
@@ -168,6 +168,8 @@ class CallerAuthentication:
         """Return the principal with which an operator's key acts for an account."""
         scope = ACCOUNTS_WRITE if changes else ACCOUNTS_READ
         own.require(scope)
+        if account_id == own.account.account_id:
+            return own
         found = None
         if is_token(account_id, ACCOUNT_ID_LENGTH):
             found = self.directory.look_up(account_id).account

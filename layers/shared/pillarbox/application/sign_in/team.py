@@ -1,6 +1,5 @@
 """Add and remove the users of accounts, and create one-time links: the operator's part."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pillarbox.application.account_lookup import AccountReader, find_account
@@ -40,11 +39,6 @@ class Team:
         )
         self.members.put(member)
         return member
-
-    def members_of(self, account_id: str) -> Sequence[Member]:
-        """Return an account's members, the oldest first."""
-        find_account(self.accounts, account_id)
-        return self.members.of_account(account_id)
 
     def remove_member(self, account_id: str, address: str) -> None:
         """Remove a user from an account. Its sessions lose the account at once.

@@ -1,7 +1,7 @@
-"""Write and publish saved templates, whose published versions never change.
+"""Write, publish and show saved templates, whose published versions never change.
 
 This works on all of an account's templates, including internal copies. The API's view, without
-them, is `templates.saved.TemplateLibrary`.
+them, is `TemplateLibrary`.
 
 Sends read the template's record. It and the version are written in one transaction, so each email
 is one complete version.
@@ -429,3 +429,41 @@ def _existing(template: SavedTemplate | None) -> SavedTemplate:
     if template is None:
         raise unknown_template()
     return template
+
+
+class TemplateLibrary:
+    """The API's view of saved templates: `TemplateAuthoring` without internal copies or writing."""
+
+    def __init__(self, templates: TemplateAuthoring) -> None:
+        self._templates = templates
+
+    def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
+        """Read a page, newest first."""
+        return self._templates.page(account_id, skip=skip, limit=limit)
+
+    def each(self, account_id: str) -> Iterable[SavedTemplate]:
+        """Read all templates, newest first, one by one: together they may be large."""
+        templates = self._templates.records.newest_first(account_id)
+        return (template for template in templates if not template.internal)
+
+    def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
+        """Read one template."""
+        template = self._templates.get(account_id, template_id)
+        if template.internal:
+            raise unknown_template()
+        return template
+
+    def render(
+        self, account_id: str, template_id: UUID, values: Mapping[str, Json] | None
+    ) -> tuple[str, str]:
+        """Return the subject and the HTML of a template, as `TemplateAuthoring.render`."""
+        self.get(account_id, template_id)
+        return self._templates.render(account_id, template_id, values)
+
+    def delete(self, account_id: str, template_id: UUID) -> None:
+        """Delete a template for good, or one that was never published."""
+        # Safe as two steps: no template becomes internal later. One without a version has a draft.
+        template = self._templates.records.get(account_id, template_id)
+        if template is not None and template.internal:
+            raise unknown_template()
+        self._templates.delete(account_id, template_id)

@@ -36,6 +36,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookFormat,
     WebhookTask,
     WebhookType,
+    signed_headers,
 )
 from pillarbox.domain.webhooks.events import find_erased, find_event
 from pillarbox.domain.webhooks.retries import (
@@ -45,7 +46,6 @@ from pillarbox.domain.webhooks.retries import (
     probe_wait,
     retry_wait,
 )
-from pillarbox.domain.webhooks.signature import signed_headers
 
 #: What the names of the signature's headers also begin with, in a format.
 _HEADERS: Final = {WebhookFormat.RESEND: ("svix",)}

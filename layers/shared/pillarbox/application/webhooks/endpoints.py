@@ -39,8 +39,9 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookSecret,
     is_delivery_id,
     is_enabled,
+    new_secret,
+    rotated,
 )
-from pillarbox.domain.webhooks.signature import new_secret, rotated
 from pillarbox.domain.webhooks.url import MAX_URL
 
 #: Longer than a request runs.

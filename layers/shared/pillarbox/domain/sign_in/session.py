@@ -103,12 +103,14 @@ _SECRET_LENGTH: Final = 32
 #: user who has none. No record of an account has this id.
 SERVICE_ACCOUNT_ID: Final = "0" * ACCOUNT_ID_LENGTH
 #: It takes the place of a record. An erasure cannot write to it, so hashes are always looked up.
+#: Its keys are those with which the operator's command calls the API.
 SERVICE_ACCOUNT: Final = Account(
     account_id=SERVICE_ACCOUNT_ID,
     name="Pillarbox",
     plan=Plan.ENTERPRISE,
     created_at=datetime(2026, 1, 1, tzinfo=UTC),
     hashed_suppressions=True,
+    operates=True,
     record_days=90,
 )
 

@@ -18,18 +18,23 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.http.mcp import reading, sending
-from pillarbox.http.mcp.messages import (
+from pillarbox.http.mcp.tools import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    SCOPES,
     UNSUPPORTED_VERSION,
     RpcError,
     RpcMessage,
+    ToolCall,
+    UseCases,
+    cleaned,
+    list_tools,
     read_message,
     reply_result,
     reply_rpc_error,
+    tool_error,
 )
-from pillarbox.http.mcp.tools import SCOPES, ToolCall, UseCases, cleaned, list_tools, tool_error
 from pillarbox.http.messages.replies import Reply
 from pillarbox.http.requests import header_values, read_api_key, request_origin
 

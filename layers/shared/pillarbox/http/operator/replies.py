@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pillarbox.application.operator.checks import Verdict
     from pillarbox.application.operator.ports import QueueStatus, Redrive
     from pillarbox.application.operator.ranking import AccountCounts, RankBy
-    from pillarbox.domain.accounts.account import Account, Isolation, Plan
+    from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMail
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.quota import QuotaState
     from pillarbox.http.json_types import NextCursor, Rate, ShortId, Timestamp, Uuid
@@ -86,12 +86,21 @@ class OperatedAccount(AccountDetail):
     suspended_at: Timestamp | None = taken_from("suspension.at")
     """Null if it is not suspended."""
     suspension_reason: str | None = taken_from("suspension.reason")
+    queued_mail: QueuedMail | None = taken_from("suspension.queued")
+    """What happens to its emails that were accepted before; null if it is not suspended."""
+    senders: list[str] = taken_from(lambda account: sorted(account.senders))
     contact: str | None
     """Where the service writes to its owner."""
     shards: int
     """Over how many partitions its emails are spread."""
+    sharded_from: Timestamp | None
+    """Since or from when on; null for one partition."""
+    hold_uncertain: bool
+    """Whether an email fails that SES may have sent; otherwise it is sent again."""
     isolation: Isolation
     """Whether SES pauses the account alone, and when."""
+    tenant: str | None
+    """Its tenant at SES."""
     own_limits: OwnLimitValues = taken_from("overrides")
     log: list[OperatorLogItem]
     """The last 50, the newest first."""
@@ -175,7 +184,7 @@ class DeletionState(View):
     id: str
     done: bool
     """If not, repeat the request: the deletion goes on."""
-    items: int = taken_from(lambda result: result.items.total())
+    items: int
     """How many records this request deleted."""
 
 

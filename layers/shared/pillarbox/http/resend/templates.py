@@ -5,7 +5,7 @@ from typing import Final
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.templates.saved import TemplateLibrary
+from pillarbox.application.templates.authoring import TemplateLibrary
 from pillarbox.domain.accounts.account import MAX_TEMPLATES
 from pillarbox.domain.templates.template import SavedTemplate
 from pillarbox.http.messages.replies import timestamp

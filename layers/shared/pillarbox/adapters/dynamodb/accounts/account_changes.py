@@ -1,17 +1,25 @@
-"""What records of the table's stream announce: changes of messages, suppressions and accounts."""
+"""What the table's stream announces of messages, suppressions, accounts and sender domains."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of
-from pillarbox.adapters.dynamodb.accounts.sender_domains import sender_domain_of
 from pillarbox.adapters.dynamodb.accounts.suppressions import UNANNOUNCED, suppression_of
 from pillarbox.adapters.dynamodb.history.message_log import is_restored
 from pillarbox.adapters.dynamodb.records import message_of
-from pillarbox.adapters.dynamodb.table import from_item, from_text
-from pillarbox.domain.accounts.sender_domain import SenderDomain
+from pillarbox.adapters.dynamodb.table import (
+    NEW,
+    TIME,
+    ConditionFailed,
+    Store,
+    from_item,
+    from_text,
+    to_item,
+)
+from pillarbox.adapters.rows import Row, one_of
+from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.accounts.suppression import is_hashed
 from pillarbox.domain.webhooks.events import (
     AccountEvent,
@@ -22,6 +30,36 @@ from pillarbox.domain.webhooks.events import (
     new_pauses,
     suppression_added,
 )
+
+_DOMAIN: Final = Row(
+    SenderDomain, state=("state", one_of(DomainState)), changed_at=("changed?", TIME)
+)
+
+
+class DynamoSenderDomains(Store):
+    """Implements `accounts.ports.SenderDomainRecords`."""
+
+    def of_account(self, account_id: str) -> Iterable[SenderDomain]:
+        """Read the records of an account."""
+        return map(sender_domain_of, self._table.query(keys.sender_domain(account_id)))
+
+    def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
+        """Put the new record on the condition that the old one is stored."""
+        condition, values = NEW, None
+        if old is not None:
+            condition, values = "#state = :old", {":old": old.state.value}
+        item = keys.sender_domain(account_id, new.name) | to_item(_DOMAIN.write(new))
+        try:
+            self._table.put(item, condition=condition, values=values)
+        except ConditionFailed as failure:
+            # The SDK may have repeated our own write, whose response was lost.
+            return failure.item is not None and sender_domain_of(failure.item) == new
+        return True
+
+
+def sender_domain_of(item: Mapping[str, Any]) -> SenderDomain:
+    """Read a record."""
+    return _DOMAIN.read(item, name=item["sk"])
 
 
 def changed_account(record: Mapping[str, Any]) -> str:

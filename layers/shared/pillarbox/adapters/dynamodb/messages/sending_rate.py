@@ -17,14 +17,16 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from pillarbox.adapters.dynamodb.messages.shares import Changes, Shares, lane_of
 from pillarbox.adapters.dynamodb.messages.token_bucket import (
     LONGEST_WAIT,
     SECOND,
     BucketState,
+    Changes,
     KnownBucket,
     Refused,
+    Shares,
     Tokens,
+    lane_of,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError, Unavailable
