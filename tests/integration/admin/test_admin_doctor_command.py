@@ -24,7 +24,7 @@ def doctor_run(
     """The command, on a stack with everything that the doctor checks."""
     state = json.loads((tmp_path / "stack.json").read_text())
     sqs = boto3.client("sqs")
-    queues = ("JOBS", "EVENTS", "SWEEP", "WEBHOOKS")
+    queues = ("JOBS", "EVENTS", "RECEIVED", "SWEEP", "WEBHOOKS")
     names = [f"{queue}_{kind}" for queue in queues for kind in ("QUEUE", "DEAD_LETTERS")]
     for name in (*names, "URGENT_JOBS_QUEUE"):
         url = sqs.create_queue(QueueName=name.lower())["QueueUrl"]
@@ -56,6 +56,7 @@ def test_a_healthy_local_stack(doctor_run: Operator) -> None:
         "functions",
         "domains",
         "policies",
+        "receiving",
         "waiting",
         "table",
         "alarms",
