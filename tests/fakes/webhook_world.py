@@ -26,12 +26,9 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import (
     DynamoEndpointHealths,
     DynamoWebhookEndpoints,
 )
-from pillarbox.application.alerts.raising import Alerts
-from pillarbox.application.alerts.telling import AlertTelling
-from pillarbox.application.sending.service_mail import ServiceMail
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.attempts import Attempts, PostingPorts
-from pillarbox.application.webhooks.enqueue_due import DueTasks, OwnerNotices
+from pillarbox.application.webhooks.enqueue_due import DueTasks
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
@@ -48,6 +45,7 @@ from pillarbox.domain.webhooks.endpoint import (
 from pillarbox.domain.webhooks.events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhooks.payload import payload_writers
 from tests.fakes import alerts, builders, stores, webhooks
+from tests.fakes.container import Container
 from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
@@ -141,6 +139,20 @@ class WebhookWorld:
             clock=self._clock(),
         )
 
+        #: What tells owners, who have no chat.
+        self.services = Container(
+            {"webhooks": "off"},
+            account_store=self._port("accounts", self.store.accounts),
+            alert_store=self._port("alerts", self.alerts),
+            alert_times=self._port("alert_times", self.alert_times),
+            clock=lambda: self.now,
+            endpoint_healths=self._port("healths", self.healths),
+            endpoint_store=self._port("endpoints", self.endpoints),
+            jobs=self._port("jobs", stores.FakeJobs(self.store)),
+            message_store=self._port("messages", stores.Messages(self.store)),
+            owners_of=lambda _: [],
+        )
+
     def _port(self, name: str, port: object) -> Any:
         return GatedPort(self.gate, name, port)
 
@@ -169,37 +181,6 @@ class WebhookWorld:
             post_alert=mock.Mock(return_value="alert_posted"),
             clock=self._clock(),
             random=self.random.random,
-        )
-
-    @property
-    def notices(self) -> OwnerNotices:
-        raising = Alerts(
-            self._port("alerts", self.alerts),
-            self._port("alert_times", self.alert_times),
-            lambda: self.now,
-        )
-        return OwnerNotices(
-            endpoints=self._port("endpoints", self.endpoints),
-            healths=self._port("healths", self.healths),
-            raise_alert=raising.raise_alert,
-        )
-
-    @property
-    def telling(self) -> AlertTelling:
-        return AlertTelling(
-            records=self._port("alerts", self.alerts),
-            times=self._port("alert_times", self.alert_times),
-            accounts=self._port("accounts", self.store.accounts),
-            owners_of=lambda _: [],
-            messages=self._port("messages", stores.Messages(self.store)),
-            send_mail=ServiceMail(
-                jobs=self._port("jobs", stores.FakeJobs(self.store)),
-                messages=self._port("messages", stores.Messages(self.store)),
-                sender=builders.PREVIEW_SENDER,
-                clock=lambda: self.now,
-            ),
-            queue_post=None,
-            clock=lambda: self.now,
         )
 
     def owner_emails(self) -> list[Mail]:
@@ -328,10 +309,10 @@ class WebhookWorld:
         timer = DueTasks(
             due=self._port("due", self.due),
             queue=self._port("queue", self.queue),
-            notices=self.notices,
+            notices=self.services.owner_notices,
             clock=self._clock(),
         )
-        for do in (timer.enqueue, self.telling.tell_due):
+        for do in (timer.enqueue, self.services.alert_telling.tell_due):
             with suppress(ServiceError, Killed):  # the next minute does it
                 do()
 
