@@ -170,7 +170,8 @@ def test_a_key_of_operators_scopes_elsewhere_does_nothing(
     for operation in OPERATED:
         with subtests.test(operation.id):
             for account_id in (account, "0" * 12):
-                response = operation.request(api, {"account_id": account_id})
+                ids = {"account_id": account_id, "address": "ada@shop.example"}
+                response = operation.request(api, ids)
                 assert (response.status, response.code) == (403, "scope_required")
                 assert documented(operation, response)
     for other in (account, service.account(), "0" * 12, "x", ""):
