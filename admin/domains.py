@@ -7,11 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from admin.api_commands import ApiCommand
-from admin.connection import Account, StackConnection, connected
+from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record, to_text
-from pillarbox.application.accounts.domains import Domain, RecordCheck
-from pillarbox.domain.accounts.account_log import COMMAND
+from pillarbox.application.accounts.domains import Domain
 from pillarbox.http.accounts.replies import CheckedRecord
 
 app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
@@ -83,40 +82,6 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command("receive")
-def receive(  # noqa: PLR0913  one parameter for each option
-    ctx: typer.Context,
-    name: Name,
-    label: Annotated[
-        str, typer.Argument(metavar="[LABEL]", help="LABEL.NAME receives answers, such as in.")
-    ] = "",
-    *,
-    account: Account,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--for", metavar="NAME", help="Also mail to NAME@LABEL.NAME; repeatable."),
-    ] = None,
-    off: Annotated[bool, typer.Option("--off", help="Receive no more.")] = False,
-) -> None:
-    """Let an account's domain receive answers, and show the MX record that it needs.
-
-    Without LABEL the command changes what the domain receives already.
-
-    Example: `pillarbox domain receive shop.example in --account qh4ybvcvbqzk --for support`
-    """
-    connection = connected(ctx)
-    changed = connection.wiring.receiving_setup.change(
-        account, name, "" if off else label or None, names, by=COMMAND
-    )
-    receives = [check for check in changed.records if check.record.purpose == "ANSWERS"]
-    summary: Record = {
-        "domain": changed.domain.name,
-        "receives": changed.domain.receives,
-        "receiveNames": [*changed.domain.receive_names],
-    }
-    _show_records(connection, summary, receives)
-
-
 def _show(connection: StackConnection, domain: Domain) -> None:
     identity = domain.identity
     summary: Record = {
@@ -127,15 +92,9 @@ def _show(connection: StackConnection, domain: Domain) -> None:
         "mailFromStatus": identity.mail_from_status,
         "feedbackMail": identity.mails_feedback,
     }
-    _show_records(connection, summary, domain.records)
-
-
-def _show_records(
-    connection: StackConnection, summary: Record, checks: Sequence[RecordCheck]
-) -> None:
-    records = [CheckedRecord.of(check) for check in checks]
+    records = [CheckedRecord.of(check) for check in domain.records]
     connection.show({**summary, "records": [*records]} if connection.json else summary)
-    if records and not connection.json:
+    if not connection.json:
         _print_records(records)
 
 
@@ -157,3 +116,6 @@ def _print_records(records: Sequence[dict[str, Any]]) -> None:
 ApiCommand(operation_id="list_domains", columns=("domain", "status", "checkedAt")).add_to(
     app, "domain", "list"
 )
+ApiCommand(
+    operation_id="change_domain", arguments=("receive",), options={"receiveNames": "--for"}
+).add_to(app, "domain", "receive")

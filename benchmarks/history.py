@@ -28,12 +28,11 @@ from uuid import UUID
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoKeyUses
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit, items_of
-from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, DynamoSearchIndex
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item, message_of
 from pillarbox.adapters.dynamodb.table import Table, from_item
 from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE

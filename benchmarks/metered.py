@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from botocore.exceptions import ClientError
 
 from benchmarks.expressions import holds, updated
-from pillarbox.adapters.call_limits import MAX_PARALLEL
+from pillarbox.adapters.direct import MAX_PARALLEL
 from pillarbox.adapters.dynamodb.table import Table
 
 READ_UNIT: Final = 4096

@@ -28,7 +28,7 @@ from benchmarks.history import (
 )
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.message_log import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import SearchChanges, SearchIndexing
 from pillarbox.application.history.pagination import PageRequest

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from openapi.examples import STARTERS, WEBHOOKS
 from openapi.operation import example
-from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
+from pillarbox.domain.accounts.key_terms import SCOPE_WORDS
 
 _AT: Final = "2026-01-01T12:00:00.000+00:00"
 _SEND: Final = ["emails:read", "emails:send"]

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
+from pillarbox.domain.accounts.key_terms import SCOPE_WORDS
 
 GUIDES: Final = Path(__file__).parents[1] / "docs" / "guides"
 _BLOCK: Final = re.compile(r"(?ms)^<!-- (code/\S+) -->\n```(\w+)\n.*?^```$")

@@ -6,8 +6,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.compat import HTTPHeaders
 from moto.core.models import botocore_stubber
 
-from pillarbox.adapters.call_limits import CallLimits
-from pillarbox.adapters.direct import Endpoint, Response
+from pillarbox.adapters.direct import CallLimits, Endpoint, Response
 
 _NOT_EMULATED: Final = "moto knows no such service"
 

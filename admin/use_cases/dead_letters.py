@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import SeenEvents, TaggedMessage
+from pillarbox.application.operator.checks import QueueUrls
 from pillarbox.application.operator.ports import QueueLog, Redrive
-from pillarbox.application.operator.queues import QueueUrls
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.accounts.account_log import COMMAND
 from pillarbox.domain.errors import FieldError, ValidationFailed

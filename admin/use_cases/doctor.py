@@ -24,6 +24,7 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.operator.checks import (
     Finding,
+    QueueOperations,
     ServiceChecks,
     Verdict,
     check_quota,
@@ -31,7 +32,6 @@ from pillarbox.application.operator.checks import (
 )
 from pillarbox.application.operator.isolation import AccountIsolation
 from pillarbox.application.operator.ports import ProviderAccount
-from pillarbox.application.operator.queues import QueueOperations
 from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.application.receiving_ports import ReceivingDomains
 from pillarbox.domain.accounts.account import Account

@@ -6,8 +6,8 @@ from pillarbox.application.accounts.accounts import Accounts
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import AccountSender, Senders
 from pillarbox.domain.accounts.account import Account, Plan
-from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import EMAILS_SEND, KeyType, Preset
+from pillarbox.domain.accounts.key_terms import IssuedKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,16 +34,14 @@ _READ: Final[_Actions] = {
 #: What the other commands need besides. SES's lists of tenants are read and changed as a role.
 _OPERATE: Final[_Actions] = {
     "dynamodb": "BatchWriteItem DeleteItem PartiQLInsert PutItem UpdateItem",
-    "lambda": "GetEventSourceMapping UpdateEventSourceMapping",
     "route53": "ChangeResourceRecordSets ListHostedZones ListResourceRecordSets",
     "s3": "DeleteObject",
     "secretsmanager": "CreateSecret GetSecretValue PutSecretValue",
     "servicequotas": "ListServiceQuotas RequestServiceQuotaIncrease",
-    "ses": "CreateEmailIdentity CreateReceiptRule CreateReceiptRuleSet CreateTenant"
-    " CreateTenantResourceAssociation DeleteReceiptRule DeleteSuppressedDestination DeleteTenant"
-    " GetTenant ListTenantResources PutAccountDetails PutConfigurationSetSendingOptions"
-    " PutEmailIdentityFeedbackAttributes PutEmailIdentityMailFromAttributes"
-    " PutTenantSuppressionAttributes SetActiveReceiptRuleSet UpdateReceiptRule"
+    "ses": "CreateEmailIdentity CreateTenant CreateTenantResourceAssociation"
+    " DeleteSuppressedDestination DeleteTenant GetTenant ListTenantResources PutAccountDetails"
+    " PutConfigurationSetSendingOptions PutEmailIdentityFeedbackAttributes"
+    " PutEmailIdentityMailFromAttributes PutTenantSuppressionAttributes"
     " UpdateReputationEntityPolicy",
     "sns": "Subscribe",
     "sqs": "ChangeMessageVisibility DeleteMessage ReceiveMessage SendMessage",

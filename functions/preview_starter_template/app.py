@@ -4,8 +4,8 @@ from typing import Any
 
 from pillarbox.application.render import template_of_codes
 from pillarbox.application.templates.previews import render_with_samples
+from pillarbox.http.accept import read_render_values
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.bodies import read_render_values
 from pillarbox.http.callers import KnownCaller, known
 from pillarbox.http.messages.views import RenderedStarterItem
 from pillarbox.http.messages.wire import RenderStarterRequest

@@ -3,9 +3,8 @@
 from functools import partial
 
 from pillarbox.domain.accounts.key import EMAILS_SEND
-from pillarbox.http.accept import accept
+from pillarbox.http.accept import accept, read_send
 from pillarbox.http.app import build_app, entrypoint, routes
-from pillarbox.http.bodies import read_send
 from pillarbox.http.function_url import behind_edge
 from pillarbox.http.messages.replies import Reply, SendResult, send_result
 from pillarbox.http.messages.wire import SendEmailRequest

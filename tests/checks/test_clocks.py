@@ -104,7 +104,7 @@ REASONS: Final = {
 #: The same for all of a module or package, with how many it has, so that a new one is seen.
 OF_A_PACKAGE: Final = {
     "adapters/dns.py": (2, _ONE_CLOCK),
-    "adapters/dynamodb/accounts/key_uses.py": (2, _STORED),
+    "adapters/dynamodb/accounts/api_keys.py": (2, _STORED),
     "adapters/dynamodb/history": (3, _STORED),
     "adapters/dynamodb/messages/token_bucket.py": (14, _PACE),
     "adapters/dynamodb/messages/quotas.py": (2, _ONE_CLOCK),

@@ -13,8 +13,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from pillarbox import wiring
-from pillarbox.adapters.management_api import HttpManagementApi
-from pillarbox.adapters.provisioning import ProvisionedSecrets
+from pillarbox.adapters.management_api import HttpManagementApi, ProvisionedSecrets
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset

@@ -25,7 +25,7 @@ from pillarbox.domain.accounts.key import (
     SCOPES,
     Preset,
 )
-from pillarbox.domain.accounts.scope_words import SCOPE_WORDS, words_of
+from pillarbox.domain.accounts.key_terms import SCOPE_WORDS, words_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services

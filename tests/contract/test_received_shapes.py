@@ -18,7 +18,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.key import EMAILS_READ, RECEIVED_READ, Preset
 from pillarbox.domain.replies import ReceivedFile, ReceivedMail
 from pillarbox.domain.webhooks.endpoint import WebhookFormat
-from pillarbox.http.received_shapes import resend_listed
+from pillarbox.http.received import resend_listed
 from tests.contract.client import Api, ApiResponse, Invocation
 from tests.contract.mcp import McpClient
 from tests.contract.resend_sdk import in_process, raised

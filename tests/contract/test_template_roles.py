@@ -21,7 +21,7 @@ from botocore.client import BaseClient
 
 from local import template
 from pillarbox import wiring
-from pillarbox.adapters import provisioning, secret_store
+from pillarbox.adapters import management_api, secret_store
 from pillarbox.adapters.dynamodb import keys, records, service_address
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
@@ -33,8 +33,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import (
     DynamoEndpointHealths,
     DynamoWebhookEndpoints,
 )
-from pillarbox.adapters.management_api import DeployedApi, HttpApiProbe
-from pillarbox.adapters.provisioning import ProvisionedSecrets
+from pillarbox.adapters.management_api import DeployedApi, HttpApiProbe, ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
@@ -899,7 +898,7 @@ def _provide(service: Service, recorded: Calls) -> None:
         mock.patch.dict(vars(services), provisioned_secrets=ProvisionedSecrets("stack/")),
         mock.patch.object(HttpApiProbe, "request", InProcessProbe().request),
         mock.patch.object(
-            provisioning,
+            management_api,
             "put_response",
             lambda _, body: answers.append(json.loads(body)),
         ),

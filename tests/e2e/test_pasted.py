@@ -22,7 +22,7 @@ from local.environment import environment_file
 from local.seed import SENDER
 from pillarbox.domain.accounts.account import Account, Plan
 from pillarbox.domain.accounts.key import OPERATOR_SCOPES
-from pillarbox.domain.accounts.scope_words import SCOPE_WORDS
+from pillarbox.domain.accounts.key_terms import SCOPE_WORDS
 from tests.integration.local.local_ses import LocalSes
 from tests.needs import need_dashboard, need_program
 from tests.pasted import (

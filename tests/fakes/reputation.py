@@ -17,7 +17,7 @@ from uuid import UUID
 
 from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoKeyUses
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item

@@ -27,8 +27,7 @@ from botocore.retries.standard import ExponentialBackoff
 
 from pillarbox.adapters import direct
 from pillarbox.adapters.aws import WITH_RETRIES, make_client, use_direct_client
-from pillarbox.adapters.call_limits import CallLimits
-from pillarbox.adapters.direct import OPERATIONS, DirectClient
+from pillarbox.adapters.direct import OPERATIONS, CallLimits, DirectClient
 from pillarbox.adapters.sdk import sdk_session
 
 REGION: Final = "eu-west-1"

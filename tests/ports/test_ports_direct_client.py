@@ -17,8 +17,7 @@ from botocore.retries.standard import ThrottledRetryableChecker, TransientRetrya
 from pillarbox.adapters import direct
 from pillarbox.adapters import direct as sigv4
 from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES
-from pillarbox.adapters.call_limits import CallLimits
-from pillarbox.adapters.direct import AccessKey, Signer
+from pillarbox.adapters.direct import AccessKey, CallLimits, Signer
 from tests.examples import DEEP
 from tests.loops import for_each
 from tests.ports.direct_oracle import (

@@ -24,8 +24,7 @@ from pillarbox.adapters.aws import (
     make_client,
     use_direct_client,
 )
-from pillarbox.adapters.call_limits import CallLimits
-from pillarbox.adapters.direct import DirectClient, Endpoint
+from pillarbox.adapters.direct import CallLimits, DirectClient, Endpoint
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sdk import sdk_session
 from tests.integration.webhooks.receivers import Authority

@@ -7,8 +7,8 @@ from urllib.request import Request
 
 import pytest
 
-from pillarbox.adapters import provisioning
-from pillarbox.adapters.provisioning import put_response
+from pillarbox.adapters import management_api
+from pillarbox.adapters.management_api import put_response
 from pillarbox.domain.errors import Unavailable
 
 _URL = "https://cloudformation-custom-resource-response.s3.eu-west-1.amazonaws.com/x?Signature=y"
@@ -22,7 +22,7 @@ def puts(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
         made.append(request)
         return nullcontext()
 
-    monkeypatch.setattr(provisioning, "urlopen", urlopen)
+    monkeypatch.setattr(management_api, "urlopen", urlopen)
     return made
 
 
@@ -63,8 +63,8 @@ def test_a_failing_put_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
         tries.append(request)
         raise URLError("reset")
 
-    monkeypatch.setattr(provisioning, "urlopen", failing)
-    monkeypatch.setattr(provisioning, "sleep", waits.append)
+    monkeypatch.setattr(management_api, "urlopen", failing)
+    monkeypatch.setattr(management_api, "sleep", waits.append)
     with pytest.raises(Unavailable):
         put_response(_URL, b"{}")
     assert len(tries) == 3

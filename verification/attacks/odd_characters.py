@@ -24,8 +24,8 @@ from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.domain.accounts.quota import Limits
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import NAMES
+from pillarbox.http.accept import read_send
 from pillarbox.http.batch_body import read_batch
-from pillarbox.http.bodies import read_send
 from pillarbox.http.mcp.sending import TOOLS
 from pillarbox.http.mcp.tools import ToolCall
 from pillarbox.http.messages.replies import batch_result, send_result

@@ -18,7 +18,7 @@ from uuid import UUID
 import boto3
 
 from local import template
-from pillarbox.adapters.s3_received import S3Received
+from pillarbox.adapters.s3 import S3Received
 from pillarbox.application.receiving_ports import ReceivingDomain, StoredRaw
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.replies import reply_token

@@ -45,9 +45,6 @@ class Api(_Handler):
     def do_GET(self) -> None:
         self._answer()
 
-    def do_PUT(self) -> None:
-        self.do_POST()
-
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self._answer()
@@ -60,8 +57,6 @@ class Api(_Handler):
         # Lambda's calls that moto does not implement.
         if self.path == "/2016-08-19/account-settings":
             self.write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
-        elif self.path == f"/2015-03-31/event-source-mappings/{MAPPING}":
-            self.write(200, b'{"State": "Disabled"}')
         elif self.path.startswith("/2015-03-31/functions/"):
             self.write(*LAMBDA[self.path.partition("?")[0].rpartition("/")[2]])
         elif self.path == "/api/broken":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoKeyUses
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.key import KeyType, new_key_text

@@ -30,7 +30,6 @@ from pillarbox.domain.messages.schedule import Schedule
 from tests.integration.admin import test_admin_edge, test_admin_relay, test_admin_restore_stack
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.operator_command import Operator
-from tests.integration.admin.records import put_verified_domain
 from tests.integration.admin.rights import Judge
 from tests.integration.admin.test_admin_command import entry
 from tests.integration.admin.test_admin_deploy import Script, script
@@ -63,7 +62,6 @@ reads    key list --account {account}
 -        domain list --account {account}
 reads    domain show shop.example
 -        domain receive shop.example in --account {account}
--        domain receive shop.example in --account {account} --for support
 -        sender add hello@shop.example --account {account}
 -        sender add bye@shop.example --account {account} --verified
 -        sender list --account {account}
@@ -117,7 +115,6 @@ letter   queue show jobs
 reads    doctor
 -        doctor --send --account {account}
 reads    capacity --rate 14
--        domain receive shop.example --off --account {account}
 -        ses quota --per-second 50 --yes
 -        apply {file} --url {api}
 -        key revoke {key}
@@ -340,10 +337,9 @@ def test_who_operates_and_who_reads(
 
 
 def mail(given: dict[str, Any]) -> dict[str, str]:
-    """Store a domain of the account, and emails: sent, waiting for a time, and held."""
+    """Store emails: sent, waiting for a time, and held."""
     key = f"kept/7/{given['account']}/mail"
     boto3.client("s3").put_object(Bucket=given["spool"], Key=key, Body=b"")
-    put_verified_domain(given["table"], given["account"], "shop.example")
     of_account = given["table"], given["account"], timedelta(minutes=5)
     due_at = datetime.now(UTC) + timedelta(minutes=90)
     schedule = Schedule(due_at=due_at, life=timedelta(minutes=60))

@@ -20,8 +20,7 @@ from pillarbox.adapters.dynamodb.accounts.account_changes import (
 )
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts
-from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
-from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys, DynamoKeyUses
 from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.history.message_log import unmarked
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from pillarbox.adapters import aws_poster
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.aws_poster import AwsSessionPoster
-from pillarbox.adapters.call_limits import CallLimits
+from pillarbox.adapters.direct import CallLimits
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.webhooks.aws_target import trust_policy
 from pillarbox.domain.webhooks.endpoint import WebhookEndpoint

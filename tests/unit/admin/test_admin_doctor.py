@@ -18,8 +18,7 @@ from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.adapters.dynamodb.replies import DynamoReceivingDomains
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.accounts.domains import Domains, required_records
-from pillarbox.application.operator.checks import Finding, Verdict
-from pillarbox.application.operator.queues import QueueOperations, QueueUrls
+from pillarbox.application.operator.checks import Finding, QueueOperations, QueueUrls, Verdict
 from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.message import Status

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from pillarbox.adapters.dynamodb.history import message_log, search_index
+from pillarbox.adapters.dynamodb.history import message_log
 
 
 @pytest.fixture(autouse=True, scope="module")
 def one_shard_after_another() -> Iterator[None]:
     """Read shards without threads, which would take longer than the reads from memory."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (message_log, search_index):
+        for module in (message_log, message_log):
             patch.setattr(module, "in_parallel", lambda call, shards: [*map(call, shards)])
         yield

@@ -7,8 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.history.message_log import read_change, read_search_change
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.message_log import (
+    DynamoSearchIndex,
+    read_change,
+    read_search_change,
+)
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.history.pagination import Page, PageRequest

@@ -13,8 +13,7 @@ from admin.use_cases.audit import Audit
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item, message_of
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.delivery.sweep import RecordRetention

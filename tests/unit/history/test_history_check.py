@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.history import cost_of_checking
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.message_log import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.history.aggregate import LedgerCheck
 from pillarbox.application.history.pagination import PageRequest

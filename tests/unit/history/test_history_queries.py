@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, DynamoSearchIndex
 from pillarbox.application.history.pagination import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket, HistoryQueries, MessageCounts
 from pillarbox.application.history.tuning import Tuning

@@ -12,12 +12,11 @@ from uuid import UUID
 from admin.use_cases.audit import Audit
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
+from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoKeyUses
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, DynamoSearchIndex
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.history.pagination import Page, PageRequest, SortBy

@@ -8,8 +8,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.http import hints
+from pillarbox.http.accept import read_send
 from pillarbox.http.batch_body import read_batch
-from pillarbox.http.bodies import read_send
 from pillarbox.http.dialects import Fields, describe
 from pillarbox.http.messages.history_query import MessagesQuery
 from pillarbox.http.messages.wire import (

@@ -14,7 +14,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.templates.template import RenderValues
-from pillarbox.http.bodies import read_render_values, read_send
+from pillarbox.http.accept import read_render_values, read_send
 from pillarbox.http.messages.views import message_detail
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import canonical_path

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed, cut
+from pillarbox.http.accept import read_send
 from pillarbox.http.batch_body import read_batch
-from pillarbox.http.bodies import read_send
 from pillarbox.http.messages.replies import batch_result, reply_error, send_result
 from tests.examples import examples
 from tests.fakes import builders

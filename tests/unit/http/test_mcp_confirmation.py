@@ -14,8 +14,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.application.authentication import Authentication
 from pillarbox.domain.accounts.key import AgentSettings, digest_of_key
 from pillarbox.domain.errors import ServiceError
+from pillarbox.http.accept import parse_send
 from pillarbox.http.batch_body import parse_batch
-from pillarbox.http.bodies import parse_send
 from pillarbox.http.mcp.protocol import STATELESS, answer
 from pillarbox.http.messages.replies import batch_result, send_result
 from tests.examples import examples

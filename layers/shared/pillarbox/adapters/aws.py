@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from pillarbox.adapters.call_limits import MAX_PARALLEL, CallLimits
+from pillarbox.adapters.direct import MAX_PARALLEL, CallLimits
 from pillarbox.domain.errors import ServiceError, Unavailable
 
 if TYPE_CHECKING:

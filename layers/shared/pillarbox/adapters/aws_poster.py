@@ -14,7 +14,7 @@ from uuid import uuid4
 from botocore.exceptions import BotoCoreError, ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, make_client
-from pillarbox.adapters.call_limits import CallLimits
+from pillarbox.adapters.direct import CallLimits
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.webhooks.aws_target import (
     AwsTarget,

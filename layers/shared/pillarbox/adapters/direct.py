@@ -21,7 +21,7 @@ from pathlib import Path
 from random import random
 from select import POLLIN, poll
 from time import gmtime, sleep, strftime, time
-from typing import Any, BinaryIO, Final, NamedTuple, Self
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, Self
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -29,7 +29,18 @@ import botocore
 from botocore import exceptions as sdk
 from botocore.retries.quota import RetryQuota
 
-from pillarbox.adapters.call_limits import MAX_PARALLEL, CallLimits
+#: The pools of the clients keep ten connections.
+MAX_PARALLEL: Final = 10
+
+
+class CallLimits(NamedTuple):
+    """How long a call waits, in seconds, and how often it is tried, in a mode of the SDK."""
+
+    connect_timeout: float = 1
+    read_timeout: float = 3
+    attempts: int = 3
+    mode: Literal["standard", "adaptive"] = "standard"
+
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 

@@ -1,15 +1,21 @@
-"""What S3 holds in the bucket of the spool: large emails, uploaded files and kept content.
+"""What S3 holds in the bucket of the spool: large emails, uploads, kept content, received mail.
 
 Keys are `<account>/<upload id>/upload`, between those of the account's spooled emails. So nobody
-finds the file of another account, and the sweep finds all (adapters/s3.py).
+finds the file of another account, and the sweep finds all.
 
 Keys are `kept/<days>/<account>/<day>/<message id>.eml`. A rule of the bucket for each number of
 days deletes the objects, which needs no tags and no request. Nobody finds the content of another
 account, because the account is that of the caller.
+
+SES stores a mail under `received/<domain>/`. What a record needs is then under
+`answers/<days>/<account>/<day>/<received id>/`, and a rule of the bucket for each number of days
+deletes it.
 """
 
 import base64
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import product
@@ -21,24 +27,26 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, in_parallel, make_client, service_errors
-from pillarbox.adapters.call_limits import CallLimits
+from pillarbox.adapters.direct import CallLimits
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
+from pillarbox.application.receiving_ports import StoredRaw
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.kept import CLASSES, KeptContent
 from pillarbox.domain.messages.upload import UPLOAD_LIFE, UPLOAD_URL_TIME, UploadedFile
+from pillarbox.domain.replies import CalendarAnswer, ReceivedContent, ReceivedMail
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _SPOOL: Final = "spool"
-#: The end of the keys of uploaded files (adapters/s3.py).
+#: The end of the keys of uploaded files.
 _UPLOAD: Final = "/upload"
-#: The start of the keys of kept content (adapters/s3.py), which no sweep needs to delete.
+#: The start of the keys of kept content, which no sweep needs to delete.
 KEPT: Final = "kept/"
-#: The start of the keys of received mail (adapters/s3_received.py), and of what SES stored of it.
+#: The start of the keys of received mail, and of what SES stored of it.
 ANSWERS: Final = "answers/"
 _RECEIVED: Final = "received/"
 
@@ -285,3 +293,99 @@ class S3KeptContents:
 def _content_key(content: KeptContent) -> str:
     day = content.day.isoformat()
     return f"{KEPT}{content.days}/{content.account_id}/{day}/{content.message_id}.eml"
+
+
+_MAIL: Final = "received mail"
+_RAW: Final = "mail.eml"
+_TEXTS: Final = "content.json"
+
+
+class S3Received:
+    """Implements `ports.ReceivedObjects`."""
+
+    _s3: "S3Client" = client_of("s3")
+    _signer: "S3Client" = client_of("s3", _SIGNING)
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = bucket
+
+    def get(self, key: str) -> StoredRaw | None:
+        """Read a mail as SES stored it."""
+        stored = self._read(key)
+        return StoredRaw(stored["Body"].read(), stored["LastModified"]) if stored else None
+
+    def save(
+        self,
+        mail: ReceivedMail,
+        octets: bytes,
+        content: ReceivedContent,
+        files: Iterable[tuple[str, bytes]],
+    ) -> None:
+        """Write the objects; the same ones if it is repeated."""
+        text = json.dumps(asdict(content)).encode()
+        named = ((f"file-{number}", kind, file) for number, (kind, file) in enumerate(files))
+        objects = [(_RAW, "message/rfc822", octets), (_TEXTS, "application/json", text), *named]
+        for name, kind, body in objects:
+            with service_errors(_MAIL):
+                self._s3.put_object(
+                    Bucket=self._bucket, Key=_mail_key(mail, name), Body=body, ContentType=kind
+                )
+
+    def delete(self, key: str) -> None:
+        """Delete one object."""
+        with service_errors(_MAIL):
+            self._s3.delete_object(Bucket=self._bucket, Key=key)
+
+    def remove(self, mail: ReceivedMail) -> None:
+        """Delete the objects of a mail."""
+        names = [_RAW, _TEXTS, *(f"file-{number}" for number in range(len(mail.files)))]
+        with service_errors(_MAIL):
+            delete_objects(self._s3, self._bucket, [_mail_key(mail, name) for name in names])
+
+    def content(self, mail: ReceivedMail) -> ReceivedContent | None:
+        """Read the object with the texts."""
+        stored = self._read(_mail_key(mail, _TEXTS))
+        if stored is None:
+            return None
+        fields = json.loads(stored["Body"].read())
+        calendar = tuple(CalendarAnswer(**one) for one in fields.pop("calendar"))
+        return ReceivedContent(**fields, calendar=calendar)
+
+    def file(self, mail: ReceivedMail, number: int) -> bytes | None:
+        """Read an object with a file."""
+        stored = self._read(_mail_key(mail, f"file-{number}"))
+        return stored["Body"].read() if stored else None
+
+    def sign(self, mail: ReceivedMail, file: int | None, life: timedelta) -> str:
+        """Return a URL that downloads an object, and never shows it as a page."""
+        name = _RAW if file is None else f"file-{file}"
+        shown = f"{mail.received_id}.eml" if file is None else mail.files[file].filename or name
+        return self._signer.generate_presigned_url(
+            "get_object",
+            Params={
+                "Bucket": self._bucket,
+                "Key": _mail_key(mail, name),
+                "ResponseContentType": "message/rfc822" if file is None else _BINARY,
+                "ResponseContentDisposition": f"attachment; filename*=UTF-8''{quote(shown)}",
+            },
+            ExpiresIn=int(life.total_seconds()),
+        )
+
+    def _read(self, key: str) -> Any:  # noqa: ANN401  as the SDK
+        try:
+            with service_errors(_MAIL):
+                return self._s3.get_object(Bucket=self._bucket, Key=key)
+        except ClientError as error:
+            # AccessDenied is a wrong policy, since each reader has ListBucket: the mail waits.
+            if code_of(error) == "NoSuchKey":
+                return None
+            raise
+
+
+#: The sender of a file chose its type, which a browser must not believe.
+_BINARY: Final = "application/octet-stream"
+
+
+def _mail_key(mail: ReceivedMail, name: str) -> str:
+    day = mail.received_at.date().isoformat()
+    return f"{ANSWERS}{mail.bucket_days}/{mail.account_id}/{day}/{mail.received_id}/{name}"

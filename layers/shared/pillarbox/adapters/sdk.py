@@ -7,7 +7,7 @@ from typing import Any, Final
 import botocore.session
 from botocore.config import Config
 
-from pillarbox.adapters.call_limits import CallLimits
+from pillarbox.adapters.direct import CallLimits
 
 #: AWS checks parameters too. The tests turn this on, since the SDK drops unknown ones silently.
 CHECKS_PARAMETERS: Final = False

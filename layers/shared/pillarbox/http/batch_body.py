@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.http.bodies import ParsedSend, parse_send, read_keyed
+from pillarbox.http.accept import ParsedSend, parse_send, read_keyed
 from pillarbox.http.messages.wire import SendBatchRequest, batch_hash
 from pillarbox.http.wire import validate
 

@@ -10,7 +10,7 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.header_text import INVISIBLE, UNSAFE, is_header_safe, is_visible
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS, SendRequest
-from pillarbox.http.bodies import parse_send
+from pillarbox.http.accept import parse_send
 from pillarbox.http.messages.replies import Reply, reply, reply_error
 from pillarbox.http.messages.wire import batch_hash, send_hash
 from pillarbox.http.wire import MAX_NAME

@@ -22,9 +22,8 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 from pillarbox.domain.ids import created_at, is_uuid
 from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
-from pillarbox.http.accept import accept
+from pillarbox.http.accept import ParsedSend, accept, read_keyed
 from pillarbox.http.app import App, build_app
-from pillarbox.http.bodies import ParsedSend, read_keyed
 from pillarbox.http.dialects import (
     Fields,
     describe,

@@ -14,7 +14,7 @@ from pillarbox.http.callers import KnownCaller
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.postmark import read_server_token, reply_postmark_error
 from pillarbox.http.query import number_in_query, read_query
-from pillarbox.http.received_shapes import (
+from pillarbox.http.received import (
     postmark_detail,
     postmark_listed,
     resend_detail,

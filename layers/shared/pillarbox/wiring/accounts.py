@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.pauses import Pauses
-    from pillarbox.application.sign_in.approval import SignUpApproval
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
         OperatorAuthentication,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.session_start import SessionStart
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.sign_up import SignUp
-    from pillarbox.application.sign_in.team import Team
+    from pillarbox.application.sign_in.team import SignUpApproval, Team
     from pillarbox.domain.sign_in.codes import CodeRequest
     from pillarbox.domain.sign_in.passkey import PasskeyNotice
     from pillarbox.domain.sign_in.sign_up import SignUpPolicy

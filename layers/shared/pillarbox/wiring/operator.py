@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.management import ManagementApi, SecretValues
     from pillarbox.application.operator.account_deletion import AccountDeletion
-    from pillarbox.application.operator.checks import ServiceChecks
+    from pillarbox.application.operator.checks import QueueOperations, ServiceChecks
     from pillarbox.application.operator.isolation import AccountIsolation
-    from pillarbox.application.operator.queues import QueueOperations
     from pillarbox.application.operator.ranking import AccountRates
     from pillarbox.domain.messages.message import Message
     from pillarbox.domain.messages.statistics import IndexEntry
@@ -107,7 +106,7 @@ class OperationWiring(HistoryWiring):
         from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
         from pillarbox.adapters.sqs.event_queue import SqsQueueAges
         from pillarbox.adapters.sqs.queues import SqsQueues
-        from pillarbox.application.operator.queues import QueueOperations, QueueUrls
+        from pillarbox.application.operator.checks import QueueOperations, QueueUrls
 
         return QueueOperations(
             queues=SqsQueues(),
@@ -179,12 +178,12 @@ class OperationWiring(HistoryWiring):
 
     @cached_property
     def provisioned_secrets(self) -> "SecretValues":
-        from pillarbox.adapters.provisioning import ProvisionedSecrets
+        from pillarbox.adapters.management_api import ProvisionedSecrets
 
         return ProvisionedSecrets(f"{self.settings.stack}/provisioned/")
 
     @property
     def answer_cloudformation(self) -> "Callable[[str, bytes], None]":
-        from pillarbox.adapters.provisioning import put_response
+        from pillarbox.adapters.management_api import put_response
 
         return put_response

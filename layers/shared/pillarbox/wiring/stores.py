@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
     from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
     from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlerts, DynamoAlertTimes
-    from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys
+    from pillarbox.adapters.dynamodb.accounts.api_keys import DynamoApiKeys, DynamoKeyUses
     from pillarbox.adapters.dynamodb.accounts.directory import DynamoDirectory
-    from pillarbox.adapters.dynamodb.accounts.key_uses import DynamoKeyUses
     from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
     from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
     from pillarbox.adapters.dynamodb.history.ledger_audit import DynamoLedgerAudit
-    from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
+    from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, DynamoSearchIndex
     from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
-    from pillarbox.adapters.dynamodb.history.search_index import DynamoSearchIndex
     from pillarbox.adapters.dynamodb.messages.heartbeat import DynamoHeartbeat, DynamoSeenEvents
     from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
@@ -51,8 +49,7 @@ if TYPE_CHECKING:
         DynamoEndpointHealths,
         DynamoWebhookEndpoints,
     )
-    from pillarbox.adapters.s3 import S3KeptContents, S3Spool
-    from pillarbox.adapters.s3_received import S3Received
+    from pillarbox.adapters.s3 import S3KeptContents, S3Received, S3Spool
     from pillarbox.adapters.secret_store import EdgeSecret
     from pillarbox.adapters.ses.account import SesAccount
     from pillarbox.adapters.ses.receipts import LambdaReceivedQueue, SesReceiptRules
@@ -199,7 +196,7 @@ class Stores:
     )
     flow_store: "DynamoFlows" = made("adapters.dynamodb.sign_in.codes")
     heartbeat: "DynamoHeartbeat" = _store("messages.heartbeat")
-    key_uses: "DynamoKeyUses" = _store("accounts.key_uses")
+    key_uses: "DynamoKeyUses" = _store("accounts.api_keys")
     ledger: "DynamoLedger" = _store("history.ledger")
     ledger_audit: "DynamoLedgerAudit" = _store("history.ledger_audit")
     name_leases: "DynamoNameLeases" = _store("name_leases", "credentials")
@@ -212,7 +209,7 @@ class Stores:
         "adapters.ses.receipts", stack=lambda it: it.settings.stack
     )
     received_mails: "DynamoReceivedMails" = _store("replies")
-    received_objects: "S3Received" = made("adapters.s3_received")
+    received_objects: "S3Received" = made("adapters.s3")
     received_queue: "LambdaReceivedQueue" = made(
         "adapters.ses.receipts", mapping=lambda it: it.settings.received_mapping
     )
@@ -230,7 +227,7 @@ class Stores:
     reply_keys: "DynamoReplyKeys" = made("adapters.dynamodb.replies")
     quota_store: "DynamoQuotas" = _store("messages.quotas")
     rebuild_marks: "DynamoRebuildMarks" = _store("history.rebuild_marks")
-    search_index: "DynamoSearchIndex" = _store("history.search_index")
+    search_index: "DynamoSearchIndex" = _store("history.message_log")
     seen_events: "DynamoSeenEvents" = _store("messages.heartbeat")
     session_store: "DynamoSessions" = _store("sign_in.users")
     sign_in_counts: "DynamoSignInCounts" = _store("sign_in.codes", "credentials")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, service_errors
-from pillarbox.adapters.call_limits import CallLimits
+from pillarbox.adapters.direct import CallLimits
 from pillarbox.adapters.ses.identities import PROVIDER, find_identity
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.address import domain_and_parents, domain_of

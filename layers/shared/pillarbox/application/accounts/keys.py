@@ -20,7 +20,6 @@ from pillarbox.domain.accounts.account import (
     limit_exceeded,
 )
 from pillarbox.domain.accounts.account_log import COMMAND, AccountAction
-from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     ACCOUNT_ID_LENGTH,
     KEY_ID_LENGTH,
@@ -42,7 +41,7 @@ from pillarbox.domain.accounts.key import (
     new_key_text,
 )
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.accounts.key_terms import KeyTerms
+from pillarbox.domain.accounts.key_terms import IssuedKey, KeyTerms
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
@@ -382,7 +381,7 @@ class KeyNotices:
 
 
 def _text(key: ApiKey) -> tuple[str, ...]:
-    from pillarbox.domain.accounts.scope_words import words_of  # noqa: PLC0415  few keys manage
+    from pillarbox.domain.accounts.key_terms import words_of  # noqa: PLC0415  few keys manage
 
     may = "; ".join(words_of(key.scopes & (MANAGEMENT_SCOPES | OPERATOR_SCOPES)))
     until = f" until {key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else ""

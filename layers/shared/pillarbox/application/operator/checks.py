@@ -1,10 +1,10 @@
-"""Checks of the service: each compares what was read with what the service needs.
+"""Look after the service: count and move the messages of the queues, and check all.
 
 A check reads nothing itself. It returns findings, and each problem comes with a remedy.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -13,14 +13,82 @@ from pillarbox.application.account_lookup import AccountReader
 from pillarbox.application.operator.ports import (
     ConfigurationSet,
     ProviderAccount,
+    QueueAges,
+    QueueLog,
+    Queues,
     QueueStatus,
+    Redrive,
     SendingStatus,
 )
-from pillarbox.application.operator.queues import QueueOperations
 from pillarbox.application.ports import Clock, StrangerMail
 from pillarbox.domain.accounts.account import Account
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.accounts.account_log import COMMAND
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.sign_in.strangers import ALL, Audience, StrangerDay, first_day, paused_until
+
+#: The entries of the log that are shown.
+LOG_LENGTH: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUrls:
+    """The URLs of a queue and of its dead-letter queue.
+
+    `dead_letters` is None if another queue of the list has the same.
+    """
+
+    queue: str
+    dead_letters: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueOperations:
+    """The queues of the service by name: `jobs`, `urgent` (jobs), `events` and `sweep`."""
+
+    queues: Queues
+    ages: QueueAges
+    log: QueueLog
+    clock: Clock
+    urls: Mapping[str, QueueUrls]
+
+    def status(self) -> Mapping[str, tuple[QueueStatus, QueueStatus | None]]:
+        """Count the messages of each queue and of its dead-letter queue, if it has its own."""
+        return {
+            name: (
+                self.queues.status(urls.queue),
+                self.queues.status(urls.dead_letters) if urls.dead_letters else None,
+            )
+            for name, urls in self.urls.items()
+        }
+
+    def oldest_message_ages(self) -> Mapping[str, float | None]:
+        """Return the age in seconds of each queue's oldest message; None if it is not known."""
+        return {name: self.ages.oldest_message_age(urls.queue) for name, urls in self.urls.items()}
+
+    def redrives(self) -> Sequence[Redrive]:
+        """Read the last `LOG_LENGTH` redrives, the newest first."""
+        return self.log.newest(LOG_LENGTH)
+
+    def redrive(self, name: str, at_most: int, *, by: str = COMMAND) -> int:
+        """Move dead letters back into their queue and return how many.
+
+        The log has the redrive before it begins, and the number when it has ended. `by` is the
+        operator's address, or `COMMAND`.
+
+        This is safe at any time: a job whose message is finished is dropped, and an event
+        that was already processed changes nothing. Nor does a sweep task that runs twice.
+        """
+        urls = self.urls.get(name)
+        if urls is None or urls.dead_letters is None:
+            names = " or ".join(name for name, urls in self.urls.items() if urls.dead_letters)
+            raise ValidationFailed(FieldError("queue", f"must be {names}", "unknown_queue"))
+        now = self.clock()
+        entry = Redrive(entry_id=str(new_id(now)), at=now, by=by, queue=name)
+        self.log.put(entry)
+        moved = self.queues.move(urls.dead_letters, urls.queue, at_most)
+        self.log.put(replace(entry, moved=moved))
+        return moved
 
 
 class Verdict(StrEnum):

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
-from pillarbox.application.ports import Clock, SendMail, ServiceAddress, StrangerMail
+from pillarbox.application.ports import Clock, DomainVerdict, SendMail, ServiceAddress, StrangerMail
 from pillarbox.application.sign_in.ports import Proofs
 from pillarbox.application.stranger_pauses import paused
-from pillarbox.domain.errors import Json
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.sign_in.preview_key import new_report
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 from pillarbox.domain.sign_in.strangers import Cause
@@ -55,3 +56,17 @@ class MailToStrangers:
             stop_url=stop_url,
             tags=cause.tags,
         )
+
+
+_REFUSALS: Final = {
+    DomainVerdict.NO_DOMAIN: "has a domain that does not exist",
+    DomainVerdict.NO_MX: "has a domain that accepts no mail",
+    DomainVerdict.NULL_MX: "has a domain that accepts no mail",
+    DomainVerdict.UNKNOWN: "has a domain whose DNS does not answer: try again later",
+}
+
+
+def refuse_domain(verdict: DomainVerdict, field: str) -> None:
+    """Raise unless the domain of the address in a field accepts mail."""
+    if verdict is not DomainVerdict.ACCEPTS:
+        raise ValidationFailed(FieldError(field, _REFUSALS[verdict], "not_allowed"))

@@ -11,8 +11,7 @@ from typing import Final
 
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock, MailDomains, ServiceAddress
-from pillarbox.application.sign_in.domain_check import refuse_domain
-from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers
+from pillarbox.application.sign_in.mail_to_strangers import MailToStrangers, refuse_domain
 from pillarbox.application.sign_in.ports import Flows, Members, PreviewAccounts, SignInCounts, Users
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import MAX_MEMBERS, Account, limit_exceeded

@@ -10,7 +10,7 @@ from typing import Final
 
 from pillarbox.application.ports import Clock, MailDomains, StrangerMail
 from pillarbox.application.sign_in.code_limits import count_code
-from pillarbox.application.sign_in.domain_check import refuse_domain
+from pillarbox.application.sign_in.mail_to_strangers import refuse_domain
 from pillarbox.application.sign_in.ports import (
     CodeRequests,
     Flows,
@@ -21,7 +21,6 @@ from pillarbox.application.sign_in.ports import (
 from pillarbox.application.stranger_pauses import paused
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.accounts.account import Account, Isolation, Plan, Suspension
-from pillarbox.domain.accounts.issued_key import IssuedKey
 from pillarbox.domain.accounts.key import (
     PREVIEW_SCOPES,
     ApiKey,
@@ -31,6 +30,7 @@ from pillarbox.domain.accounts.key import (
     new_key_text,
 )
 from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
+from pillarbox.domain.accounts.key_terms import IssuedKey
 from pillarbox.domain.address import domain_and_parents, domain_of
 from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed

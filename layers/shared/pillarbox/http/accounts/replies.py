@@ -146,7 +146,7 @@ def key_list(
     relay: tuple[str, int] | None,
 ) -> dict[str, Any]:
     """Return the keys of an account, and what a new one may be under its plan."""
-    from pillarbox.domain.accounts.scope_words import SCOPE_WORDS  # noqa: PLC0415  only here
+    from pillarbox.domain.accounts.key_terms import SCOPE_WORDS  # noqa: PLC0415  only here
 
     return KeyList.of(
         items=[ListedKey.of(key, last_used_at=uses.get(key.key_id)) for key in keys],

@@ -10,8 +10,8 @@ from pillarbox.application.templates.starters import list_starters
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.replies import ReceivedMail
+from pillarbox.http.accept import parse_render_values
 from pillarbox.http.accounts.replies import CheckedRecord, SuppressionItem
-from pillarbox.http.bodies import parse_render_values
 from pillarbox.http.mcp.tools import Lines, ToolCall, tool_result
 from pillarbox.http.messages.history_query import AnalyticsQuery, MessagesQuery
 from pillarbox.http.messages.views import (

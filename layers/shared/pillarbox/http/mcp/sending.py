@@ -19,9 +19,9 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.idempotency import idempotency_digest
 from pillarbox.domain.messages.mail import MAX_HEADERS_BYTES, MAX_RECIPIENTS, Mail, SendRequest
 from pillarbox.domain.messages.message import Message, SendRoute
+from pillarbox.http.accept import parse_send
 from pillarbox.http.app import log_accepted, request_id
 from pillarbox.http.batch_body import parse_batch
-from pillarbox.http.bodies import parse_send
 from pillarbox.http.mcp.reading import MessageArguments
 from pillarbox.http.mcp.tools import Lines, ToolCall, cleaned, tool_result
 from pillarbox.http.messages.replies import batch_result, error_body, scheduled_at, send_result

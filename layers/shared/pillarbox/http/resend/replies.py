@@ -17,7 +17,7 @@ from pillarbox.domain.messages.batch import BatchRequest
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import EventKind, Message, Status
 from pillarbox.domain.messages.schedule import MIN_AHEAD
-from pillarbox.http.bodies import ParsedSend, read_keyed
+from pillarbox.http.accept import ParsedSend, read_keyed
 from pillarbox.http.dialects import (
     Fields,
     describe,

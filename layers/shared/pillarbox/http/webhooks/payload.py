@@ -19,8 +19,7 @@ from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Messag
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookFormat, WebhookType
 from pillarbox.domain.webhooks.events import AccountEvent
 from pillarbox.http.messages.replies import scheduled_at, timestamp
-from pillarbox.http.received import ReceivedDetail
-from pillarbox.http.received_shapes import postmark_event, resend_detail
+from pillarbox.http.received import ReceivedDetail, postmark_event, resend_detail
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})

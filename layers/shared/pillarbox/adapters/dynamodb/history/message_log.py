@@ -1,7 +1,12 @@
-"""The records of messages: read in order of creation, and from the table's stream.
+"""The records of messages, read in order and from the table's stream, and their search index.
 
 The mark has the time of the restore, and stays. So a later change of such a row, which has the same
 mark before and after it, is announced like any other.
+
+The search index has an item for each recipient and each tag of a message. Its key says everything:
+the mailbox or the tag, then the message id. So the newest messages of an address are one short
+query. The items of a message are in its shard's partition, so that no partition takes the writes of
+several shards. Reads ask all shards.
 """
 
 from collections import Counter
@@ -25,10 +30,10 @@ from pillarbox.adapters.dynamodb.table import (
     to_item,
     to_text,
 )
-from pillarbox.application.history.ports import UnreadableChange
+from pillarbox.application.history.ports import SearchEntry, UnreadableChange
 from pillarbox.application.message_log import ScanPage
 from pillarbox.domain.messages.message import Message, Status
-from pillarbox.domain.messages.statistics import creation_time
+from pillarbox.domain.messages.statistics import END_OF_TIME, SearchTerm, TimeRange, creation_time
 
 _MARK: Final = "restored"
 
@@ -217,3 +222,51 @@ def count_changes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
         elif status != old.get("status", {}).get("S"):
             counts[status] += 1
     return counts
+
+
+class DynamoSearchIndex(Store):
+    """Implements `history.ports.SearchIndex`."""
+
+    def find(
+        self, account_id: str, term: SearchTerm, created: TimeRange, limit: int, shards: int | None
+    ) -> list[UUID]:
+        """Read `limit` items, in one request to each shard or a few: each gives its part."""
+        if shards is None:
+            shards = count_shards(self._table, account_id)
+
+        page = -(-limit // shards)
+
+        def read_shard(shard: int) -> Iterator[UUID]:
+            first, last = keys.search_entries(account_id, shard, term, created)
+            items = iter(self._table.query(first, last, newest_first=True, page=page))
+            read = chain([*islice(items, 1)], items)  # with the first page read
+            return map(keys.found_message, read)
+
+        if created.is_empty:
+            return []
+        in_shards = in_parallel(read_shard, range(shards))
+        return [*islice(merge(*in_shards, key=_creation, reverse=True), limit)]
+
+    def find_all(self, account_id: str, term: SearchTerm, shards: int) -> Iterable[UUID]:
+        """Read the items of one shard after the other."""
+        for shard in range(shards):
+            first, last = keys.search_entries(account_id, shard, term, TimeRange(0, END_OF_TIME))
+            yield from map(keys.found_message, self._table.query(first, last, page=_PAGE))
+
+    def copies(self, account_id: str, shards: int) -> Iterable[tuple[UUID, UUID]]:
+        """Read the items of one shard after the other."""
+        for shard in range(shards):
+            yield from map(
+                keys.original_and_copy, self._table.query(*keys.copies(account_id, shard))
+            )
+
+    def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
+        """Put and delete items; none of them has a condition."""
+        items: dict[bool, list[Any]] = {True: [], False: []}
+        for entry, is_put in changes.items():
+            items[is_put].append(keys.search_entry(account_id, entry.message_id, entry.term))
+        self._table.write_all(puts=items[True], deletes=items[False])
+
+
+def _creation(message_id: UUID) -> int:
+    return message_id.int
