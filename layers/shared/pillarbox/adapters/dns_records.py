@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pillarbox.adapters.dns import Unanswered
-
 if TYPE_CHECKING:
     from dns.resolver import Resolver
+
+    from pillarbox.adapters.dns import Unanswered
 
 
 class DnsRecords:
@@ -23,8 +23,13 @@ class DnsRecords:
 
     def __init__(self, servers: tuple[str, ...] = ()) -> None:
         self._servers = servers
-        #: Answers are not remembered: who looks has often just changed them.
-        self._unanswered = Unanswered()
+
+    @cached_property
+    def _unanswered(self) -> "Unanswered":
+        """Answers are not remembered: who looks has often just changed them."""
+        from pillarbox.adapters.dns import Unanswered  # noqa: PLC0415  see above
+
+        return Unanswered()
 
     @cached_property
     def _resolver(self) -> "Resolver":

@@ -205,7 +205,7 @@ class SignInWiring(ServiceMailWiring):
     )
     sign_up: "SignUp" = made("application.sign_in.sign_up", sign_ups=lambda it: it.sign_up_store)
     sign_up_approval: "SignUpApproval" = made(
-        "application.sign_in.approval", sign_ups=lambda it: it.sign_up_store
+        "application.sign_in.team", sign_ups=lambda it: it.sign_up_store
     )
     team: "Team" = made("application.sign_in.team")
     urgent_mail_to_strangers: "MailToStrangers" = made(
