@@ -2,8 +2,8 @@
 
 Mail programs mark a quotation in four ways: with `>` before each line, by a line that says who
 wrote when, by a line of hyphens or underscores, or by a copy of some header fields. Languages
-matter as little as possible: a line that has a time, an address and a colon at its end says who
-wrote, in any words.
+matter as little as possible: a line that has a time or an address, and a colon at its end, says in
+any words who wrote what follows with `>`. Where nothing marks the lines, more must be there.
 
 No line is read more than a few times, and of a long line only the start, so the time is linear.
 When in doubt, text stays.
@@ -13,16 +13,19 @@ When in doubt, text stays.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 #: A line is judged by its start: names and addresses are shorter.
 _JUDGED: Final = 400
 #: Programs fold the line that says who wrote at 72 to 80 columns.
 _MOST_FOLDED: Final = 4
-#: A quoted line of so many characters may have been folded by a program that sets no `>`.
+#: A quoted line of so many characters that ends within a sentence may have been folded by a
+#: program that sets no `>`.
 _FOLDED_AT: Final = 66
-#: What follows two hyphens and has more lines is no signature, unless a blank follows them
-#: (RFC 3676 section 4.3).
+#: Begins a signature (RFC 3676 section 4.3). Without the blank, two hyphens begin one if they
+#: stand alone and one block of so many lines at most is all that follows.
+_SIGNATURE: Final = "-- "
 _MOST_OF_SIGNATURE: Final = 12
 
 _ADDRESS: Final = re.compile(r"[^\s<>@]@[^\s<>@]+\.[^\s<>@]")
@@ -33,8 +36,8 @@ _TIME: Final = re.compile(
 )
 #: Says in some languages that somebody wrote, where the line ends.
 _WROTE: Final = (
-    r"(?:\b(?:wrote|schrieb|schreef|geschreven|escribió|escreveu|skrev|napsal|napisał(?:\(a\))?"
-    r"|yazdı|пишет|писал|написала?|написал\(а\)|a écrit|ha scritto|kirjoitti)"
+    r"(?:\b(?:wrote|schrieb|geschrieben|schreef|geschreven|escribió|escreveu|skrev|napsal"
+    r"|napisał(?:\(a\))?|yazdı|пишет|писал|написала?|написал\(а\)|a écrit|ha scritto|kirjoitti)"
     r"|写道|寫道|のメール|書きました|작성)"
 )
 _SAYS: Final = re.compile(rf"{_WROTE}\s*[:：]|\b(?:schrieb|schreef|skrev|napsal)\b.*[:：]$")
@@ -51,8 +54,9 @@ _FORWARDED: Final = re.compile(
 _LABEL: Final = re.compile(r"[*\s]{0,4}([^\W\d]+(?: [^\W\d]+)?)\*?\s?[:：]\*?[ \t]*(\S?.*)")
 
 _FROM, _SENT, _TO, _ABOUT = range(4)
-#: So many different fields, one of them who wrote, are a copy of a header.
-_ENOUGH: Final = 3
+#: So many different fields, one of them who wrote, are a copy of a header if one has an address.
+#: A person also writes such lines, as of a journey: from, to, date.
+_ENOUGH, _ALL = 3, 4
 #: The fields that a copy has: those of Outlook and other programs, in the languages of most users.
 _LABELS: Final = {
     label: field
@@ -69,12 +73,14 @@ _LABELS: Final = {
     }.items()
     for label in labels.split(",")
 }
-#: The last line of a mail from a telephone or a free program.
+#: The last line of a mail from a telephone or a free program, which it names.
 _NOTICE: Final = re.compile(
-    r"(?:sent (?:from|with|via)|get outlook for|von mein\S* .*gesendet|gesendet (?:mit|von)"
+    r"(?=.*(?:phone|ipad|galaxy|android|samsung|huawei|xiaomi|blackberry|mail|outlook|gmx|web\.de"
+    r"|mobil|tele|tablet|windows|handy|gerät|手机|手機|スマ))"
+    r"(?:(?:sent (?:from|with|via)|get outlook for|von mein\S* .*gesendet|gesendet (?:mit|von)"
     r"|envoyé (?:de|à partir)|enviado (?:desde|do|a partir)|inviato (?:da|con)"
     r"|verzonden (?:met|vanaf|via)|отправлено (?:с|из)|发自|發自|skickat från|sendt fra|wysłane z)"
-    r"[^.!?]{0,60}(?:\[[^\]]*\]|<[^>]*>|\([^)]*\))*[^.!?]{0,20}\.?|.{0,40}(?:から送信|gönderildi)\.?"
+    r"[^.!?]{0,60}(?:\[[^\]]*\]|<[^>]*>|\([^)]*\))*[^.!?]{0,20}\.?|.{0,40}(?:から送信|gönderildi)\.?)"
 )
 
 
@@ -82,7 +88,11 @@ def reply_of(text: str) -> str:
     """Return what the writer of an answer wrote, without blank lines at both ends."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").split("\n")
     kept: list[str] = []
-    for part in _parts([line.rstrip() for line in lines]):
+    lines = [line if line == _SIGNATURE else line.rstrip() for line in lines]
+    parts = [*_parts(lines)]
+    if not any(map(any, parts)) and not any(line.startswith(">") for line in lines):
+        parts = [lines]  # the answer is in the quotation, of which no line is marked
+    for part in parts:
         kept += [*_without_signature(part), ""]
     return "\n".join(_single_blanks(kept)).strip("\n")
 
@@ -95,7 +105,7 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
     last_own = next(own, -1)
     while number < len(lines):
         line = lines[number]
-        if _forwards(line):
+        if _forwards(lines, number):
             part += lines[number:]
             break
         length, ends = _attribution(lines, number)
@@ -103,7 +113,9 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
             break
         if length:
             is_quoting = True
-        elif line.startswith(">") and (is_quoting or number > last_own):
+        elif line.startswith(">") and (
+            is_quoting or (number > last_own and _is_quotation(lines, number))
+        ):
             length = _quoted(lines, number)
         else:
             part.append(line)
@@ -115,10 +127,11 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
     yield part
 
 
-def _forwards(line: str) -> bool:
+def _forwards(lines: Sequence[str], start: int) -> bool:
     """Return whether a forwarded mail follows, which is a part of what the writer sends."""
-    dashed = _DASHED.fullmatch(line[:_JUDGED])
-    return bool(dashed and dashed[2] and _FORWARDED.search(dashed[2].lower()))
+    line = lines[start][:_JUDGED].lower()
+    is_title = _DASHED.match(line) or line.endswith(":")
+    return bool(is_title and _FORWARDED.search(line) and _LABEL.match(_next(lines, start + 1)))
 
 
 def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
@@ -137,12 +150,27 @@ def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
         dashed = _DASHED.fullmatch(joined)
         names = ((dashed[2] if dashed else "") or joined).lower()
         ends = _ENDS.search(names) is not None
-        if (ends or names.endswith(">")) and _next(lines, start + count).startswith(">"):
+        is_whole = count == 1 or (has_time and has_address)
+        if (
+            is_whole
+            and (ends or names.endswith(">"))
+            and _next(lines, start + count).startswith(">")
+        ):
             return count, False
-        says = has_time and (_SAYS.search(names) or (ends and _IN_BRACKETS.search(names)))
-        if says:
+        if has_time and _IN_BRACKETS.search(names) and _SAYS.search(names):
             return count, True
     return 0, False
+
+
+def _is_quotation(lines: Sequence[str], start: int) -> bool:
+    """Return whether quoted lines begin with who wrote, or the line before them says so.
+
+    A person also writes `>`, as before a number.
+    """
+    before = next((line for line in reversed(lines[max(0, start - 3) : start]) if line), "")
+    first = " ".join(lines[start : start + 2])[:_JUDGED]
+    says = _SAYS.search(before[-_JUDGED:].lower()) or _SAYS.search(first.lower())
+    return bool(says or (_TIME.search(first) and _ADDRESS.search(first)))
 
 
 def _next(lines: Sequence[str], start: int) -> str:
@@ -163,8 +191,11 @@ def _quoted(lines: Sequence[str], start: int) -> int:
             ),
             0,
         )
-        is_folded = len(lines[number - 1]) >= _FOLDED_AT and all(
-            line and not line.startswith(">") for line in lines[number : number + folded]
+        quoted = lines[number - 1]
+        is_folded = (
+            len(quoted) >= _FOLDED_AT
+            and quoted[-1] not in ".?!:"
+            and all(line and not line.startswith(">") for line in lines[number : number + folded])
         )
         number += folded if is_folded else 0
     return number - start
@@ -175,7 +206,9 @@ def _is_copy(lines: Sequence[str], start: int) -> bool:
     line = lines[start].strip()[:_JUDGED]
     dashed = _DASHED.fullmatch(line)
     title = (dashed[2] or "").lower() if dashed else ""
-    if title and (_ORIGINAL.search(title) or _SAYS.search(f"{title}:")):
+    if _ORIGINAL.search(title) and _LABEL.match(_next(lines, start + 1)[:_JUDGED]):
+        return True
+    if _ADDRESS.search(title) and _SAYS.search(f"{title}:"):
         return True
     return bool(line) and _has_fields(_block(lines, start + bool(dashed)))
 
@@ -194,6 +227,7 @@ def _block(lines: Sequence[str], start: int) -> Iterator[str]:
 def _has_fields(block: Iterator[str]) -> bool:
     """Return whether lines begin with who wrote or when, and say to whom or about what."""
     found: set[int] = set()
+    has_address = False
     for line in block:
         label = _LABEL.match(line[:_JUDGED])
         field = _LABELS.get(label[1].lower()) if label else None
@@ -204,24 +238,24 @@ def _has_fields(block: Iterator[str]) -> bool:
         if not found and field not in {_FROM, _SENT}:
             return False
         found.add(field)
-        if len(found) >= _ENOUGH and _FROM in found:
-            return True
-        if found == {_SENT, _TO} and _ADDRESS.search(label[2]):
-            return True
-    return False
+        has_address |= _ADDRESS.search(label[2]) is not None
+    return _FROM in found and len(found) >= (_ENOUGH if has_address else _ALL)
 
 
 def _without_signature(lines: list[str]) -> list[str]:
-    """Return the lines before the first signature or notice of a part."""
-    end, following = len(lines), 0
-    for number in reversed(range(len(lines))):
-        line = lines[number]
-        is_signature = line in {"--", "—"} and following <= _MOST_OF_SIGNATURE
-        is_notice = len(line) < _JUDGED and _NOTICE.fullmatch(line.strip().lower()) is not None
-        if is_signature or (is_notice and not any(lines[number - 1 : number])):
-            end = number
-        following += bool(line)
-    return lines[:end]
+    """Return the lines before the signature of a part, and before the notice at its end."""
+    if _SIGNATURE in lines:
+        lines = lines[: lines.index(_SIGNATURE)]
+    end = len(lines)
+    while end and not lines[end - 1]:
+        end -= 1
+    lines = lines[:end]
+    paragraph = [*takewhile(bool, reversed(lines))]
+    first = paragraph[-1] if paragraph else ""
+    is_signature = first in {"--", "—"} and len(paragraph) <= _MOST_OF_SIGNATURE
+    is_alone = len(paragraph) == 1 and len(first) < _JUDGED
+    is_notice = is_alone and _NOTICE.fullmatch(first.strip().lower())
+    return lines[: -len(paragraph)] if is_signature or is_notice else lines
 
 
 def _single_blanks(lines: Sequence[str]) -> list[str]:
