@@ -157,7 +157,8 @@ STRANGE: Final[dict[str, tuple[bytes, dict[str, object]]]] = {
     "a list": (ADA + b"List-Id: <a.example>\r\n\r\nHi", {"automatic": "list"}),
     "bulk": (ADA + b"Precedence: bulk\r\n\r\nHi", {"automatic": "list"}),
     "an absent person": (ADA + b"Auto-Submitted: auto-replied\r\n\r\nHi", {"automatic": "reply"}),
-    "a person": (ADA + b"Auto-Submitted: no\r\n\r\nHi", {"automatic": None}),
+    "a person": (ADA + b"Auto-Submitted: no (x); y=z\r\n\r\nHi", {"automatic": None}),
+    "an answer to ourselves": (b"From: r.x@IN.shop.example\r\n\r\nHi", {"automatic": "reply"}),
     "a report": (
         ADA
         + MIXED.replace(b"mixed", b"report")

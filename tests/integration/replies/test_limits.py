@@ -57,10 +57,13 @@ def rules() -> Rules:
     return rules
 
 
-def send(number: int, sender: str = "ada@customer.example", receipts: int = 1) -> bool:
+def send(
+    number: int, sender: str = "ada@customer.example", receipts: int = 1, spf: bytes = b"pass"
+) -> bool:
     """Store a mail and tell of it; return whether it was recorded."""
     before = len(received())
     octets = answer(SUPPORT).replace(b"<ada@customer.example>", f"<{sender}>".encode())
+    octets = octets.replace(b" spf=pass", b" spf=" + spf)
     notify(store(octets, f"received/{DOMAIN}/{number}"), receipts=receipts)
     assert not objects(f"received/{DOMAIN}/{number}")
     return len(received()) > before
@@ -96,6 +99,7 @@ def test_a_flood_from_one_sender_leaves_room_for_others(monkeypatch: pytest.Monk
     monkeypatch.setattr(receiving, "MAX_OF_DOMAIN", 3)
     flood = [send(number, "Ada@customer.example") for number in range(4)]
     assert flood == [True, True, False, False]
+    assert send(8, "ada@customer.example", spf=b"softfail")
     assert send(5, "bob@customer.example")
     assert not send(6, "cleo@customer.example")
     assert send(7, "dora@other.example")

@@ -33,6 +33,8 @@ from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.replies import (
     MAX_FILES,
     Answered,
+    Automatic,
+    MailVerdict,
     ReceivedContent,
     ReceivedMail,
     read_token,
@@ -193,7 +195,8 @@ class Receiving:
         senders = structure.mailboxes("from")
         sender = next(iter(senders), None)
         address = cut(sender.address if sender else trace.return_path or "", _MAX_ADDRESS)
-        if receipts == 1 and not self._is_within_limits(domain, trace.return_path or address):
+        envelope = trace.return_path or address
+        if receipts == 1 and not self._is_within_limits(domain, envelope, trace.verdicts.spf):
             return ReceiveOutcome.LIMITED
         content = (
             content_of(structure, raw.octets, text_from_html) if readable else ReceivedContent()
@@ -215,7 +218,7 @@ class Receiving:
             answered=answered,
             verdicts=trace.verdicts,
             authenticated=is_authenticated([one.address for one in senders], trace),
-            automatic=automatic_of(structure, trace),
+            automatic=automatic_of(structure, trace) or _own(domain, address),
             files=tuple(
                 describe(part, len(octets)) for part, octets in zip(parts, contents, strict=True)
             ),
@@ -256,11 +259,14 @@ class Receiving:
                 return one, None
         return None, None
 
-    def _is_within_limits(self, domain: ReceivingDomain, sender: str) -> bool:
-        """Count a mail of a sender and of its domain; one of few senders leaves room for others."""
+    def _is_within_limits(self, domain: ReceivingDomain, sender: str, spf: MailVerdict) -> bool:
+        """Count a mail of a sender and of its domain; one of few senders leaves room for others.
+
+        What others send in its name is counted apart, and takes no room from it.
+        """
         limits = ((sender, MAX_OF_SENDER), (f"@{domain_of(sender)}", MAX_OF_DOMAIN))
         return all(
-            self._counts(domain, f"#{sha256(whose.lower().encode()).hexdigest()}", most)
+            self._counts(domain, f"#{sha256(f'{spf}{whose}'.lower().encode()).hexdigest()}", most)
             for whose, most in limits
         )
 
@@ -277,6 +283,11 @@ def _recipients(structure: ReceivedStructure, domain: str) -> Iterator[str]:
     for address in dict.fromkeys((envelope, *named)):
         if address.endswith(f"@{domain}"):
             yield cut(address, _MAX_ADDRESS)
+
+
+def _own(domain: ReceivingDomain, sender: str) -> Automatic | None:
+    """Take mail from an address that only the service reads for an answer to itself."""
+    return Automatic.REPLY if domain_of(sender).lower() == domain.domain else None
 
 
 def _addresses(structure: ReceivedStructure, name: str) -> tuple[str, ...]:

@@ -29,8 +29,9 @@ _CODE: Final = 10
 #: Programs change the case of addresses. In base32 (RFC 4648 section 6), of 26 octets.
 _FORM: Final = r"[a-z2-7]{42}"
 _ADDRESS: Final = re.compile(rf"r\.({_FORM})(?:\+[^\s<>@]*)?@([^\s<>@]+)")
-#: A message id as a field has it (RFC 5322 section 3.6.4).
-MESSAGE_ID: Final = re.compile(r"<[^<>\s]{1,512}>")
+#: A message id as a field has it (RFC 5322 section 3.6.4). Another letter would encode the field,
+#: and programs would find no id in it.
+MESSAGE_ID: Final = re.compile(r"<[!-;=?-~]{1,512}>")
 _ID: Final = re.compile(rf"<({_FORM})@([^\s<>@]+)>")
 
 

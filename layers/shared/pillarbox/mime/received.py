@@ -372,7 +372,7 @@ def automatic_of(structure: ReceivedStructure, trace: Trace) -> Automatic | None
     types = {part.content_type for part in structure.parts}
     if trace.return_path == "" or types & _REPORTS:
         return Automatic.REPORT
-    submitted = structure.text("auto-submitted").lower()
+    submitted = _first_word(structure.first("auto-submitted"))
     is_reply = submitted not in {"", "no"} or any(map(structure.all, _REPLIES))
     precedence = structure.text("precedence").lower()
     if is_reply or precedence == "auto_reply":
