@@ -284,7 +284,7 @@ def measure_answer(
         accepted = accept(MAIL | {"replies": True}, key=f"answered-{number}")
         counts["accept, with a key and with replies"] = accepted
         counts["deliver, with replies"] = deliver(service.jobs())
-        token = reply_token(account_id, UUID(newest(live)), it.reply_keys.all()[0])
+        token = reply_token(account_id, UUID(newest(live)), it.reply_keys.for_new_tokens())
         key = f"received/{domain}/{number}"
         shared_client("s3").put_object(
             Bucket=it.settings.spool_bucket,

@@ -75,9 +75,9 @@ REASONS: Final = {
     "application/delivery/sweep.py: _give_up: now < event_due(lease)": "event_due has the margin",
     "application/delivery/sweep.py: _clear_spool: created_at(one) > oldest": _SLACK,
     "application/delivery/sweep.py: delete_page: account.records_from < until": _STORED,
-    "adapters/dynamodb/replies.py: all: now - self._read_at > _READ_EVERY": _ONE_CLOCK,
-    "adapters/dynamodb/replies.py: all: now - from_text(item['made']) >= _KEY_LIFE": _SOON,
-    "adapters/dynamodb/replies.py: all: now - from_text(item['made']) < 2 * _READ_EVERY": (
+    "adapters/dynamodb/replies.py: _read: now - self._read_at > _READ_EVERY": _ONE_CLOCK,
+    "adapters/dynamodb/replies.py: _read: now - from_text(item['made']) >= _KEY_LIFE": _SOON,
+    "adapters/dynamodb/replies.py: _read: now - from_text(item['made']) < 2 * _READ_EVERY": (
         "it waits twice as long as processes remember the keys"
     ),
     "application/kept.py: find: self.clock() >= until": _SOON,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from email import message_from_bytes
 from itertools import count
 from typing import Any, Final
 from unittest import mock
@@ -22,12 +23,12 @@ from botocore.client import BaseClient
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters import management_api, secret_store
-from pillarbox.adapters.dynamodb import keys, records, service_address
+from pillarbox.adapters.dynamodb import keys, records, replies, service_address
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.history.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.messages.token_bucket import KnownBucket
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.table import to_item
+from pillarbox.adapters.dynamodb.table import to_item, to_text
 from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.endpoints import (
     DynamoEndpointHealths,
@@ -35,10 +36,13 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import (
 )
 from pillarbox.adapters.management_api import DeployedApi, HttpApiProbe, ProvisionedSecrets
 from pillarbox.adapters.secret_store import EdgeSecret
+from pillarbox.adapters.sqs.sweep_tasks import write_task
 from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark, SearchEntry
 from pillarbox.application.pauses import Pauses
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.accounts.account import Isolation, Plan
 from pillarbox.domain.accounts.key import (
@@ -95,6 +99,7 @@ from tests.fakes.builders import QUEUES, message
 from tests.fakes.builders import mail as mail_of
 from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
+from tests.integration.replies.mail import answer, store
 from tests.loops import for_each
 from tests.unit.http.test_function_url import url_event
 
@@ -124,12 +129,15 @@ _LAMBDAS_OWN: Final = {
 }
 _UNCALLED: Final = {
     # Without it S3 returns AccessDenied for a missing object.
-    "deliver_message": {"s3:ListBucket"},
     "change_message": {"s3:ListBucket"},
+    "deliver_message": {"s3:ListBucket"},
+    "mcp": {"s3:ListBucket"},
+    "read_received": {"s3:ListBucket"},
     # Required by `ReportBatchItemFailures`.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
     "sweep_account": {"sqs:ChangeMessageVisibility"},
-    "post_webhooks": {"sqs:ChangeMessageVisibility"},
+    "post_webhooks": {"s3:ListBucket", "sqs:ChangeMessageVisibility"},
+    "receive_email": {"s3:ListBucket", "sqs:ChangeMessageVisibility"},
     # Lambda reports the records that it gave up with the function's role.
     "aggregate_stats": {"sqs:SendMessage ChangesDeadLetters"},
     "announce_events": {"sqs:SendMessage ChangesDeadLetters"},
@@ -165,8 +173,9 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         patch.setitem(vars(wiring.services()), "edge_secret", EdgeSecret("edge", wiring.utc_now))
         patch.setattr(secret_store, "_REMEMBERED", timedelta(0))
         patch.setattr(secret_store, "_LONGEST", timedelta(0))
-        # Each function reads the address, though all run in one process here.
+        # Each function reads the address and the keys, though all run in one process here.
         patch.setattr(service_address, "_REMEMBERED", timedelta(0))
+        patch.setattr(replies, "_READ_EVERY", timedelta(0))
         patch.setattr(Timer, "_is_noted", property(lambda _: False, lambda *_: None), raising=False)
         patch.setattr(client, "handler", through_the_edge)
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
@@ -188,6 +197,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
         _send_again(service)
         WebhookPath(service, recorded.handler, BUS, role_arn=ROLE).post_a_test()
+        _receive(service, recorded)
         _delete_account(service)
         _provide(service, recorded)
         _operate(service)  # last, because it fills each queue
@@ -870,12 +880,66 @@ def _delete_account(service: Service) -> None:
     services.table.put(records.message_item(replace(sent, schedule=due)))
     services.kept_contents.put(KeptContent.of(replace(sent, keep=1)), b"kept")
     DynamoLedger(services.table).put_entries(account, [index_entry(sent)])
-    services.accounts.suspend(account, "gone")
+    _delete(service, Api(key.text), account)
+
+
+def _delete(service: Service, operator: Api, account: str) -> None:
+    """Delete an account that is suspended, and one that does not exist."""
+    wiring.services().accounts.suspend(account, "gone")
     path = f"/operator/accounts/{account}"
     with service.at(wiring.utc_now() + timedelta(minutes=3)):
         assert Api(session=service.operator()).raw("DELETE", "/operator/accounts/x").status == 404
-        deleted = Api(key.text).raw("DELETE", path, query={"dropPending": "true"})
+        deleted = operator.raw("DELETE", path, query={"dropPending": "true"})
         assert deleted.status == 200, deleted.text
+
+
+def _receive(service: Service, recorded: Calls) -> None:
+    """Receive an answer and too many mails, post and read the answer, resume, delete it all."""
+    services, now = wiring.services(), wiring.utc_now()
+    path = WebhookPath(service, recorded.handler)
+    account = path.account
+    settings = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    api = Api(service.key(account, scopes=SCOPES, agent=settings, sources=_EVERYWHERE))
+    domain = service.domain(account, f"{account}.example")
+    for names in ([], ["support"]):  # the second time the rule is there
+        changes = json.dumps({"receive": "in", "receiveNames": names})
+        assert api.raw("PATCH", f"/domains/{domain}", changes).status == 200
+    old = {"made": to_text(now - timedelta(days=181)), "keys": ["00" * 32]}
+    for key in (None, old):  # the worker makes the first key of tokens, and replaces an old one
+        if key:
+            services.credentials.put(keys.reply_keys() | to_item(key))
+        sent = api.send(raw_html(replies=True)).json["messageId"]
+        (job,) = (one for one in service.jobs_of(api) if sent in one["body"])
+        service.consume("deliver_message", job["body"])
+    address = message_from_bytes(service.ses.mails[-1]["raw"])["Reply-To"]
+    for number, most in enumerate((1, 0)):
+        stored = store(answer(address), f"received/in.{domain}/{number}")
+        found = {"eventName": "ObjectCreated:Put", "s3": {"object": {"key": stored}}}
+        with mock.patch("pillarbox.application.receiving.MAX_OF_ACCOUNT", most):
+            assert service.consume("receive_email", json.dumps({"Records": [found]})) == []
+    (mail,) = services.received_mails.all(account)
+    item = to_item(services.table.get(keys.received(account, mail.received_id)) or {})
+    image = {"Keys": {name: item[name] for name in ("pk", "sk")}, "NewImage": item}
+    inserted = {"Records": [{"eventName": "INSERT", "dynamodb": image}]}
+    recorded.handler("announce_events")(inserted, Invocation())
+    assert path.work() == []
+    assert "email.received" in str(path.posted)
+    answers = {"inReplyTo": sent}
+    assert api.raw("GET", "/received", query=answers).json["items"]
+    for arguments in ({}, answers):
+        assert McpClient(api).data("list_received", arguments)["items"]
+    McpClient(api).data("get_received", {"receivedId": str(mail.received_id)})
+    mapping = services.settings.received_mapping
+    boto3.client("lambda").update_event_source_mapping(UUID=mapping, Enabled=False)
+    later = now + timedelta(days=2)
+    task = SweepTask(account_id=account, pass_at=later, step=SweepStep.DOMAINS)
+    rows = [queue_record(write_task(task))]
+    with service.at(later):
+        recorded.handler("sweep_account")({"Records": rows}, Invocation(seconds_left=300))
+    name = f"in.{domain}"
+    resumed = ReceivingDomain(name, account, frozenset({"support"}), stopped_on=None)
+    assert services.receiving_domains.get(name) == resumed
+    _delete(service, Api(session=service.operator()), account)
 
 
 def _provide(service: Service, recorded: Calls) -> None:
@@ -954,5 +1018,6 @@ def test_the_stand_in_of_ses_has_a_row_for_each_recorded_call(
     table = yaml.safe_load((template.ROOT / "local/ses/conformity.yaml").read_text())
     made = {request.action for requests in calls.values() for request in requests}
     of_ses = {action.partition(":")[2] for action in made if action.startswith("ses:")}
-    assert of_ses - {"SendRawEmail"} <= table["operations"].keys()  # a right, and no call
+    rows = table["operations"].keys() | table["receipts"].keys()
+    assert of_ses - {"SendRawEmail"} <= rows  # a right, and no call
     assert "SendEmail" in of_ses

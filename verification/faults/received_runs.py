@@ -108,7 +108,8 @@ class _Run(WebhookRun):
         services().receiving_domains.put(ReceivingDomain(self._domain, system.account_id))
         sent = builders.message(system.account_id, new_id(system.now))
         services().message_store.commit(sent)
-        token = reply_token(system.account_id, sent.message_id, services().reply_keys.all()[0])
+        key = services().reply_keys.for_new_tokens()
+        token = reply_token(system.account_id, sent.message_id, key)
         vars(services()).pop("reply_keys", None)
         self._key = f"received/{self._domain}/1"
         body = _MAIL.format(address=f"r.{token}@{self._domain}")

@@ -35,7 +35,7 @@ X-SES-DKIM-SIGNATURE: a=rsa-sha256; d=amazonses.com
 
 
 def token(message_id: UUID = SENT.message_id, account_id: str = ACCOUNT) -> str:
-    return reply_token(account_id, message_id, services().reply_keys.all()[0])
+    return reply_token(account_id, message_id, services().reply_keys.for_new_tokens())
 
 
 def answer(

@@ -142,7 +142,10 @@ class ReplyKeys(Protocol):
     """The keys of tokens. Every method may raise `service_unavailable`."""
 
     def all(self) -> Sequence[bytes]:
-        """Return the keys that count, first the one for new tokens."""
+        """Return the keys that count: none before the first email that asks for answers."""
+
+    def for_new_tokens(self) -> bytes:
+        """Return the key for new tokens, and make one if there is none or it is too old."""
 
 
 class ReceiptRules(Protocol):

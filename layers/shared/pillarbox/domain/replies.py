@@ -127,13 +127,18 @@ class ReceivedMail:
 
     @property
     def kept_until(self) -> datetime:
-        """Until when its content is there."""
+        """Until when it can be read."""
         return self.received_at + timedelta(days=self.days)
 
     @property
     def bucket_days(self) -> int:
         """After how many days the bucket deletes it by itself."""
         return next(days for days in CLASSES if days >= self.days)
+
+    @property
+    def deleted_at(self) -> datetime:
+        """When its record may go, by which an erasure finds its objects: S3 waits for midnight."""
+        return self.received_at + timedelta(days=self.bucket_days + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

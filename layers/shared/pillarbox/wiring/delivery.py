@@ -128,7 +128,7 @@ class DeliveryWiring(HistoryWiring):
         mail to which answers come back. Other mail has neither.
         """
         base_url = self.service_address.read() if mail.has_report_link else ""
-        return base_url, self.reply_keys.all()[0] if mail.reply_domain else None
+        return base_url, self.reply_keys.for_new_tokens() if mail.reply_domain else None
 
     @cached_property
     def poison_jobs(self) -> "PoisonJobs":

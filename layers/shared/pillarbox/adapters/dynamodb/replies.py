@@ -73,11 +73,11 @@ _MAIL: Final = Row(
 
 
 class DynamoReceivedMails(Store):
-    """Implements `ports.ReceivedMails`. The table's TTL deletes a record with its mail."""
+    """Implements `ports.ReceivedMails`. The table's TTL deletes a record with its objects."""
 
     def add(self, mail: ReceivedMail) -> bool:
         """Put a record, unless it is there; before it its entry among the answers to its email."""
-        expires = {"expires_at": to_ttl(mail.kept_until)}
+        expires = {"expires_at": to_ttl(mail.deleted_at)}
         if mail.answered:
             entry = keys.received(mail.account_id, mail.received_id, mail.answered.message_id)
             self._table.put(entry | to_item(expires))
@@ -170,10 +170,7 @@ class DynamoReceivingDomains(Store):
 
 
 class DynamoReplyKeys:
-    """Implements `ports.ReplyKeys`. A process reads the keys once in an hour.
-
-    A key that is old is replaced by whoever meets it, and counts for as long again.
-    """
+    """Implements `ports.ReplyKeys`. A process reads the keys once in an hour."""
 
     def __init__(self, credentials: Table, clock: Clock) -> None:
         self._credentials = credentials
@@ -182,12 +179,21 @@ class DynamoReplyKeys:
         self._read_at: Any = None
 
     def all(self) -> Sequence[bytes]:
-        """Read the keys, and replace one that is too old."""
+        """Read the keys."""
+        return self._read(renew=False)
+
+    def for_new_tokens(self) -> bytes:
+        """Read the keys; one that is too old is replaced, and counts for as long again."""
+        return self._read(renew=True)[0]
+
+    def _read(self, *, renew: bool) -> Sequence[bytes]:
         now = self._clock()
-        if self._read_at is None or now - self._read_at > _READ_EVERY:
+        if not self._keys or now - self._read_at > _READ_EVERY:
             item = self._credentials.get(keys.reply_keys())
-            if item is None or now - from_text(item["made"]) >= _KEY_LIFE:
+            if renew and (item is None or now - from_text(item["made"]) >= _KEY_LIFE):
                 item = self._replace(item)
+            if item is None:
+                return ()
             # Nothing uses a new key before all processes have read it.
             is_new = now - from_text(item["made"]) < 2 * _READ_EVERY
             texts = reversed(item["keys"]) if is_new else item["keys"]
