@@ -29,7 +29,7 @@ from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents
 from pillarbox.adapters.management_api import HttpApiProbe
 from pillarbox.adapters.ses.account import SesAccount
-from pillarbox.adapters.ses.domains import SesDomains
+from pillarbox.adapters.ses.identities import SesDomains
 from pillarbox.adapters.ses.suppressions import SesSuppressions
 from pillarbox.adapters.ses.tenants import SesTenants
 from pillarbox.application.accounts.domains import Domains

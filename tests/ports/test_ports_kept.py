@@ -9,10 +9,10 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from pillarbox.adapters.s3 import S3KeptContents, S3Spool
+from pillarbox.adapters.s3 import S3KeptContents, S3Received, S3Spool
 from pillarbox.domain.messages.kept import KeptContent
 from tests.aws import Aws
-from tests.fakes.builders import ACCOUNT
+from tests.fakes.builders import ACCOUNT, received
 
 OTHER = "acct00000002"
 CONTENT = KeptContent(account_id=ACCOUNT, message_id="m1", days=7, day=date(2026, 1, 2))
@@ -41,6 +41,11 @@ def test_content_that_s3_did_not_delete_is_an_error() -> None:
         s3.add_response("delete_objects", {"Errors": [{"Key": "b", "Code": "AccessDenied"}]})
         with pytest.raises(ClientError, match="AccessDenied"):
             list(contents.remove_all(ACCOUNT))
+    mails = S3Received("bucket")
+    with Stubber(mails._s3) as s3:
+        s3.add_response("delete_objects", {"Errors": [{"Key": "b", "Code": "AccessDenied"}]})
+        with pytest.raises(ClientError, match="AccessDenied"):
+            mails.remove(received())
 
 
 def test_a_connection_that_was_closed_unheard_loses_no_content(

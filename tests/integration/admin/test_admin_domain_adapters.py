@@ -10,7 +10,7 @@ from admin.aws.route53 import Route53Zones
 from local.ses.store import MailStore
 from pillarbox.adapters.dns_records import DnsRecords
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.ses.domains import SesDomains
+from pillarbox.adapters.ses.identities import SesDomains
 from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.errors import ServiceError
 

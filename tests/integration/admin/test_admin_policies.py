@@ -22,9 +22,12 @@ from admin import deploy
 from admin.aws import stacks
 from admin.use_cases.policies import Duty, policy
 from local.ses.store import MailStore
+from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.replies import DynamoReceivingDomains
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.management_api import HttpApiProbe
 from pillarbox.application.operator import account_deletion
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
 from pillarbox.domain.messages.schedule import Schedule
 from tests.integration.admin import test_admin_edge, test_admin_relay, test_admin_restore_stack
@@ -337,9 +340,12 @@ def test_who_operates_and_who_reads(
 
 
 def mail(given: dict[str, Any]) -> dict[str, str]:
-    """Store emails: sent, waiting for a time, and held."""
+    """Store a domain that receives, and emails: sent, waiting for a time, and held."""
     key = f"kept/7/{given['account']}/mail"
     boto3.client("s3").put_object(Bucket=given["spool"], Key=key, Body=b"")
+    receives = ReceivingDomain("in.shop.example", given["account"])
+    DynamoReceivingDomains(given["table"]).put(receives)
+    DynamoAccounts(given["table"]).set_reply_domain(given["account"], receives.domain)
     of_account = given["table"], given["account"], timedelta(minutes=5)
     due_at = datetime.now(UTC) + timedelta(minutes=90)
     schedule = Schedule(due_at=due_at, life=timedelta(minutes=60))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from pillarbox.application.accounts.sender_domains import SenderDomains
+from pillarbox.application.accounts.senders import SenderDomains
 from pillarbox.domain.accounts.account_domain import AccountDomain
 from pillarbox.domain.accounts.alert import Alert
 from pillarbox.domain.accounts.sender_domain import DomainState, SenderDomain

@@ -103,7 +103,10 @@ class Authentication:
     """
 
     def __init__(
-        self, directory: Directory, check: KeyCheck, service: Account | None = None
+        self,
+        directory: Directory,
+        check: KeyCheck,
+        service: Callable[[], Account | None] = lambda: None,
     ) -> None:
         self._directory = directory
         self._check = check
@@ -115,8 +118,10 @@ class Authentication:
         """Return the principal of a key, and check that it has a scope if one is given."""
         key = parse_key(key_text)
         directory = self._directory.look_up(key.account_id, key_digest=key.digest)
-        if self._service and key.account_id == self._service.account_id:
-            directory = replace(directory, account=self._service)
+        if directory.account is None:
+            service = self._service()
+            if service and key.account_id == service.account_id:
+                directory = replace(directory, account=service)
         principal = make_principal(directory, origin, self._check)
         if scope is not None:
             principal.require(scope)

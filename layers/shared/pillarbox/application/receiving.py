@@ -5,7 +5,7 @@ time at which it was stored, so a notification that is repeated, late or replaye
 What the event shows is in the bucket before. The object of SES is deleted last.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -21,7 +21,6 @@ from pillarbox.application.receiving_ports import (
     ReceivedObjects,
     ReceivingDomain,
     ReceivingDomains,
-    ReplyKeys,
     StoredRaw,
 )
 from pillarbox.domain.accounts.account import Account
@@ -143,7 +142,8 @@ class Receiving:
     objects: ReceivedObjects
     records: ReceivedMails
     messages: Messages
-    keys: ReplyKeys
+    #: Returns the keys of tokens: none before the first email that asks for answers.
+    keys: Callable[[], Sequence[bytes]]
     account_of: Callable[[str], Account | None]
     #: Counts something in a window of time; returns False if there were so many.
     count: Callable[[str, timedelta, int, datetime], bool]
@@ -244,7 +244,7 @@ class Receiving:
             *((None, token) for token in tokens_in_references(references, domain.domain)),
         ]
         for address, token in islice(dict.fromkeys(tokens), _MAX_TOKENS):
-            message_id = read_token(token, domain.account_id, self.keys.all())
+            message_id = read_token(token, domain.account_id, self.keys())
             message = message_id and self.messages.peek(domain.account_id, message_id)
             if message:
                 answered = Answered(

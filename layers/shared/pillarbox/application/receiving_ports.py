@@ -138,16 +138,6 @@ class ReceivedMails(Protocol):
         """Read some records of the mails that answer an email, the newest first."""
 
 
-class ReplyKeys(Protocol):
-    """The keys of tokens. Every method may raise `service_unavailable`."""
-
-    def all(self) -> Sequence[bytes]:
-        """Return the keys that count: none before the first email that asks for answers."""
-
-    def for_new_tokens(self) -> bytes:
-        """Return the key for new tokens, and make one if there is none or it is too old."""
-
-
 class ReceiptRules(Protocol):
     """The rules of SES. Every method may raise `service_unavailable`."""
 
@@ -159,10 +149,3 @@ class ReceiptRules(Protocol):
 
     def remove(self, domain: str) -> None:
         """Remove the rule of a domain, if there is one."""
-
-
-class ReceivedQueue(Protocol):
-    """The queue of what SES stored. Every method may raise `service_unavailable`."""
-
-    def read(self) -> None:
-        """Let it be read from now on, also if it is already."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.code_requests import LambdaCodeRequests
     from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
-    from pillarbox.adapters.ses.domains import SesDomains
+    from pillarbox.adapters.ses.identities import SesDomains
     from pillarbox.application.accounts.account_list import AccountList, AccountUsage
     from pillarbox.application.accounts.accounts import Accounts
     from pillarbox.application.accounts.domain_links import DomainLinks
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sign_in.sign_in import SignIn
     from pillarbox.application.sign_in.sign_up import SignUp
     from pillarbox.application.sign_in.team import SignUpApproval, Team
+    from pillarbox.domain.accounts.account import Account
     from pillarbox.domain.sign_in.codes import CodeRequest
     from pillarbox.domain.sign_in.passkey import PasskeyNotice
     from pillarbox.domain.sign_in.sign_up import SignUpPolicy
@@ -63,7 +64,7 @@ class AccountWiring(ServiceMailWiring):
     domain_check: "DomainCheck" = made(
         "application.accounts.domains", identities=lambda it: it.domain_identities
     )
-    domain_identities: "SesDomains" = made("adapters.ses.domains")
+    domain_identities: "SesDomains" = made("adapters.ses.identities")
     domain_links: "DomainLinks" = made(
         "application.accounts.domain_links",
         domains=lambda it: it.account_domains,
@@ -81,7 +82,7 @@ class AccountWiring(ServiceMailWiring):
         domains=lambda it: it.account_domains,
         receiving=lambda it: it.receiving_domains,
         rules=lambda it: it.receipt_rules,
-        queue=lambda it: it.received_queue,
+        read_queue=lambda it: it.received_queue.read,
     )
     resuming: "Resuming" = made("application.accounts.resuming")
     suppression_list: "SuppressionList" = made(
@@ -111,7 +112,7 @@ class AccountWiring(ServiceMailWiring):
     def account_domains(self) -> "AccountDomains":
         from pillarbox.adapters.aws import in_parallel, service_errors
         from pillarbox.adapters.public_suffixes import registrable_domain
-        from pillarbox.adapters.ses.domains import SesDomains
+        from pillarbox.adapters.ses.identities import SesDomains
         from pillarbox.application.accounts.domains import AccountDomains, DomainCheck
 
         return AccountDomains(
@@ -155,9 +156,13 @@ class CallerWiring(Stores):
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that takes keys only."""
-        from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
 
-        return Authentication(self.directory, self.key_check, SERVICE_ACCOUNT)
+        def service() -> "Account":
+            from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
+
+            return SERVICE_ACCOUNT
+
+        return Authentication(self.directory, self.key_check, service)
 
     @cached_property
     def key_check(self) -> KeyCheck:

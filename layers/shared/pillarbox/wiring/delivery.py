@@ -31,7 +31,7 @@ class DeliveryWiring(HistoryWiring):
         domains=lambda it: it.receiving_domains,
         objects=lambda it: it.received_objects,
         records=lambda it: it.received_mails,
-        keys=lambda it: it.reply_keys,
+        keys=lambda it: it.reply_keys.all,
         account_of=lambda it: it.account_store.get,
         limit=lambda it: it.receiving_limit,
     )
@@ -186,7 +186,7 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.dynamodb.accounts.account_changes import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.account_list import AccountUsage
-        from pillarbox.application.accounts.sender_domains import SenderDomains
+        from pillarbox.application.accounts.senders import SenderDomains
         from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.delivery.sweep import RecordRetention, Sweep, WaitingSweep
 

@@ -170,7 +170,7 @@ class DynamoReceivingDomains(Store):
 
 
 class DynamoReplyKeys:
-    """Implements `ports.ReplyKeys`. A process reads the keys once in an hour."""
+    """The keys of tokens. A process reads them once in an hour."""
 
     def __init__(self, credentials: Table, clock: Clock) -> None:
         self._credentials = credentials

@@ -104,7 +104,7 @@ class SesReceiptRules:
 
 
 class LambdaReceivedQueue:
-    """Implements `ports.ReceivedQueue`. The template has the mapping disabled: reading costs.
+    """The queue of what SES stored. The template has the mapping disabled: reading costs.
 
     Args:
         mapping: the id of the event source mapping.

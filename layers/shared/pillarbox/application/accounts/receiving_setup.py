@@ -6,7 +6,7 @@ more than it should.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -20,7 +20,6 @@ from pillarbox.application.accounts.ports import AccountRecords, DnsLookup
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.receiving_ports import (
     ReceiptRules,
-    ReceivedQueue,
     ReceivingDomain,
     ReceivingDomains,
 )
@@ -47,7 +46,8 @@ class ReceivingSetup:
     accounts: AccountRecords
     receiving: ReceivingDomains
     rules: ReceiptRules
-    queue: ReceivedQueue
+    #: Lets the queue of what SES stored be read, also if it is already.
+    read_queue: Callable[[], None]
     dns: DnsLookup
     log: ChangeLog
 
@@ -105,7 +105,7 @@ class ReceivingSetup:
         if not self.receiving.put(wanted):
             raise _in_use(wanted.domain)
         try:
-            self.queue.read()
+            self.read_queue()
             self.rules.put(wanted.domain)
         except ValidationFailed:
             if is_new:
