@@ -58,27 +58,21 @@ class StackReceipts:
             may_write=self._may_write(),
         )
 
-    def remove(self) -> int:
-        """Delete the rules, and the set of the stacks if none is left; return how many there were.
-
-        A set of others stays, and so does what is in it.
-        """
+    def remove(self) -> None:
+        """Delete the rules, and the set of the stacks if none is left; a set of others stays."""
         with operator_errors(_SES):
             active = self._active()
             if active is None:
-                return 0
+                return
             name = active.get("Metadata", {}).get("Name")
             found = {name: active.get("Rules", ()), OWN_SET: self._rules(OWN_SET)}
-            count = 0
             for of_set, rules in found.items():
                 for rule in rules or ():
                     if self._name.fullmatch(rule["Name"]):
                         self._ses.delete_receipt_rule(RuleSetName=of_set, RuleName=rule["Name"])
                         self._pause(_PAUSE)
-                        count += 1
             if self._rules(OWN_SET) == []:
                 self._remove_set(is_active=name == OWN_SET)
-            return count
 
     def _remove_set(self, *, is_active: bool) -> None:
         if is_active:

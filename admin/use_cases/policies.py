@@ -56,7 +56,7 @@ _DEPLOY: Final[_Actions] = {
     " GetAuthorizationToken GetDownloadUrlForLayer PutLifecyclePolicy",
     "lambda": "InvokeFunction",
     "secretsmanager": "RestoreSecret",
-    "ses": "PutAccountPricingAttributes",
+    "ses": "PutAccountPricingAttributes SetActiveReceiptRuleSet",
 }
 #: A service -> how the actions begin with which CloudFormation makes, changes and deletes the
 #: resources of the templates as the caller, by the handlers of their types in its registry.

@@ -26,6 +26,7 @@ from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.replies import DynamoReceivingDomains
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.management_api import HttpApiProbe
+from pillarbox.adapters.ses.receipts import SesReceiptRules
 from pillarbox.application.operator import account_deletion
 from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
@@ -376,6 +377,8 @@ def test_who_deploys(
     allow(f"deploy --yes --set RelayImage={image} --set RelayName=smtp.shop.example")
     make_recoverable()
     allow("restore rows --at 30m --all-accounts --yes")
+    bucket = stacks.require(STACK).outputs["SpoolBucketName"]
+    SesReceiptRules(STACK, bucket).put("in.shop.example")
     allow(f"teardown --delete-data --drop-pending --confirm {STACK}")
     judge.stack = "pillarbox"
     machine, waits, stubs = map(request.getfixturevalue, ("machine", "waits", "stubs"))

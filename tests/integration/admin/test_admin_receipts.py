@@ -51,9 +51,11 @@ def test_the_last_stack_takes_the_set_along(ses: Any) -> None:
         rules={"in.a.example": True, "in.c.example": False},
         may_write=False,
     )
-    assert (receipts().remove(), sets(ses), active(ses)) == (2, {"pillarbox": 1}, "pillarbox")
-    assert (receipts("pillarbox-dev").remove(), sets(ses), active(ses)) == (1, {}, None)
-    assert receipts().remove() == 0
+    receipts().remove()
+    assert (sets(ses), active(ses)) == ({"pillarbox": 1}, "pillarbox")
+    receipts("pillarbox-dev").remove()
+    assert (sets(ses), active(ses)) == ({}, None)
+    receipts().remove()
 
 
 def test_a_set_of_others_stays_active(ses: Any) -> None:
@@ -63,7 +65,8 @@ def test_a_set_of_others_stays_active(ses: Any) -> None:
     ses.create_receipt_rule_set(RuleSetName="theirs")
     ses.set_active_receipt_rule_set(RuleSetName="theirs")
     rules.put("in.b.example")
-    assert (receipts().remove(), sets(ses), active(ses)) == (2, {"theirs": 0}, "theirs")
+    receipts().remove()
+    assert (sets(ses), active(ses)) == ({"theirs": 0}, "theirs")
 
 
 def test_a_stack_that_begins_at_that_moment_keeps_its_rule(ses: Any) -> None:
@@ -89,7 +92,8 @@ def test_a_region_without_receiving(ses: Any) -> None:
     client = mock.Mock(wraps=ses)
     client.describe_active_receipt_rule_set.side_effect = error
     with mock.patch.object(there, "_ses", client):
-        assert (there.receives(), there.remove()) == (False, 0)
+        there.remove()
+        assert not there.receives()
 
 
 def test_ses_may_write_to_the_bucket_of_the_template(ses: Any) -> None:

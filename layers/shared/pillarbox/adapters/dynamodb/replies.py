@@ -70,6 +70,12 @@ _MAIL: Final = Row(
     cc=Column("cc", TUPLE, absent=()),
     reply_to=Column("reply_to", TUPLE, absent=()),
 )
+_DOMAIN: Final = Row(
+    ReceivingDomain,
+    account_id="account",
+    names=Column("names", Codec(frozenset, frozenset), absent=frozenset()),
+    stopped_on=("stopped?", Codec(date.isoformat, date.fromisoformat)),
+)
 
 
 class DynamoReceivedMails(Store):
@@ -131,16 +137,7 @@ class DynamoReceivingDomains(Store):
     def get(self, domain: str) -> ReceivingDomain | None:
         """Read one with strong consistency."""
         item = self._table.get(keys.receiving_domain(domain))
-        if item is None:
-            return None
-        stopped = item.get("stopped")
-        return ReceivingDomain(
-            domain,
-            item["account"],
-            frozenset(item.get("names", ())),
-            date.fromisoformat(stopped) if stopped else None,
-            ended="expires_at" in item,
-        )
+        return _DOMAIN.read(item, domain=domain, ended="expires_at" in item) if item else None
 
     def put(self, domain: ReceivingDomain) -> bool:
         """Put one; return False if it is another account's and has not ended."""
@@ -153,14 +150,9 @@ class DynamoReceivingDomains(Store):
             self._put(replace(known, stopped_on=None), "", expires_at=to_ttl(until))
 
     def _put(self, domain: ReceivingDomain, condition: str, **more: int) -> bool:
-        values: dict[str, object] = {
-            "account": domain.account_id,
-            "names": domain.names or None,
-            "stopped": domain.stopped_on and domain.stopped_on.isoformat(),
-        }
         try:
             self._table.put(
-                keys.receiving_domain(domain.domain) | to_item(values | more),
+                keys.receiving_domain(domain.domain) | to_item(_DOMAIN.write(domain) | more),
                 condition=f"{condition}#account = :account",
                 values={":account": domain.account_id},
             )
