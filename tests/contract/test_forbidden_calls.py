@@ -191,9 +191,14 @@ def test_what_the_promise_stands_on_has_known_writers() -> None:
 
 @for_each("role", [role for role in _ROLES if _METHODS[role] == {"get"}])
 def test_a_function_that_only_reads_writes_no_record(role: str) -> None:
-    """The role of a function whose routes are all GET can change nothing in either table."""
-    for table in ("Table", "Credentials"):
-        assert _stated(role, _WRITES, table) == set()
+    """The role of a function whose routes are all GET can change nothing in either table.
+
+    But each reading of a received mail adds an entry to the account's log, and replaces none.
+    """
+    noted = {"LOG"} if role == "ReadReceivedRole" else set[str]()
+    assert _stated(role, ["UpdateItem"]) == noted
+    assert _stated(role, set(_WRITES) - {"UpdateItem"}) == set()
+    assert _stated(role, _WRITES, "Credentials") == set()
 
 
 @for_each("role", _ROLES)
@@ -255,7 +260,7 @@ def test_only_routes_that_take_sessions_read_them(role: str) -> None:
 
 @for_each("role", _ROLES)
 def test_each_kind_of_identity_has_one_writer(role: str) -> None:
-    """The routes of webhooks, keys and members and sign-in write what they need, nobody else."""
+    """Routes of webhooks, keys, members and sign-in, and the worker, write what they need only."""
     written = {
         kind
         for kind, partition_keys in _RECORDS.items()
@@ -273,6 +278,7 @@ def test_each_kind_of_identity_has_one_writer(role: str) -> None:
         "IssuePreviewKeyRole": {"ACCT", "ACCTS", "KEY", "KEYS", "POW", "PREVIEW", "PROOF"},
         "ManageKeysRole": {"KEY", "KEYS", "NAME", "OF", "TEAM"},  # a revocation ends invitations
         "DeleteAccountRole": {"HOOK", "KEY", "KEYS", "OF", "TEAM"},
+        "DeliverMessageRole": {"REPLIES"},  # the keys of the addresses for answers
         "EditTemplatesRole": {"NAME"},
         # They create the key that signs the link by which a reader stops such email.
         "MailCodeRole": {"POW"},

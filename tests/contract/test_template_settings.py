@@ -31,11 +31,12 @@ _DEFAULTS: Final = {row.variable: row.default for row in all_settings() if row.d
 #: Every function has it, so that each of those that serve requests can ask for it when a key has
 #: `sources`. Their roles say which may read the secret (test_template_roles.py).
 _EDGE_SECRET: Final = {Settings.edge_secret_id.variable}
-#: What a use case makes only when it needs it: keys.py, and posting to AWS.
+#: What a use case makes only when it needs it: keys.py, posting to AWS, and received mail.
 _MADE_LATER: Final = {
-    "account_deletion": "kept_contents",
-    "api_keys": "send_mail",
-    "webhook_worker": "aws_poster",
+    "account_deletion": {"kept_contents", "receipt_rules"},
+    "api_keys": {"send_mail"},
+    "sweep": {"received_queue", "receiving_limit"},
+    "webhook_worker": {"aws_poster", "received_reading"},
 }
 #: What authenticates the callers of a route.
 _AUTHENTICATION: Final = {
@@ -89,7 +90,7 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     use_cases |= {_AUTHENTICATION[name] for name in callers}
     if "services()," in source:
         use_cases |= get_protocol_members(UseCases)
-    use_cases |= {_MADE_LATER[name] for name in use_cases & _MADE_LATER.keys()}
+    use_cases |= {later for name in use_cases for later in _MADE_LATER.get(name, ())}
     own = set(re.findall(r"services\(\)\s*\.settings\.(\w+)", source))
     assert use_cases
     wiring = Wiring(Settings(environment))
