@@ -21,7 +21,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         " ones in a minute",
         (
             *("send_email", "send_batch", "create_attachment", "resend_message", "test_template"),
-            "mcp",
+            *("answer_received", "mcp"),
         ),
     ),
     "render": Budget(
@@ -37,7 +37,8 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         (
             *("get_domain", "restart_domain", "add_sender", "add_suppressions", "change_alerts"),
             *("test_alerts", "create_webhook", "change_webhook", "get_kept_content"),
-            *("get_held_content", "remove_suppression"),
+            *("get_held_content", "remove_suppression", "change_domain"),
+            "get_received",
         ),
     ),
     "post": Budget(
@@ -93,7 +94,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
                 "resume_sending",
             ),
             *("get_alerts", "get_account_log", "list_webhooks", "get_webhook", "delete_webhook"),
-            *("rotate_webhook_secret", "list_webhook_deliveries"),
+            *("rotate_webhook_secret", "list_webhook_deliveries", "list_received"),
         ),
     ),
 }

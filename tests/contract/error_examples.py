@@ -387,6 +387,7 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "not_cancelable": _not_waiting,
     "not_resendable": _not_resendable,
     "content_not_found": _not_kept,
+    "received_not_found": lambda s: _everything(s).raw("GET", f"/received/{_UNKNOWN}").json,
     "template_in_use": _in_use,
     "draft_changed": _draft_changed,
     "already_exists": _already_made,

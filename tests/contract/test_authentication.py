@@ -15,10 +15,10 @@ from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.wiring import services, utc_now
 from tests.contract.client import Api, ApiResponse
-from tests.contract.operations import MANAGED, OPERATIONS, Operation
+from tests.contract.operations import MANAGED, OF_AN_ACCOUNT, OPERATIONS, Operation
 from tests.contract.service import Service
 
-_IDS: Final = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4())) | {
+_IDS: Final = dict.fromkeys(OF_AN_ACCOUNT, str(uuid4())) | {
     "key_id": f"key_{'0' * 20}",
     "member_id": "0" * 12,
     "address": "nobody@customer.example",

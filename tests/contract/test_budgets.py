@@ -88,6 +88,7 @@ def test_each_call_counts_in_its_budget(service: Service) -> None:
         "id": template,
         "endpoint_id": hook,
         "delivery_id": service.delivery(account, hook),
+        "received_id": str(service.receive(account).received_id),
         "account_id": account,
         "domain": "shop.example",
         "sender": "hello@shop.example",

@@ -12,14 +12,14 @@ from pillarbox.domain.errors import ServiceError
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
 from tests.contract.counting import counting
-from tests.contract.operations import OPERATIONS, Operation
+from tests.contract.operations import OF_AN_ACCOUNT, OPERATIONS, Operation
 from tests.contract.service import SENDER, Service
 from tests.loops import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_IDS = dict.fromkeys(("message_id", "id", "endpoint_id", "delivery_id"), str(uuid4()))
+_IDS = dict.fromkeys(OF_AN_ACCOUNT, str(uuid4()))
 _MANY = [f"a{number}@slow.example" for number in range(330_000)]
 #: What made the service read or validate a lot, with its path.
 _LARGE: dict[str, tuple[str, object]] = {
