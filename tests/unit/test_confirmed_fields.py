@@ -1,7 +1,7 @@
 """What a person confirms has a place for each field of a mail."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import SimpleNamespace
 from typing import Any, Final
 from unittest import mock
@@ -31,6 +31,7 @@ _FIELDS: Final[dict[str, tuple[Any, str]]] = {
         "bill.pdf",
     ),
     "uploads": ((SimpleNamespace(filename="big.zip", content_type="a/b", size=7),), "big.zip"),
+    "reply_domain": ("in.shop.example", "an address at in.shop.example"),
 }
 
 
@@ -45,16 +46,16 @@ def test_each_field_is_known() -> None:
 
 def test_the_question_and_the_held_view_have_each_field() -> None:
     """Of one email, of a batch, and what an owner reads before a release."""
-    mail = _mail()
-    prepared: Any = mock.Mock(mail=mail, message=message())
-    views = {
-        "question": _shown(prepared).words,
-        "batch": _shown_batch({0: prepared}).words,
-        "held": json.dumps(HeldContent.of(rehearsal_of(mail, NOW))),
-    }
-    for view, words in views.items():
+    for view, words in _views(_mail()).items():
         for name, (_, word) in _FIELDS.items():
-            assert word in words, (view, name)
+            # Replies go where the sender wants them.
+            assert (word in words) is (name != "reply_domain"), (view, name)
+
+
+def test_the_question_and_the_held_view_say_that_replies_come_back() -> None:
+    """An email without an address for replies gets one of the account."""
+    for view, words in _views(replace(_mail(), reply_to=())).items():
+        assert _FIELDS["reply_domain"][1] in words, view
 
 
 def test_a_long_text_says_how_much_is_left_out() -> None:
@@ -64,6 +65,15 @@ def test_a_long_text_says_how_much_is_left_out() -> None:
     words = _shown(prepared).words
     assert "> line 199\n… and 100 lines more" in words
     assert "line 200" not in words
+
+
+def _views(mail: Mail) -> dict[str, str]:
+    prepared: Any = mock.Mock(mail=mail, message=message())
+    return {
+        "question": _shown(prepared).words,
+        "batch": _shown_batch({0: prepared}).words,
+        "held": json.dumps(HeldContent.of(rehearsal_of(mail, NOW))),
+    }
 
 
 def _values() -> dict[str, Any]:

@@ -327,7 +327,7 @@ _TOLD: Final[tuple[tuple[str, Callable[[Mail], str]], ...]] = (
     ("Subject", lambda mail: cleaned(mail.subject)),
     ("From", lambda mail: cleaned(mail.sender)),
     ("From name", lambda mail: cleaned(mail.from_name or "")),
-    ("Replies to", lambda mail: _addresses(mail, mail.reply_to)),
+    ("Replies to", lambda mail: cleaned(mail.replies_to or "", 2 * _ALL_RECIPIENTS)),
     ("Attachments", lambda mail: cleaned(", ".join(file.filename for file in mail.files), _FILES)),
     (
         "Header fields",
