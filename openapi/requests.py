@@ -15,6 +15,7 @@ from pillarbox.domain.messages.mail import MAX_HEADERS, MAX_HEADERS_BYTES
 from pillarbox.domain.messages.mail import NAMES as HEADER_NAMES
 from pillarbox.domain.messages.message import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.http.accounts.wire import AddSuppressionsRequest
+from pillarbox.http.messages.changes import AnswerRequest
 from pillarbox.http.messages.wire import (
     LOCALE_PATTERN,
     MAX_LOCALE,
@@ -190,6 +191,9 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
     RenderStarterRequest: {"description": "Values for the preview."},
+    AnswerRequest: {
+        **_one_of({"with a text": ("text",), "by HTML alone": ("html",)}, ("text",)),
+    },
     SignInRequest: {
         **_one_of({"by code": ("flow", "code"), "by link": ("link",)}, ("flow", "code", "link")),
     },
