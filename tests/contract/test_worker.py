@@ -424,10 +424,10 @@ def test_fresh_mail_does_not_wait_behind_suspects(service: Service, live: Api) -
 def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
     """A job that kills its builder three times is set aside; the others of its batch are sent."""
 
-    def build(mail: Mail, message: Message, base_url: str) -> bytes:
+    def build(mail: Mail, message: Message, base_url: str, reply_key: bytes | None) -> bytes:
         if mail.subject == "deadly":
             os._exit(137)
-        return build_raw(mail, message, base_url)
+        return build_raw(mail, message, base_url, reply_key)
 
     sent = len(service.ses.mails)
     ids = {

@@ -38,6 +38,7 @@ HTTP_ONLY = {
     "client_blocked",
     "template_not_found",
     "attachment_not_found",
+    "received_not_found",
     "message_not_found",
     "content_not_found",
     "not_resendable",

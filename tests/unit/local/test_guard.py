@@ -24,6 +24,7 @@ SIGNED: Final = (
     "SignedHeaders=host, Signature=00"
 )
 HOST: Final = "127.0.0.1:4566"
+_EMAILS: Final = "/v2/email/outbound-emails"
 
 
 async def echo(scope: Any, _receive: Any, send: Any) -> None:
@@ -194,22 +195,29 @@ def test_no_websocket_passes() -> None:
 
 
 @for_each(
-    ("method", "content_type", "passed"),
+    ("method", "path", "content_type", "passed"),
     [
-        ("POST", "application/json", True),
-        ("PUT", "application/json; charset=utf-8", True),
-        ("GET", None, True),
-        ("DELETE", None, True),
-        ("POST", None, False),
-        ("POST", "text/plain", False),
-        ("POST", "text/plain; application/json", False),
-        ("POST", "application/x-www-form-urlencoded", False),
+        ("POST", _EMAILS, "application/json", True),
+        ("PUT", _EMAILS, "application/json; charset=utf-8", True),
+        ("GET", _EMAILS, None, True),
+        ("DELETE", _EMAILS, None, True),
+        ("POST", _EMAILS, None, False),
+        ("POST", _EMAILS, "text/plain", False),
+        ("POST", _EMAILS, "text/plain; application/json", False),
+        ("POST", _EMAILS, "application/x-www-form-urlencoded", False),
+        ("POST", "/", "application/x-www-form-urlencoded; charset=utf-8", True),
+        ("POST", "/", "application/json", False),
+        ("POST", "/", None, False),
+        ("POST", "/", "text/plain", False),
     ],
 )
-def test_bodies_are_json(method: str, content_type: str | None, *, passed: bool) -> None:
-    """The content types that a page can send without a preflight are refused."""
+def test_bodies_are_json(method: str, path: str, content_type: str | None, *, passed: bool) -> None:
+    """The content types that a page can send without a preflight are refused.
+
+    SES has its rules of receipt in the query protocol only: forms, to the root.
+    """
     headers = {"Content-Type": content_type} if content_type else {}
-    assert passes(JsonBodies(echo), headers, method) is passed
+    assert passes(JsonBodies(echo), headers, method, path) is passed
 
 
 @pytest.mark.parametrize(
