@@ -187,6 +187,32 @@ def hook_everything(service: Service) -> None:
             api.raw(operation.method, path, query={CANARY: CANARY})
 
 
+def read_answers(service: Service) -> None:
+    """Read and answer mail that has canaries, in valid and invalid ways, and with failures."""
+    account = service.account()
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    texts = dict.fromkeys(("text", "html", "reply"), CANARY)
+    fields = dict.fromkeys(("sender_name", "subject", "message_id_header"), CANARY)
+    for operation in OPERATIONS:
+        if not operation.path.startswith("/v1/received"):
+            continue
+        mail = service.receive(account, texts, sender=ADDRESS, reply_to=(ADDRESS,), **fields)
+        ids, statuses = {"received_id": str(mail.received_id)}, set()
+        path = operation.path.removeprefix("/v1").format_map(ids)
+        for fault in ("BatchGetItem", "GetItem", "Query", "UpdateItem", "none"):
+            with failing(fault):
+                statuses.add(operation.request(api, ids).status)
+                for body in ({"text": CANARY}, {"text": CANARY, CANARY: CANARY}, CANARY):
+                    text, query = json.dumps(body), {"cursor": CANARY, "inReplyTo": CANARY}
+                    api.raw(operation.method, path, text, {"X-Other": CANARY}, query=query)
+                api.raw(operation.method, path, f'{{"{CANARY}')
+        assert statuses >= {200, 500}, (path, statuses)
+        for name in (CANARY, str(new_id(wiring.utc_now()))):
+            wrong = operation.path.removeprefix("/v1").format(received_id=name)
+            api.raw(operation.method, wrong, json.dumps({"text": CANARY}), query={CANARY: CANARY})
+    assert service.consume("receive_email", CANARY)
+
+
 def sign_in_everywhere(service: Service) -> None:
     """Sign in with canaries as address, code, flow, link, cookie and token, also with failures."""
     browser, team = Browser(), wiring.services().team
@@ -417,6 +443,7 @@ def main(dns_server: str) -> None:
         read_everything(service)
         change_everything(service)
         hook_everything(service)
+        read_answers(service)
         sign_in_everywhere(service)
         sign_up_everywhere(service)
         visit_widget(service)
