@@ -37,11 +37,6 @@ async def connection() -> AsyncIterator[Streams]:
         writer.close()
 
 
-@pytest.fixture(autouse=True)
-def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "IDLE_TIMEOUT", IDLE)
-
-
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\n"
 
 
@@ -55,8 +50,11 @@ HEAD = b"POST / HTTP/1.1\r\nHost: x\r\n"
     ],
     ids=["nothing", "half a head", "a refused body", "a whole request"],
 )
-def test_a_connection_without_a_request_ends(octets: bytes, more: bytes) -> None:
+def test_a_connection_without_a_request_ends(
+    octets: bytes, more: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A connection on which no request is being answered ends, even if octets trickle in."""
+    monkeypatch.setattr(protocol, "IDLE_TIMEOUT", IDLE)
 
     async def run() -> float:
         async with connection() as (reader, writer):
