@@ -55,6 +55,7 @@ def servers(stack: dict[str, Any]) -> dict[str, int]:
         "engine": urlsplit(environment["AWS_ENDPOINT_URL"]).port,
         "ses": urlsplit(environment["AWS_ENDPOINT_URL_SESV2"]).port,
         "smtp": stack["smtp"]["port"],
+        "mx": stack["mx"]["port"],
         "dns": int(environment["PILLARBOX_DNS_SERVERS"].rpartition(":")[2]),
     }
     # A send of unknown size starts the front.
@@ -102,3 +103,18 @@ def test_the_api_lets_no_page_of_another_server_read(stack: dict[str, Any]) -> N
     assert (before.is_error, sent.json()["error"]["code"]) == (True, "missing_api_key")
     for answer in (before, sent):
         assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+@pytest.mark.parametrize(("name", "refusal"), [("smtp", b"530 "), ("mx", b"502 ")])
+def test_a_page_of_another_server_mails_nothing(
+    stack: dict[str, Any], name: str, refusal: bytes
+) -> None:
+    """SMTP commands in the body of a page's POST: no port accepts a sender."""
+    fields = {"Host": "127.0.0.1", "Accept": "*/*"} | PAGE
+    head = "".join(f"{field}: {value}\r\n" for field, value in fields.items())
+    commands = "EHLO evil.example\r\nMAIL FROM:<ada@evil.example>\r\n"
+    with socket.create_connection(("127.0.0.1", stack[name]["port"]), PATIENCE) as client:
+        client.sendall(f"POST / HTTP/1.1\r\n{head}\r\n{commands}".encode())
+        client.shutdown(socket.SHUT_WR)
+        *_, last = client.makefile("rb")
+    assert last.startswith(refusal)
