@@ -24,10 +24,12 @@ _QUEUES: Final = {
     "EventsQueue": (4 * _DAY, 60, 30),
     "SweepQueue": (4 * _DAY, 1800, 5),
     "WebhooksQueue": (4 * _DAY, 180, 100),
+    "ReceivedQueue": (4 * _DAY, 360, 30),
     "JobsDeadLetters": (14 * _DAY, 30, None),
     "EventsDeadLetters": (14 * _DAY, 30, None),
     "SweepDeadLetters": (14 * _DAY, 30, None),
     "WebhooksDeadLetters": (14 * _DAY, 30, None),
+    "ReceivedDeadLetters": (14 * _DAY, 30, None),
     "ChangesDeadLetters": (14 * _DAY, 30, None),
 }
 #: Readers of the table's stream: where they begin, and the age at which they give a record up.
@@ -133,6 +135,11 @@ def test_what_the_engine_leaves_out(engine: Callable[[str], Any], names: dict[st
         "kept-7": 7,
         "kept-30": 30,
         "kept-90": 90,
+        "answers-1": 1,
+        "answers-7": 7,
+        "answers-30": 30,
+        "answers-90": 90,
+        "received": 15,
     }
     s3 = engine("s3")
     with pytest.raises(s3.exceptions.ClientError, match="NoSuchLifecycleConfiguration"):

@@ -59,6 +59,8 @@ PARTS: Final[Mapping[str, tuple[str, tuple[str, ...], str]]] = {
 }
 #: Whom the pages of operators ask about, at a domain of this module.
 ANN: Final = "ann@reader.example"
+#: The domain of the reader's account, which receives answers.
+RECEIVING: Final = "pasted.example"
 #: curl as people have it, but it fails if the service refuses.
 CURL: Final = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n'
 
@@ -76,6 +78,7 @@ class Reader:
     key: str
     endpoint: str
     message: str
+    received: str
     template: str
     folder: Path
     api: httpx.Client
@@ -90,6 +93,7 @@ class Reader:
             "YOUR_KEY": self.key,
             '"templateId": "ID"': f'"templateId": "{self.template}"',
             "/webhooks/ID": f"/webhooks/{self.endpoint}",
+            "/domains/shop.example": f"/domains/{RECEIVING}",
         }
         for name, value in names.items():
             text = text.replace(name, value)
@@ -130,6 +134,7 @@ class Reader:
         own = {
             "MANAGEMENT_KEY": self.key,
             "MESSAGE_ID": self.message,
+            "RECEIVED_ID": self.received,
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "packages/pillarbox/src"),
         }
@@ -149,7 +154,7 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    """Return a reader with a sender, a key for everything, an endpoint, a template and an email."""
+    """Return a reader with a sender, a key for everything, and one of what the commands name."""
     account = operate("account", "create", "--name", "Reader", "--plan", "standard")["id"]
     operate("sender", "add", "--account", account, SENDER, "--default")
     operate("domain", "add", "reader.example")
@@ -165,9 +170,12 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
             return api.request(method, path, json=body).raise_for_status().json()
 
         call("PATCH", "/account", {"keepDays": 1})
+        call("POST", "/domains", {"domain": RECEIVING})
+        wait_for(lambda: call("GET", f"/domains/{RECEIVING}", None)["status"] == "verified")
+        call("PATCH", f"/domains/{RECEIVING}", {"receive": "in"})
         hook = {"url": f"{stack['inbox_url']}/hooks/reader", "types": ["*"]}
         email = {"to": "ada@customer.example", "subject": "Hi", "html": "<p>Hi</p>"}
-        message = call("POST", "/emails", email)["messageId"]
+        message = call("POST", "/emails", email | {"replies": True})["messageId"]
         endpoint = call("POST", "/webhooks", hook)["id"]
         ses_of(stack).put_suppressed_destination(EmailAddress=ANN, Reason="BOUNCE")
         folder = tmp_path_factory.mktemp("reader")
@@ -179,8 +187,12 @@ def reader(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> I
         mine = stack | {"keys": stack["keys"] | {"live": made["key"]}}
         authorities = ROOT / ".local" / "tests" / "authorities.pem"
         (folder / ".local" / "env").write_text(environment_file(mine, authorities))
-        wait_for(lambda: inbox(stack, message))
-        yield Reader(stack, account, made["key"], endpoint, message, copy["id"], folder, api)
+        (sent,) = wait_for(lambda: inbox(stack, message))
+        reply = f"{stack['inbox_url']}/messages/{sent['id']}/reply"
+        httpx.post(reply, json={"text": "Hello"}, timeout=PATIENCE).raise_for_status()
+        (answer,) = wait_for(lambda: call("GET", "/received", None)["items"])
+        received, starter = answer["receivedId"], copy["id"]
+        yield Reader(stack, account, made["key"], endpoint, message, received, starter, folder, api)
         for each in api.get("/webhooks").json()["items"]:
             api.delete(f"/webhooks/{each['id']}")
 
