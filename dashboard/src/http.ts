@@ -61,14 +61,8 @@ function explain({ message, details }: ErrorBody): string {
   return Array.isArray(errors) ? errors.map(sentence).join(" ") : message;
 }
 
-/** Return what is wrong with each field of a refused request, in sentences. */
-export function faultsOf(error: unknown): Record<string, string> {
-  const errors = error instanceof ApiError && error.details["errors"];
-  return Object.fromEntries(Array.isArray(errors) ? errors.map((one) => [one.field, sentence(one)]) : []);
-}
-
-/** Most messages go on from the name of the field. */
-function sentence({ field, message }: { field: string; message: string }): string {
+/** Return what is wrong with a field. Most messages go on from its name. */
+export function sentence({ field, message }: { field: string; message: string }): string {
   const ending = message.endsWith(".") ? "" : ".";
   if (field.includes(".")) return `${field}: ${message}${ending}`; // such as a variable of a template
   const name = field.replace(/[A-Z]/g, (letter: string) => ` ${letter.toLowerCase()}`);

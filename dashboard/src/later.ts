@@ -7,6 +7,7 @@ sheet.replaceSync(styles);
 document.adoptedStyleSheets.push(sheet);
 
 export { default as Account } from "./pages/account";
+export { Answers } from "./pages/answers";
 export { default as DomainPage } from "./pages/domain";
 export { default as Domains } from "./pages/domains";
 export { default as Endpoint } from "./pages/endpoint";

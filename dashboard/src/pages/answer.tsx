@@ -2,13 +2,12 @@
 
 import { useState } from "preact/hooks";
 
-import { faultsOf } from "../http";
 import { Ask } from "../parts/ask";
 import { Field } from "../parts/basics";
 import { Trouble } from "../parts/notice";
 import { useResource } from "../resource";
 import type { ReceivedDetail } from "../schema";
-import { answer } from "./received-mail";
+import { answer, faultsOf } from "./received-mail";
 
 interface Properties {
   to: ReceivedDetail;

@@ -8,7 +8,7 @@ import { call } from "../api";
 import { exact } from "../format";
 import { Ask } from "../parts/ask";
 import { Badge, Code, Empty, Facts, Page, Time } from "../parts/basics";
-import { CursorPager } from "../parts/list";
+import { CursorPager } from "../parts/cursor-pager";
 import { Loading, Notice, Trouble } from "../parts/notice";
 import { toast } from "../parts/toast";
 import { useFilters } from "../query";

@@ -6,16 +6,17 @@ import { curlOf } from "../command";
 import { exact } from "../format";
 import { ApiError } from "../http";
 import { INBOX } from "../inbox";
-import { Badge, breakable, Copy, Facts, Tags, Time } from "../parts/basics";
+import { Badge, Copy, Facts, Tags, Time } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { Progress, Trouble } from "../parts/notice";
+import { Progress } from "../parts/notice";
 import { useResource } from "../resource";
 import { may } from "../rights";
 import type { EventKind, Message, MessageDetail, MessageEvent, SendRoute } from "../schema";
 import { isWaiting } from "./emails";
 import { type Names, originOf } from "./origins";
 
+const Answers = lazy(() => import("../later").then((pages) => pages.Answers));
 const KeptContent = lazy(() => import("../later").then((pages) => pages.KeptContent));
 const Waiting = lazy(() => import("../later").then((pages) => pages.Waiting));
 
@@ -130,30 +131,6 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
         <Copy text={messageId}>Copy the id</Copy>
         <Copy text={command}>Copy as curl</Copy>
       </p>
-    </>
-  );
-}
-
-/** The mails that answer an email; nothing if there is none. */
-function Answers({ to: messageId }: { to: string }) {
-  const list = useResource("GET /v1/received", { query: { inReplyTo: messageId, limit: 100 } });
-  const items = list.data?.items ?? [];
-  if (!items.length && !list.error) return null;
-  return (
-    <>
-      <h3>Answers</h3>
-      <Trouble of={list} />
-      <ul class="timeline">
-        {items.map(({ receivedId, from, subject, receivedAt, authenticated }) => (
-          <li key={receivedId} class={authenticated ? "is-delivered" : "is-bounced"}>
-            <a href={`/app/activity/received/${receivedId}`}>{subject || "(no subject)"}</a>
-            <div>
-              {breakable(from)} {!authenticated && "(not proven) "}
-              <Time at={receivedAt} />
-            </div>
-          </li>
-        ))}
-      </ul>
     </>
   );
 }

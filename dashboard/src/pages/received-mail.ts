@@ -1,7 +1,7 @@
 // What is said of a received mail, and how it is answered once.
 
 import { call } from "../api";
-import { ApiError } from "../http";
+import { ApiError, sentence } from "../http";
 import { once } from "../once";
 import type { Automatic, ReceivedMail } from "../schema";
 
@@ -40,4 +40,10 @@ export async function answer(id: string, body: { text: string; from?: string }):
     if (!(error instanceof ApiError && error.code === "idempotency_key_mismatch")) throw error;
     throw new Error("What you sent before has been sent, as it was then: see Activity. To send this one too, press Send again.");
   }
+}
+
+/** Return what is wrong with each field of a refused request, in sentences. */
+export function faultsOf(error: unknown): Record<string, string> {
+  const errors = error instanceof ApiError && error.details["errors"];
+  return Object.fromEntries(Array.isArray(errors) ? errors.map((one) => [one.field, sentence(one)]) : []);
 }

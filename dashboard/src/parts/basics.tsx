@@ -121,19 +121,6 @@ export function Field(props: { label: string; hint?: string; error?: string; chi
   );
 }
 
-/** One of several cards, of which one is chosen. */
-export function Choice(props: { group: string; name: string; about: string; checked: boolean; onChoose: () => void }) {
-  return (
-    <div class="choose">
-      <label>
-        <input type="radio" name={props.group} checked={props.checked} onChange={props.onChoose} />
-        <b>{props.name}</b>
-        <span>{props.about}</span>
-      </label>
-    </div>
-  );
-}
-
 /** What is known of something; what is null or empty is left out. */
 export function Facts({ of }: { of: Record<string, ComponentChildren> }) {
   return (

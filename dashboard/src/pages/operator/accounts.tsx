@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 
 import { count } from "../../format";
 import { Badge, Empty, Page, Time } from "../../parts/basics";
-import { CursorPager, Head } from "../../parts/list";
+import { CursorPager } from "../../parts/cursor-pager";
+import { Head } from "../../parts/list";
 import { Progress } from "../../parts/notice";
 import { Search } from "../../parts/search";
 import { useFilters } from "../../query";
