@@ -69,7 +69,7 @@ _OF_TWO_FIELDS: Final = {
     ("roleArn", "invalid_role"),  # none beside a target in AWS
     ("sources", "invalid"),
     ("accent", "low_contrast"),
-    ("receive", "required"),  # of a domain that receives nothing yet
+    *(("receive", code) for code in ("required", "in_use", "not_allowed")),  # of this domain
     ("subject", "unsafe_subject"),
     ("url", "not_allowed"),  # the other kind of target
 }
