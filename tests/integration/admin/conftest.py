@@ -219,7 +219,8 @@ def mailbox(
         "PILLARBOX_LOCAL_WEBHOOKS": "true",
         "PILLARBOX_RECEIVED_MAPPING": MAPPING,
     }
-    functions = builders.environment() | environment | {"POWERTOOLS_LOG_LEVEL": "CRITICAL"}
+    silent = {"POWERTOOLS_LOG_LEVEL": "CRITICAL", "POWERTOOLS_SERVICE_NAME": "silent"}
+    functions = builders.environment() | environment | silent
     for name, text in functions.items():
         monkeypatch.setenv(name, text)
     forget_wiring()

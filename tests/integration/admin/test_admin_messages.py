@@ -12,6 +12,7 @@ from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.messages.waiting import DynamoWaitingContents, DynamoWakeTimes
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.replies import DynamoReceivedMails
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.accounts.suppression import is_hashed
@@ -28,7 +29,7 @@ from pillarbox.domain.messages.schedule import Schedule, whole
 from pillarbox.domain.messages.statistics import END_OF_TIME
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT, SERVICE_ACCOUNT_ID
 from pillarbox.http.messages.replies import timestamp
-from tests.fakes.builders import mail, message
+from tests.fakes.builders import mail, message, received
 from tests.integration.admin.operator_command import Operator, failure
 
 
@@ -196,13 +197,14 @@ def test_a_person_is_erased_from_all_accounts(
     erased = put(table, account, minutes(5), to=("Ann@Example.com", "bob@example.com"))
     put(table, account, minutes(4), to=("bob@example.com",))
     put(table, other, minutes(3), to=(ANN,))
+    assert DynamoReceivedMails(table).add(received(other, sender=ANN))
     run("suppression", "add", "--account", other, ANN)
     result = run("recipient", "erase", "ANN@example.com", "--yes")
     assert (result["address"], result["messages"]) == (ANN, 2)
-    by_account = {item["accountId"]: item for item in result["items"]}
+    by_account = {item.pop("accountId"): item for item in result["items"]}
     assert by_account == {
-        account: {"accountId": account, "messages": 1, "pending": 1, "suppressed": False},
-        other: {"accountId": other, "messages": 1, "pending": 1, "suppressed": True},
+        account: {"messages": 1, "pending": 1, "received": 0, "suppressed": False},
+        other: {"messages": 1, "pending": 1, "received": 1, "suppressed": True},
     }
     (pause,) = pauses
     assert 50 < pause <= 60
@@ -224,7 +226,7 @@ def test_one_account_suppresses_the_erased_address(
 ) -> None:
     result = run("recipient", "erase", ANN, "--account", account, "--suppress", "--yes")
     assert result["items"] == [
-        {"accountId": account, "messages": 0, "pending": 0, "suppressed": True}
+        {"accountId": account, "messages": 0, "pending": 0, "received": 0, "suppressed": True}
     ]
     directory = DynamoDirectory(table)
     assert directory.look_up(account, addresses=[ANN]).suppressed == {ANN: "manual"}

@@ -25,12 +25,18 @@ from pillarbox.adapters.dynamodb.accounts.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.history.message_log import unmarked
 from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.replies import (
+    DynamoReceivedMails,
+    DynamoReceivingDomains,
+    DynamoReplyKeys,
+)
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoUsers
 from pillarbox.adapters.dynamodb.table import Item, Table, to_item
 from pillarbox.adapters.dynamodb.templates import DynamoTemplateDrafts, DynamoTemplates
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoWebhookEndpoints
 from pillarbox.application.operator.ports import Redrive
+from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.domain.accounts.account import Suspension
 from pillarbox.domain.accounts.account_log import AccountAction, LogEntry
@@ -42,7 +48,7 @@ from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
 from pillarbox.domain.sign_in.session import Member, Role, User
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from tests.aws import create_table
-from tests.fakes.builders import account, message
+from tests.fakes.builders import account, message, received
 from tests.fakes.webhooks import FakeWebhookQueue, endpoint
 from tests.integration.admin.conftest import SETTINGS
 from tests.integration.admin.operator_command import Operator, failure
@@ -101,7 +107,11 @@ def fill(table: Table, credentials: Table) -> None:
             origin=MessageOrigin(key_id=key.key_id),
         )
         table.put(message_item(old))
+        assert DynamoReceivedMails(table).add(received(account_id))
+        receiving = ReceivingDomain(f"in.{account_id}.example", account_id, frozenset({"support"}))
+        assert DynamoReceivingDomains(table).put(receiving)
     assert DynamoWebhookEndpoints(credentials, table).add(ENDPOINT, 10)
+    assert DynamoReplyKeys(credentials, lambda: NOW).for_new_tokens()
 
 
 def rows(name: str) -> list[Item]:
