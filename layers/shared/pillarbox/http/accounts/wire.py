@@ -252,13 +252,20 @@ class AddDomainRequest(WireModel):
     `bounce.shop.example`, and `mail` by default."""
 
 
+#: What `ReceivingSetup` takes, which keeps those with `r.` for answers.
+_LOCAL_PART: Final = {
+    "type": "string",
+    "pattern": r"^(?!r\.)[a-z0-9]([a-z0-9._+-]{0,62}[a-z0-9])?$",
+}
+
+
 class ChangeDomainRequest(WireModel):
     """What a domain receives."""
 
     receive = optional(text(most=_MAX_LABEL))
     """The label below the domain that receives answers: `in` for `in.shop.example`. Its MX record
     is among the records then. An empty text switches receiving off."""
-    receive_names = optional(list_of(text(least=1, most=64)))
+    receive_names = optional(list_of(text(least=1, most=64)), items=_LOCAL_PART, maxItems=20)
     """Names that get mail which answers no email, such as `support`: at most 20."""
 
 
