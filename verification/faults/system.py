@@ -71,7 +71,9 @@ _EVENTS_RECEIVES: Final = int(_EVENTS["RedrivePolicy"]["maxReceiveCount"])
 _HEARTBEAT: Final = timedelta(minutes=5)
 #: After this time, or this many steps, a run has failed to come to an end.
 _PATIENCE: Final = timedelta(hours=30)
-_STEPS: Final = 2_000
+_STEPS: Final = 10_000
+#: From this receipt on a job waits for minutes, also if its worker has no time for it.
+_MANY_RECEIVES: Final = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,7 +397,8 @@ class System:
             for number, received in enumerate(batch):
                 if process.error or number in failed:
                     wait = (self._visible[received.receipt] - self.now).total_seconds()
-                    self.on_retry(received.body, context, wait)
+                    if self._receives[received.receipt] < _MANY_RECEIVES:
+                        self.on_retry(received.body, context, wait)
                     self.after(wait, partial(self._show, received))
                 else:
                     self._finish(received)
