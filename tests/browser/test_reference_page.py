@@ -134,8 +134,9 @@ def toggle_of(operation: Locator) -> Locator:
 
 def expanded(page: Page, summary: str) -> Locator:
     """Choose an operation in the list at the side; return its part of the page, which unfolds."""
-    page.get_by_role("navigation", name="Operations").get_by_text(summary, exact=True).click()
     operation = page.get_by_role("region", name=summary, exact=True)
+    expect(toggle_of(operation)).to_be_visible()  # the list is there before what it unfolds
+    page.get_by_role("navigation", name="Operations").get_by_text(summary, exact=True).click()
     expect(toggle_of(operation)).to_have_attribute("aria-expanded", "true")
     return operation
 

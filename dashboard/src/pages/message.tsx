@@ -7,6 +7,7 @@ import { exact } from "../format";
 import { ApiError } from "../http";
 import { INBOX } from "../inbox";
 import { Badge, Copy, Facts, Tags, Time } from "../parts/basics";
+import { useOverview } from "../parts/choices";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Progress } from "../parts/notice";
@@ -74,6 +75,7 @@ export function MessageDrawer({ id, names, newer, older, onShow, onClose }: Prop
 function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "names" | "onShow"> & { of: MessageDetail; onChanged: () => void }) {
   const { messageId, status, events, kept, resendOf } = message;
   const { template, key } = originOf(message, names);
+  const receives = useOverview()?.account.replyDomain;
   const command = curlOf(location.origin, `/v1/emails/${messageId}`, "YOUR_KEY");
   const facts = {
     From: message.fromName ? `${message.fromName} <${message.from}>` : message.from,
@@ -112,7 +114,7 @@ function Detail({ of: message, names, onShow, onChanged }: Pick<Properties, "nam
       </p>
       {isWaiting(message) && <Waiting of={message} onChanged={onChanged} />}
       {kept && <KeptContent of={message} onShow={onShow} />}
-      {may("content") && status !== "pending" && <Answers to={messageId} />}
+      {receives && may("content") && status !== "pending" && <Answers to={messageId} />}
       <h3>What happened</h3>
       <ol class="timeline">
         {events.map((event, index) => (

@@ -17,7 +17,7 @@ interface Group {
   items: { id: string; name: string }[];
 }
 
-const useOverview = () => useResource("GET /v1/overview").data;
+export const useOverview = () => useResource("GET /v1/overview").data;
 
 function useLists() {
   const { templates: saved = [], starterTemplates = [] } = useOverview() ?? {};
