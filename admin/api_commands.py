@@ -84,7 +84,7 @@ class ApiCommand:
     whole: bool = False
     #: What is asked first, with the parameters of the path.
     question: str = ""
-    #: What people are told in the end.
+    #: What stands below the answer.
     hint: str = ""
 
     def add_to(self, app: typer.Typer, noun: str, verb: str) -> None:

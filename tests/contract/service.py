@@ -45,7 +45,7 @@ from pillarbox.domain.accounts.key import (
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
 from pillarbox.domain.accounts.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.ids import new_id, new_token
-from pillarbox.domain.replies import ReceivedContent, ReceivedMail, Verdicts
+from pillarbox.domain.replies import ReceivedContent, ReceivedMail
 from pillarbox.domain.sign_in import sign_up
 from pillarbox.domain.sign_in.codes import CodeRequest
 from pillarbox.domain.sign_in.session import Role, parse_cookie
@@ -351,30 +351,6 @@ class Service:
             WebhookDelivery(event=event, state=DeliveryState.DELIVERED, attempts=(attempt,))
         )
         return event.delivery_id
-
-    def received(self, account_id: str) -> str:
-        """Store a received mail of an account, and return its id."""
-        now = wiring.utc_now()
-        mail = ReceivedMail(
-            account_id=account_id,
-            received_id=new_id(now),
-            received_at=now,
-            size=4,
-            days=30,
-            parsed=True,
-            recipient="support@in.shop.example",
-            sender="ann@customer.example",
-            sender_name=None,
-            subject="Secret of the tenant",
-            message_id_header=None,
-            answered=None,
-            verdicts=Verdicts(),
-            authenticated=True,
-            automatic=None,
-        )
-        wiring.services().received_objects.save(mail, b"mail", ReceivedContent(text="Hi"), ())
-        wiring.services().received_mails.add(mail)
-        return str(mail.received_id)
 
     def webhook_tasks(self) -> list[PostingTask]:
         """Receive everything that is queued for webhooks."""

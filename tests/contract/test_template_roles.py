@@ -311,7 +311,7 @@ def _read(service: Service) -> None:
     webhook = service.webhook(account)
     ids = {"message_id": sent, "id": saved, "endpoint_id": webhook}
     ids["delivery_id"] = service.delivery(account, webhook)
-    ids["received_id"] = service.received(account)
+    ids["received_id"] = str(service.receive(account).received_id)
     disabled = EndpointHealth(disabled_at=wiring.utc_now(), disabled_for="gone")
     healths = DynamoEndpointHealths(wiring.services().table)
     assert healths.replace(account, webhook, EndpointHealth(), disabled)

@@ -106,7 +106,11 @@ class Tenant:
                 case "delivery_id":
                     ids[name] = self.service.delivery(self.account, ids["endpoint_id"])
                 case "received_id":
-                    ids[name] = self.service.received(self.account)
+                    ids[name] = str(
+                        self.service.receive(
+                            self.account, subject="Secret of the tenant"
+                        ).received_id
+                    )
         return ids
 
 

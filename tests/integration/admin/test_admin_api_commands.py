@@ -96,7 +96,7 @@ def test_an_answer_that_no_api_gives_is_a_failure(
 def test_a_key_of_the_environment_is_for_stacks_in_aws(
     run: Operator, deployed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So nobody sends the key of another stack to the local one."""
+    """The key of another stack must not reach the local one."""
     monkeypatch.setenv(KEY, "bx_live_of_ours")
     with mock.patch.object(HttpApiProbe, "request") as request:
         request.side_effect = lambda *_, **_more: (200, {"items": []})

@@ -1,4 +1,4 @@
-"""Whatever a stranger sends becomes a record or a named drop, in bounded time and memory."""
+"""Each mail that a stranger sends becomes a record or a named drop, in bounded time and memory."""
 
 import base64
 import time

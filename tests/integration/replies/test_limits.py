@@ -28,7 +28,7 @@ SUPPORT = f"support@{DOMAIN}"
 
 @dataclass
 class Rules:
-    """The rule of the domain, and what its owners are told."""
+    """Records the calls of the rule, and the alerts of the owners."""
 
     calls: list[str] = field(default_factory=list)
     alerts: Counter[tuple[str, object]] = field(default_factory=Counter)
@@ -75,7 +75,7 @@ def objects(prefix: str) -> list[str]:
 
 
 def used(limits: dict[int, int]) -> None:
-    """Let so much of each limit be used, whoever it is of."""
+    """Let so much of each limit be used, of any sender."""
 
     def count(_subject: str, window: timedelta, most: int, _now: object) -> bool:
         assert window == timedelta(days=1)
@@ -113,7 +113,7 @@ def test_a_mail_is_counted_at_its_first_receipt_alone() -> None:
 
 
 def test_a_full_account_stops_its_rule_until_the_next_day(rules: Rules) -> None:
-    """SES is asked ten times at most, the owners are told once, and what wakes it comes first."""
+    """SES is asked ten times at most, owners get one alert, and what resumes it is stored first."""
     used({10_000: 10_000})
     assert not any(send(number) for number in range(15))
     assert rules.calls == [f"stop {DOMAIN}"] * 10

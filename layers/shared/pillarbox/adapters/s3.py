@@ -31,7 +31,7 @@ from pillarbox.adapters.direct import CallLimits
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
-from pillarbox.application.receiving_ports import StoredRaw
+from pillarbox.application.receiving_ports import RECEIVED, StoredRaw
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.messages.attachment import Attachment
 from pillarbox.domain.messages.kept import CLASSES, KeptContent
@@ -46,9 +46,8 @@ _SPOOL: Final = "spool"
 _UPLOAD: Final = "/upload"
 #: The start of the keys of kept content, which no sweep needs to delete.
 KEPT: Final = "kept/"
-#: The start of the keys of received mail, and of what SES stored of it.
+#: The start of the keys of received mail.
 ANSWERS: Final = "answers/"
-_RECEIVED: Final = "received/"
 
 
 def delete_objects(s3: "S3Client", bucket: str, keys: Sequence[str]) -> None:
@@ -81,7 +80,7 @@ class S3Spool:
             while request:
                 page = self._s3.list_objects_v2(**request)
                 for part in page.get("CommonPrefixes", ()):
-                    if part["Prefix"] not in {KEPT, ANSWERS, _RECEIVED}:
+                    if part["Prefix"] not in {KEPT, ANSWERS, RECEIVED}:
                         yield part["Prefix"].removesuffix("/")
                 token = page.get("NextContinuationToken")
                 request = token and request | {"ContinuationToken": token}
@@ -115,8 +114,6 @@ class S3Spool:
             self._s3.delete_object(Bucket=self._bucket, Key=key)
 
 
-#: The last part of the keys of uploads.
-NAME: Final = "upload"
 _NO_SUCH_KEY: Final = "NoSuchKey"
 #: What S3 answers for an object that does not exist; the second one without ListBucket, which
 #: functions that accept emails do not have.
@@ -222,14 +219,14 @@ class S3Uploads:
 
 
 def _upload_key(account_id: str, upload_id: UUID) -> str:
-    return f"{account_id}/{upload_id}/{NAME}"
+    return f"{account_id}/{upload_id}{_UPLOAD}"
 
 
 _CONTENT: Final = "kept content"
 #: The worker has other emails to deliver, so a write has two short tries: the second one because
 #: the connection of a worker that was frozen may be closed without its knowledge.
 _SHORT_TRIES: Final = CallLimits(connect_timeout=1, read_timeout=1.5, attempts=2)
-#: As in adapters/s3.py.
+#: For the same reason as `_REGIONAL`, with the usual limits.
 _SIGNING: Final = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
 
 
@@ -377,7 +374,7 @@ class S3Received:
                 return self._s3.get_object(Bucket=self._bucket, Key=key)
         except ClientError as error:
             # AccessDenied is a wrong policy, since each reader has ListBucket: the mail waits.
-            if code_of(error) == "NoSuchKey":
+            if code_of(error) == _NO_SUCH_KEY:
                 return None
             raise
 

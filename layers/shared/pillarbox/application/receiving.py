@@ -16,6 +16,7 @@ from uuid import UUID
 
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.application.receiving_ports import (
+    RECEIVED,
     ReceiptRules,
     ReceivedMails,
     ReceivedObjects,
@@ -52,8 +53,6 @@ from pillarbox.mime.received import (
 )
 from pillarbox.rendering.text import text_from_html
 
-#: The start of the keys under which SES stores mail; after it, the domain and SES's own id.
-RECEIVED: Final = "received/"
 #: From this receipt on a mail is recorded unread: reading it may have ended the process. So many
 #: receipts take an hour, since an outage must not leave mail unread.
 _UNREAD_FROM: Final = 10
@@ -113,7 +112,7 @@ class ReceivingLimit:
         midnight = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         text = (
             f"{domain.domain} got {most:,} mails today, which is the limit of a day. Until midnight"
-            " (UTC) each further one is refused, and its sender is told so."
+            " (UTC) each further one is refused, and SES tells its sender."
         )
         alert = Alert(
             kind=AlertKind.QUOTA,

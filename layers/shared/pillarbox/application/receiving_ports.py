@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 from pillarbox.domain.replies import ReceivedContent, ReceivedFile, ReceivedMail
+
+#: The start of the keys under which SES stores mail; after it, the domain and SES's own id.
+RECEIVED: Final = "received/"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 `parse.py` refuses what two mail programs may read differently, because the recipient must see what
 was checked. Here nothing is refused and nothing raises: what cannot be read is left out, and the
-octets stay for whoever wants them. The time is linear in the size, and every number is bounded.
+raw mail is kept as it came. The time is linear in the size, and every number is bounded.
 """
 
 import re

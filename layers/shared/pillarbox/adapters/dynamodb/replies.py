@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -168,7 +168,7 @@ class DynamoReplyKeys:
         self._credentials = credentials
         self._clock = clock
         self._keys: Sequence[bytes] = ()
-        self._read_at: Any = None
+        self._read_at = datetime.min.replace(tzinfo=UTC)
 
     def all(self) -> Sequence[bytes]:
         """Read the keys."""
@@ -180,7 +180,7 @@ class DynamoReplyKeys:
 
     def _read(self, *, renew: bool) -> Sequence[bytes]:
         now = self._clock()
-        if not self._keys or now - self._read_at > _READ_EVERY:
+        if now - self._read_at > _READ_EVERY:
             item = self._credentials.get(keys.reply_keys())
             if renew and (item is None or now - from_text(item["made"]) >= _KEY_LIFE):
                 item = self._replace(item)

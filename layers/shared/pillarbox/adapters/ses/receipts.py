@@ -10,6 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import client_of, code_of, make_client, service_errors
+from pillarbox.application.receiving_ports import RECEIVED
 from pillarbox.domain.errors import FieldError, Unavailable, ValidationFailed
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class SesReceiptRules:
         return found["Name"] if found else None
 
     def _new_set(self) -> str:
-        """Make the set of the stacks active. None is active, so that nobody loses one."""
+        """Make the set of the stacks active, where no set is active: others keep theirs."""
         try:
             self._ses.create_receipt_rule_set(RuleSetName=OWN_SET)
         except ClientError as error:
@@ -93,7 +94,7 @@ class SesReceiptRules:
         return OWN_SET
 
     def _rule(self, domain: str, *, enabled: bool) -> Any:  # noqa: ANN401  as the SDK
-        action = {"BucketName": self._bucket, "ObjectKeyPrefix": f"received/{domain}/"}
+        action = {"BucketName": self._bucket, "ObjectKeyPrefix": f"{RECEIVED}{domain}/"}
         return {
             "Name": self.rule_name(domain),
             "Enabled": enabled,

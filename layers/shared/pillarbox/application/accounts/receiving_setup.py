@@ -119,7 +119,7 @@ class ReceivingSetup:
         self.domains.records.set_receiving(domain, None, frozenset())
 
     def _forget(self, name: str, account_id: str) -> None:
-        """Keep what the mail needs that SES has stored, and that nobody has read yet."""
+        """Keep the domain as long as mail that SES has stored may wait to be read."""
         self.receiving.end(name, account_id, self.domains.clock() + _IN_FLIGHT)
 
     def _check(self, domain: AccountDomain, label: str, names: Collection[str]) -> ReceivingDomain:

@@ -158,6 +158,28 @@ def check_quota(
         raise
 
 
+def admit(
+    ports: SendingPorts,
+    principal: _Sender,
+    recipients: Recipients,
+    origin: MessageOrigin,
+    now: datetime,
+) -> None:
+    """Refuse an email that is no request of its own, before its content is read.
+
+    Raises:
+        ServiceError: those of a send about recipients, suppressions, pauses and quotas.
+    """
+    recipients.check_syntax()
+    if isinstance(principal, Principal):
+        principal.check_recipients(recipients.normalized.values())
+    account_id = principal.account.account_id
+    directory = ports.directory.look_up(account_id, addresses=recipients.mailboxes, quota=True)
+    recipients.check_suppressed(directory.suppressed)
+    check_paused(ports.quotas, principal, origin, now)
+    directory.quota.check(principal.limits, now)
+
+
 def check_domains(ports: SendingPorts, account_id: str, recipients: Recipients) -> None:
     """Refuse a message whose recipients' domains accept no mail.
 

@@ -11,13 +11,13 @@ from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.received import received_not_found
 from pillarbox.application.receiving_ports import ReceivedMails
 from pillarbox.application.sending.acceptance import Acceptance
-from pillarbox.application.sending.admission import check_domains, check_paused, count_refusals
+from pillarbox.application.sending.admission import admit, check_domains
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.accounts.key import RECEIVED_READ
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed, cut
+from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.messages.mail import HtmlBody, Mail, TextBody
 from pillarbox.domain.messages.message import MessageOrigin, SendRoute
@@ -97,26 +97,14 @@ class Answering:
             raise ValidationFailed(FieldError("receivedId", message, "not_answerable"))
         sender = account.sender(answer.sender)
         recipients = Recipients.parse((received.sender,))
-        recipients.check_syntax()
-        if isinstance(principal, Principal):
-            principal.check_recipients(recipients.normalized.values())
-        directory = ports.directory.look_up(
-            account.account_id, addresses=recipients.mailboxes, quota=True
-        )
-        recipients.check_suppressed(directory.suppressed)
         origin = MessageOrigin(
             route=SendRoute.HTTP,
             key_id=principal.key.key_id if isinstance(principal, Principal) else None,
             request_id=request_id,
             tags=received.answered.tags if received.answered else {},
         )
-        check_paused(ports.quotas, principal, origin, now)
-        directory.quota.check(principal.limits, now)
-        try:
-            check_domains(ports, account.account_id, recipients)
-        except ServiceError:
-            count_refusals(ports, account.account_id, 1)
-            raise
+        admit(ports, principal, recipients, origin, now)
+        check_domains(ports, account.account_id, recipients)
         mail = Mail(
             sender=sender,
             from_name=account.brand.from_name,

@@ -10,7 +10,7 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.kept import ContentReading, content_not_found
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance
-from pillarbox.application.sending.admission import check_domains, check_paused, count_refusals
+from pillarbox.application.sending.admission import admit, check_domains, count_refusals
 from pillarbox.application.sending.ports import SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
@@ -100,13 +100,6 @@ class SendAgain:
         account, ports = principal.account, self.ports
         message = self._find(account.account_id, message_id)
         recipients = Recipients.parse(message.recipients if to is None else (to,))
-        recipients.check_syntax()
-        if isinstance(principal, Principal):
-            principal.check_recipients(recipients.normalized.values())
-        directory = ports.directory.look_up(
-            account.account_id, addresses=recipients.mailboxes, quota=True
-        )
-        recipients.check_suppressed(directory.suppressed)
         now = ports.clock()
         origin = replace(
             message.origin,
@@ -118,8 +111,7 @@ class SendAgain:
             for_owner=False,
             resend_of=message_id,
         )
-        check_paused(ports.quotas, principal, origin, now)
-        directory.quota.check(principal.limits, now)
+        admit(ports, principal, recipients, origin, now)
         octets, fields = self._read(account, message)
         check_domains(ports, account.account_id, recipients)
         mail = _mail(message, octets, fields, recipients.normalize((to,))[0] if to else None)
