@@ -116,7 +116,7 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
         elif line.startswith(">") and (
             is_quoting or (number > last_own and _is_quotation(lines, number))
         ):
-            length = _quoted(lines, number)
+            is_quoting, length = True, _quoted(lines, number)
         else:
             part.append(line)
             number += 1
@@ -137,8 +137,12 @@ def _forwards(lines: Sequence[str], start: int) -> bool:
 def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
     """Return how many lines say who wrote when, and whether all that follows is a quotation.
 
-    No lines say so: 0. The first one has a time or an address, since others may be the writer's.
+    No lines say so: 0. The first one has a time or an address, since others may be the writer's, or
+    is a title of hyphens.
     """
+    title = _DASHED.fullmatch(lines[start].strip()[:_JUDGED])
+    if title and _ORIGINAL.search((title[2] or "").lower()) and _next(lines, start + 1)[:1] == ">":
+        return 1, False
     joined = ""
     for count, line in enumerate(lines[start : start + _MOST_FOLDED], 1):
         if not line or line.startswith(">"):
