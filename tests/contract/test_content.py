@@ -249,6 +249,18 @@ def test_refused_resends_are_costly(service: Service) -> None:
     assert codes == ["content_not_found"] * 20 + ["rate_limit_exceeded"]
 
 
+def test_refused_answers_are_as_costly(service: Service) -> None:
+    """Those to a domain that accepts no mail count once each, as such sends do."""
+    limits = Limits(per_minute=10, per_day=None, per_month=None)
+    account_id = service.account(limits=limits)
+    api = Api(service.key(account_id, scopes=SCOPES))
+    mail = service.receive(account_id, sender="ada@gone.invalid")
+    with service.at(wiring.utc_now().replace(second=1)):
+        answer = f"/received/{mail.received_id}/reply"
+        codes = [api.raw("POST", answer, json.dumps({"text": "Thank you."})).code for _ in range(21)]
+    assert codes == ["invalid_recipient"] * 20 + ["rate_limit_exceeded"]
+
+
 @pytest.mark.parametrize("confirmation", [Confirmation.ASK, Confirmation.OWNER])
 def test_an_agent_does_not_send_again_unconfirmed(
     service: Service, api: Api, confirmation: Confirmation
