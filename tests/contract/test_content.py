@@ -257,7 +257,9 @@ def test_refused_answers_are_as_costly(service: Service) -> None:
     mail = service.receive(account_id, sender="ada@gone.invalid")
     with service.at(wiring.utc_now().replace(second=1)):
         answer = f"/received/{mail.received_id}/reply"
-        codes = [api.raw("POST", answer, json.dumps({"text": "Thank you."})).code for _ in range(21)]
+        codes = [
+            api.raw("POST", answer, json.dumps({"text": "Thank you."})).code for _ in range(21)
+        ]
     assert codes == ["invalid_recipient"] * 20 + ["rate_limit_exceeded"]
 
 
