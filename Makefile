@@ -6,6 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 # Two processes that collect a half each are cheaper than two workers that collect everything.
+HALF_OF_COMPUTING := $(addprefix tests/,relay unit)
 HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 
 # What a route, a setting or an error still needs, as far as it shows in a second or two.
@@ -17,8 +18,9 @@ PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test
 CHECKS := $(addprefix tests/,checks integration/templates)
 
 # They wait for browsers, processes and queues, so three workers share one core. The others compute.
-# The test of the relay needs the stack, which has ended when the others come to it.
-WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_stack.py)
+# Two files of the relay need the stack, which has ended when the others come to them.
+WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_mail_servers.py \
+  relay/test_stack.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help up dashboard lean-dashboard dashboard-tests fresh test tests quick unit places format faults dynamodb-local deploy-rehearsal bank mutants budgets fuzz attacks bench check openapi lint-openapi packages clients sdks guides invoke api build wheel image local-image audit sbom deploy setup
@@ -53,17 +55,18 @@ dashboard-tests: dashboard ## run the unit tests of the dashboard and of package
 	  --test-reporter=dot 'test/*.test.ts'
 	@.venv-node/bin/node --test --test-reporter=dot 'packages/pillarbox-js/test/*.test.js'
 
-# Nothing waits for an environment that it does not need, and no test for a check: what waits for the
-# disk or a browser leaves its core to the checks.
+# Nothing waits for an environment that it does not need, and no test for a check. What waits for the
+# disk or a browser ends last, so it goes first: the others are `nice`, and have what it leaves.
 test: setup ## run every check and every test
-	@tools/side_by_side 'make --silent check' 'make --silent tests'
+	@tools/side_by_side 'nice make --silent check' 'make --silent tests'
 
-# A collection writes the byte code that five workers would otherwise each compile for themselves.
+# In a new clone a collection writes the byte code that three workers would otherwise each compile.
 tests: setup
 	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-mcp/made' \
-	  '$(RUN)pytest -n0 -qq --collect-only $(CHECKS:%=--ignore %) >/dev/null'
-	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist worksteal $(WAITING) $(CHECKS:%=--ignore %)' \
-	  '$(RUN)pytest --numprocesses 2 --dist worksteal $(WAITING:%=--ignore %) $(CHECKS:%=--ignore %)'
+	  '[ -d tests/browser/__pycache__ ] || $(RUN)pytest -n0 -qq --collect-only $(WAITING) $(CHECKS:%=--ignore %) >/dev/null'
+	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(WAITING) $(CHECKS:%=--ignore %)' \
+	  'nice $(RUN)pytest -n0 $(HALF_OF_COMPUTING) $(WAITING:%=--ignore %)' \
+	  'nice $(RUN)pytest -n0 $(foreach other,$(WAITING) $(CHECKS) $(HALF_OF_COMPUTING),--ignore $(other))'
 
 quick: setup ## run lint, types and most unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy \
@@ -103,7 +106,8 @@ budgets: setup ## write how large each package is now, in tools/budgets.toml
 
 fuzz: setup ## try properties with many examples, and requests made from docs/openapi.json: an hour
 	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
-	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py
+	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py \
+	  tests/integration/test_mail_readers.py tests/integration/replies/test_hostile_mail.py
 	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 

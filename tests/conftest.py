@@ -17,7 +17,6 @@ import pytest
 
 from tests.budget import has_budget, run_within_budget
 from tests.examples import DEEP, examples
-from tests.order import dealt
 
 # No test depends on the speed of the machine, and each run tries the same examples, so that a
 # failure is reproducible. `make fuzz`, `make faults` and `make mutants` try more.
@@ -77,17 +76,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give each worker of pytest-xdist an equal share of the slow tests."""
-    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
-    order = dealt([_owner(item) for item in items], workers)
-    items[:] = [items[index] for index in order]
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Name what one worker of `--dist loadgroup` runs as a whole: a file, or all of Firefox.
 
-
-def _owner(item: pytest.Item) -> Path | str:
-    """Return what one worker runs as a whole: a file, or all that needs a second browser."""
-    return "Firefox" if "[firefox" in item.name else item.path
+    What a file's tests share is made once then, and the one stack refuses some of it a second time.
+    """
+    for item in items:
+        group = "Firefox" if "[firefox" in item.name else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
