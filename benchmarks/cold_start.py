@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
@@ -39,6 +39,7 @@ from local.seed import OWNER
 from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring
 from tests.fakes import builders
+from tests.servers import Handler
 
 ROOT: Final = Path(__file__).parent.parent
 ENVIRONMENT: Final = ROOT / ".local" / "cold-start"
@@ -102,7 +103,7 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
     return int(collected[1].replace(",", "")) // 1_000_000
 
 
-class _Tls(BaseHTTPRequestHandler):
+class _Tls(Handler):
     """Takes requests over TLS and passes them on to a server of the stack."""
 
     protocol_version = "HTTP/1.1"
@@ -125,9 +126,6 @@ class _Tls(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _pass_on  # noqa: N815  http.server
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 def over_tls(environment: Mapping[str, str], folder: Path) -> dict[str, str]:

@@ -2,9 +2,8 @@
 
     PILLARBOX_DURATIONS=/tmp/phases .venv/bin/pytest -n0 -p benchmarks.durations tests/unit
 
-Each process appends to the file: seconds, phase, test. They mean something on a busy machine too,
-where a wall time does not. What the local stack does counts for the worker that started it. It
-needs Linux.
+On Linux each process appends to the file: seconds, phase, test. Unlike wall time they say something
+on a busy machine. What the local stack does counts for the worker that started it.
 """
 
 import os
@@ -56,4 +55,4 @@ def _noted(phase: str, item: pytest.Item) -> Iterator[None]:
         seconds = _spent() - before
         if seconds >= _LEAST:
             with _FILE.open("a", encoding="utf-8") as file:
-                file.write(f"{seconds:.2f} {phase} {item.nodeid}\n")
+                file.write(f"{seconds:.2f} {phase} {item.listchain()[-2].nodeid}::{item.name}\n")

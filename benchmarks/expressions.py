@@ -6,7 +6,7 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final
 
-from pillarbox.adapters.dynamodb.table import from_item, to_attribute
+from pillarbox.adapters.dynamodb.table import from_attribute, from_item, to_attribute
 
 _TOKEN: Final = re.compile(
     r"attribute_(?P<test>not_exists|exists)\((?P<path>[#\w.]+)\)"
@@ -36,13 +36,14 @@ def holds(item: Item | None, request: Mapping[str, Any]) -> bool:
     """Return whether the condition of a request holds for the stored item."""
     if "ConditionExpression" not in request:
         return True
-    attributes = from_item(item or {})
+    stored = item or {}
     names = request.get("ExpressionAttributeNames", {})
 
     def get(path: str) -> object:
-        found: Any = attributes
-        for name in path.split("."):
-            found = found.get(names.get(name, name), _ABSENT) if found is not _ABSENT else found
+        name, *members = (names.get(part, part) for part in path.split("."))
+        found: Any = from_attribute(stored[name]) if name in stored else _ABSENT
+        for member in members:
+            found = found.get(member, _ABSENT) if found is not _ABSENT else found
         return found
 
     scope = {"get": get, "absent": _ABSENT, "values": _values(request)}
@@ -52,7 +53,7 @@ def holds(item: Item | None, request: Mapping[str, Any]) -> bool:
 def updated(item: Item, request: Mapping[str, Any]) -> Item:
     """Return an item after the update expression of a request."""
     names, values = request.get("ExpressionAttributeNames", {}), _values(request)
-    old, new = from_item(item), dict(item)
+    new = dict(item)
     expression = _IF_NOT_EXISTS.sub(r"\1?\2", request["UpdateExpression"])
     _, *parts = _CLAUSE.split(expression)
     for clause, terms in zip(parts[::2], parts[1::2], strict=True):
@@ -61,18 +62,20 @@ def updated(item: Item, request: Mapping[str, Any]) -> Item:
             name, *member = (names.get(part, part) for part in path.split("."))
             if member:  # of a map
                 one = {member[0]: values[operands[0]]} if clause == "SET" else {}
-                others = {key: value for key, value in old[name].items() if key != member[0]}
+                map_ = from_attribute(item[name])
+                others = {key: value for key, value in map_.items() if key != member[0]}
                 new[name] = to_attribute(others | one)
             elif clause == "REMOVE":
                 new.pop(name, None)
             elif clause in {"ADD", "DELETE"}:
-                changed = _changed(clause, old.get(name), values[operands[0]])
+                old = from_attribute(item[name]) if name in item else None
+                changed = _changed(clause, old, values[operands[0]])
                 if changed == set():
                     new.pop(name, None)
                 else:
                     new[name] = to_attribute(changed)
             else:
-                first, *added = (_operand(one, old, names, values) for one in operands)
+                first, *added = (_operand(one, item, names, values) for one in operands)
                 new[name] = to_attribute(first + added[0] if added else first)
     return new
 
@@ -83,15 +86,13 @@ def _changed(clause: str, old: Any, value: Any) -> Any:  # noqa: ANN401  a numbe
     return (old or 0) + value
 
 
-def _operand(
-    operand: str, old: Mapping[str, Any], names: Mapping[str, str], values: Mapping[str, Any]
-) -> Any:  # noqa: ANN401  any value
+def _operand(operand: str, item: Item, names: Mapping[str, str], values: Mapping[str, Any]) -> Any:  # noqa: ANN401  any value
     """Return a value, an attribute, or `name?:value`: the value if there is no attribute."""
     if operand.startswith(":"):
         return values[operand]
     name, _, default = operand.partition("?")
     name = names.get(name, name)
-    return old.get(name, values[default]) if default else old[name]
+    return values[default] if default and name not in item else from_attribute(item[name])
 
 
 def _values(request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -34,7 +34,7 @@ from pillarbox.application.history.aggregate import SearchChanges, SearchIndexin
 from pillarbox.application.history.pagination import PageRequest
 from pillarbox.application.history.queries import HistoryQueries
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.message import Labels, Message
 from pillarbox.domain.messages.statistics import RecipientTerm, TagTerm, terms_of
 from pillarbox.domain.timing import milliseconds
 
@@ -49,7 +49,7 @@ def searched_message_at(moment: int, shards: int = 1) -> Message:
     tags = {"order": str(moment)}
     if moment % _EVERY == 0:
         message, tags = replace(message, to=(REGULAR,)), {"order": "regular"}
-    return replace(message, origin=replace(message.origin, tags=tags))
+    return replace(message, origin=replace(message.origin, labels=Labels(tags=tags)))
 
 
 def searched_account(count: int, shards: int = 1) -> tuple[HistoryQueries, Metered, Message]:
@@ -94,7 +94,7 @@ def searches(single: Message) -> Iterator[tuple[str, PageRequest]]:
     yield "an address in one message", PageRequest(recipient=RecipientTerm(mailbox))
     prefix = RecipientTerm(mailbox.partition("@")[0] + "@", is_prefix=True)
     yield "the start of an address", PageRequest(recipient=prefix)
-    ((name, value),) = single.origin.tags.items()
+    ((name, value),) = single.origin.labels.tags.items()
     yield "a tag of one message", PageRequest(tag=TagTerm(name, value))
     absent = RecipientTerm("unknown@mailbox.example")
     yield "an address that no message has", PageRequest(recipient=absent)
