@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, expect
 
 from pillarbox.http.sign_in.wire import COOKIE
 from tests.browser.engines import PATIENCE
@@ -146,6 +146,22 @@ class User:
             for route in held:
                 self._api(route)
 
+    def lose_answer(self, end: str) -> list[str]:
+        """Let the stack take the next request to a path, but lose its answer; return their keys."""
+        keys: list[str] = []
+
+        def lose(route: Route) -> bool:
+            if not route.request.url.endswith(end):
+                return False
+            keys.append(route.request.headers["idempotency-key"])
+            if len(keys) == 1:
+                route.fetch()
+                route.abort()
+            return len(keys) == 1
+
+        self.interfere = lose
+        return keys
+
     def close(self) -> None:
         """Close the profile, whose pages caused no error and no violation of the policy."""
         found = [page.evaluate("window.violations ?? []") for page in self.context.pages]
@@ -161,6 +177,27 @@ class User:
     def _api(self, route: Route) -> None:
         if not self.interfere(route):
             route.continue_()
+
+
+def assert_found(badges: Locator, count: int, again: Callable[[], object]) -> None:
+    """Wait until DNS has so many records; a look of a busy machine may get no answer in time."""
+
+    def look() -> bool:
+        expect(badges).to_have_count(count)
+        shown = badges.all_inner_texts()
+        if "no answer" in shown:
+            again()
+        return shown == ["found"] * count
+
+    wait_for(look)
+
+
+def drawer_of(page: Page) -> Locator:
+    return page.locator("dialog.drawer")
+
+
+def window_of(page: Page) -> Locator:
+    return page.locator("dialog.window")
 
 
 def link(email: str, account: str | None = None, role: str = "owner") -> str:
@@ -181,6 +218,18 @@ def session(base: str, email: str, account: str | None = None, role: str = "owne
     return answer.cookies[COOKIE]
 
 
+def exchange(base: str, cookie: str, account: str | None = None) -> dict[str, Any]:
+    """Exchange the cookie of a session for an access token; return what a page learns then."""
+    origin = {"Origin": base, "Sec-Fetch-Site": "same-origin", "Cookie": f"{COOKIE}={cookie}"}
+    found: dict[str, Any] = httpx.post(
+        f"{base}/api/v1/session/token",
+        json={} if account is None else {"accountId": account},
+        headers=AGENT | origin,
+        timeout=PATIENCE / 1000,
+    ).json()
+    return found
+
+
 def send_two(base: str, key: str) -> dict[str, str]:
     """Send an email that arrives and one that bounces; return their ids."""
     ids = {}
@@ -193,23 +242,6 @@ def send_two(base: str, key: str) -> dict[str, str]:
             ids[status] = sent.json()["messageId"]
         wait_for(lambda: [api.get(f"/emails/{ids[s]}").json()["status"] for s in ids] == [*ids])
     return ids
-
-
-def send_held(base: str, key: str) -> str:
-    """Send an email that waits for its release, and return its id."""
-    email = {
-        "to": "held@customer.example",
-        "subject": "Held",
-        "html": "<p>Read me</p>",
-        "hold": True,
-    }
-    sent = httpx.post(
-        f"{base}/api/v1/emails",
-        json=email,
-        headers={"X-API-Key": key} | AGENT,
-        timeout=PATIENCE / 1000,
-    )
-    return str(sent.json()["messageId"])
 
 
 def answering(**answers: Any) -> Callable[[Route], bool]:

@@ -21,16 +21,17 @@ from tests.browser.dashboard import (
     SHIFTS,
     User,
     answering,
+    drawer_of,
     rewriting,
-    send_held,
     unreachable,
+    window_of,
 )
-from tests.stack import operate
+from tests.stack import operate, send_email
 
 pytestmark = pytest.mark.stack
 
 #: The paths of the gateway, with the function of each method.
-ROUTES: Final[dict[str, Any]] = yaml.safe_load((ROOT / "api.yaml").read_text(encoding="utf-8"))
+ROUTES: Final[dict[str, Any]] = yaml.load((ROOT / "api.yaml").read_text(), yaml.CSafeLoader)
 
 #: Members whose values tenants, recipients or servers choose.
 FREE: Final = {
@@ -57,10 +58,6 @@ def rows(page: Page) -> Locator:
     return page.locator("a.row")
 
 
-def drawer(page: Page) -> Locator:
-    return page.locator("dialog.drawer")
-
-
 def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     loaded: list[str] = []
     user.page.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
@@ -79,14 +76,14 @@ def test_pages_links_and_history(user: User, emails: dict[str, str]) -> None:
     assert not [name for name in loaded if name.startswith(("later-", "codemirror"))]
     page.get_by_role("link", name=ADDRESSES["delivered"]).click()
     expect(page).to_have_url(re.compile(f"/app/activity/{emails['delivered']}$"))
-    expect(drawer(page).locator(".timeline")).to_contain_text("Delivered")
-    expect(drawer(page)).to_contain_text(re.compile(r"<[0-9a-f-]+@email\.amazonses\.com>"))
+    expect(drawer_of(page).locator(".timeline")).to_contain_text("Delivered")
+    expect(drawer_of(page)).to_contain_text(re.compile(r"<[0-9a-f-]+@email\.amazonses\.com>"))
     page.go_back()
-    expect(drawer(page)).to_have_count(0)
+    expect(drawer_of(page)).to_have_count(0)
     page.go_forward()
-    expect(drawer(page)).to_contain_text("The delivered one")
+    expect(drawer_of(page)).to_contain_text("The delivered one")
     page.reload()
-    expect(drawer(page)).to_contain_text(ADDRESSES["delivered"])
+    expect(drawer_of(page)).to_contain_text(ADDRESSES["delivered"])
     page.keyboard.press("Escape")
     expect(page).to_have_url(f"{user.base}/app/activity")
     expect(page.get_by_role("heading", level=1, name="Activity")).to_be_focused()
@@ -143,7 +140,7 @@ def test_an_email_leads_to_the_inbox_and_back(
 
 def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> None:
     page = user.go(f"/app/activity/{emails['delivered']}")
-    link = drawer(page).locator("a[href*='activity?key=']")
+    link = drawer_of(page).locator("a[href*='activity?key=']")
     expect(link).not_to_have_text(re.compile("^key_"))  # once the names are there
     key_name, key_id = link.inner_text(), str(link.get_attribute("href")).partition("=")[2]
     link.click()
@@ -180,13 +177,13 @@ def test_the_address_holds_the_filters(user: User, emails: dict[str, str]) -> No
     expect(page).to_have_url(re.compile(f"recipient={RUN}$"))
     search.fill(emails["bounced"])
     search.press("Enter")
-    expect(drawer(page)).to_contain_text("The bounced one")
+    expect(drawer_of(page)).to_contain_text("The bounced one")
     user.go("/app/activity?key=key_0123456789ababcdefgh")
     expect(key.locator("option:checked")).to_have_text("key_0123456789ababcdefgh")
     page.get_by_role("button", name="Show all emails").click()
     expect(page).to_have_url(f"{user.base}/app/activity")
     user.go(f"/app/activity/{uuid4()}")
-    expect(drawer(page)).to_contain_text("This account has no email")
+    expect(drawer_of(page)).to_contain_text("This account has no email")
 
 
 def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
@@ -203,7 +200,7 @@ def test_the_keyboard_is_enough(user: User, emails: dict[str, str]) -> None:
         page.keyboard.press("Tab")
     expect(row).to_be_focused()
     page.keyboard.press("Enter")
-    expect(drawer(page)).to_contain_text("The delivered one")
+    expect(drawer_of(page)).to_contain_text("The delivered one")
     assert emails["delivered"] in page.url
     page.keyboard.press("Escape")
     expect(row).to_be_focused()
@@ -242,10 +239,10 @@ def test_an_address_in_a_row_can_be_selected(user: User, emails: dict[str, str])
     place = page.evaluate(_SCROLLED)
     page.mouse.click(box["x"] - 20, box["y"] - place + box["height"] / 2)
     expect(page).to_have_url(re.compile(f"/app/activity/{emails['delivered']}$"))
-    expect(drawer(page)).to_contain_text("The delivered one")
+    expect(drawer_of(page)).to_contain_text("The delivered one")
     assert page.evaluate("scrollY") == place
     page.keyboard.press("Escape")
-    expect(drawer(page)).to_have_count(0)
+    expect(drawer_of(page)).to_have_count(0)
     assert page.evaluate("scrollY") == place
 
 
@@ -317,22 +314,22 @@ def test_an_owner_decides_about_emails_that_wait(user: User, stack: dict[str, An
         (agent, "an owner of the account", "Send now", "The email is being sent.", "Sent"),
         (stack["keys"]["live"], "somebody", "Do not send", "The email is canceled.", "canceled"),
     ):
-        message = send_held(stack["base_url"], key)
+        fields = {"to": "held@customer.example", "html": "<p>Read me</p>", "hold": True}
+        message = send_email(stack, key, **fields).json()["messageId"]
         page = user.go(f"/app/activity/{message}")
-        expect(drawer(page)).to_contain_text(f"It is held until {who} releases it.")
+        expect(drawer_of(page)).to_contain_text(f"It is held until {who} releases it.")
         row = page.locator("tr", has=page.locator(f"a[href*='{message}']"))
         expect(row.locator(".badge")).to_have_text("for an owner" if key == agent else "held")
         if key == agent:
-            expect(drawer(page).frame_locator("iframe").get_by_text("Read me")).to_be_visible()
-        drawer(page).get_by_role("button", name=button).click()
-        window = page.locator("dialog.window")
-        expect(window.get_by_role("button", name="Cancel")).to_be_focused()
+            expect(drawer_of(page).frame_locator("iframe").get_by_text("Read me")).to_be_visible()
+        drawer_of(page).get_by_role("button", name=button).click()
+        expect(window_of(page).get_by_role("button", name="Cancel")).to_be_focused()
         page.keyboard.press("j")  # the window stays about this email
-        window.get_by_role("button", name=button).click()
+        window_of(page).get_by_role("button", name=button).click()
         expect(page.locator(".toasts:popover-open")).to_have_text(said)  # above the drawer
         page.reload()
-        expect(drawer(page).locator(".timeline")).to_contain_text(status)
-        expect(drawer(page).get_by_role("button", name=button)).to_have_count(0)
+        expect(drawer_of(page).locator(".timeline")).to_contain_text(status)
+        expect(drawer_of(page).get_by_role("button", name=button)).to_have_count(0)
 
 
 def test_a_webhook_from_its_creation_to_its_end(user: User, stack: dict[str, Any]) -> None:

@@ -9,11 +9,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route, expect
 
-from pillarbox.http.sign_in.wire import COOKIE
 from tests.browser.accessibility import assert_accessible
-from tests.browser.dashboard import SHIFTS, User, session, unreachable
+from tests.browser.dashboard import SHIFTS, User, exchange, session, unreachable
 from tests.browser.engines import PATIENCE
-from tests.stack import AGENT
+from tests.stack import AGENT, send_email
 
 pytestmark = pytest.mark.stack
 
@@ -53,19 +52,10 @@ def _author(browser: Browser, dashboard: dict[str, Any], email: str, role: str =
 @pytest.fixture(scope="module")
 def begin(dashboard: dict[str, Any]) -> Iterator[Callable[..., str]]:
     """Create a template with a source; return its id."""
-    base = dashboard["base_url"]
-    api = httpx.Client(
-        base_url=f"{base}/api/v1/", headers=AGENT | {"Origin": base}, timeout=PATIENCE / 1000
-    )
-    token = api.post(
-        "session/token",
-        json={"accountId": dashboard["accounts"]["live"]},
-        headers={
-            "Cookie": f"{COOKIE}={session(base, ADA, dashboard['accounts']['live'], 'author')}",
-            "Sec-Fetch-Site": "same-origin",
-        },
-    )
-    api.headers["Authorization"] = f"Bearer {token.json()['token']}"
+    base, account = dashboard["base_url"], dashboard["accounts"]["live"]
+    token = exchange(base, session(base, ADA, account, "author"), account)["token"]
+    headers = AGENT | {"Authorization": f"Bearer {token}"}
+    api = httpx.Client(base_url=f"{base}/api/v1/", headers=headers, timeout=PATIENCE / 1000)
 
     def begin(html: str, name: str = "Receipt") -> str:
         body = {"name": name, "category": "billing", "html": html}
@@ -113,16 +103,6 @@ def _publish(page: Page, version: int, warning: str = "") -> None:
     expect(dialog).to_have_count(0)
 
 
-def _send(dashboard: dict[str, Any], email: dict[str, Any]) -> None:
-    sent = httpx.post(
-        f"{dashboard['base_url']}/api/v1/emails",
-        headers=AGENT | {"X-API-Key": dashboard["keys"]["live"]},
-        json={"to": ADA, **email},
-        timeout=PATIENCE / 1000,
-    )
-    assert sent.status_code == 200, sent.text
-
-
 def test_a_template_from_its_starter_to_its_end(user: User, dashboard: dict[str, Any]) -> None:
     """It is written, published twice, restored, duplicated and deleted; what is undone returns.
 
@@ -151,7 +131,9 @@ def test_a_template_from_its_starter_to_its_end(user: User, dashboard: dict[str,
     _publish(page, 1)
     expect(page.get_by_role("button", name="Published")).to_be_disabled()
     values = {"invoice_id": "7", "amount": "5", "currency": "EUR"}
-    _send(dashboard, {"templateId": page.url.rpartition("/")[2], "variables": values})
+    of = {"templateId": page.url.rpartition("/")[2], "variables": values, "html": None}
+    sent = send_email(dashboard, dashboard["keys"]["live"], to=ADA, subject=None, **of)
+    assert sent.status_code == 200, sent.text
     page.get_by_label("Subject").fill("Bill {{ invoice_id }} {{ total }}")
     _write(page, "<!-- second -->")
     _saved(page)
@@ -193,7 +175,7 @@ def test_a_test_goes_to_a_member(user: User, begin: Callable[..., str]) -> None:
     page.get_by_role("button", name="Send a test").click()
     page.get_by_role("button", name="Send the test").click()
     expect(page.get_by_text(f"The test is on its way to {ADA}.")).to_be_visible()
-    user.go("/app/activity")
+    user.follow("/app/activity", "Activity")
     expect(page.get_by_role("row", name=f"Test {RUN}")).to_be_visible()
 
 
@@ -272,7 +254,7 @@ def test_two_authors_lose_nothing(
     both = dialog.get_by_role("region", name="What differs in the source")
     expect(both.locator(".added")).to_contain_text("of Ada")
     expect(both.locator(".removed")).to_contain_text("of Bob")
-    assert_accessible(mine)
+    assert_accessible(mine, "dialog[open]")
     dialog.get_by_role("button", name="Continue with mine").click()
     expect(dialog).to_have_count(0)
     _saved(mine)
@@ -280,7 +262,7 @@ def test_two_authors_lose_nothing(
     _write(theirs, " again")
     theirs.get_by_role("dialog").get_by_role("button", name="Continue with theirs").click()
     expect(theirs.locator(".cm-content")).to_contain_text("of Ada")
-    bob.go("/app/templates")
+    bob.follow("/app/templates", "Templates")
     copies = theirs.get_by_role("link", name=f"Copy of Both {RUN}")
     expect(copies).to_have_count(2)
     copies.first.click()

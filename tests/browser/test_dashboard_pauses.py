@@ -58,7 +58,7 @@ def test_an_owner_ends_a_pause(user: User) -> None:
     warned = page.locator(".notice", has_text="welcome")
     expect(warned).to_contain_text("may soon be paused, because too many recipients reported")
     expect(warned.get_by_role("button", name="End the pause")).to_have_count(0)
-    assert_accessible(page)
+    assert_accessible(page, ".notice")
     stopped.get_by_role("button", name="End the pause").press("Enter")
     field = page.get_by_label("What was wrong?")
     expect(field).to_be_focused()

@@ -2,22 +2,25 @@
 
 import re
 import smtplib
+from base64 import b64decode
 from collections.abc import Iterator
 from email.message import EmailMessage
 from typing import Any, Final
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import assert_accessible
-from tests.browser.dashboard import HOSTILE, RUN, User, session
+from tests.browser.dashboard import HOSTILE, RUN, User, assert_found, drawer_of, session, window_of
 from tests.stack import AGENT, PATIENCE, inbox, operate, raw, wait_for
 
 pytestmark = pytest.mark.stack
 
 DOMAIN: Final = f"r{RUN}.example"
 ADA: Final = f"ada-{RUN}@customer.example"
+#: One pixel.
+_GIF: Final = b64decode("R0lGODlhAQABAAAAACwAAAAAAQABAAA=")
 _SCOPES: Final = ("domains:read", "domains:write", "senders:write", "emails:send", "received:read")
 
 
@@ -56,14 +59,6 @@ def member(browser: Browser, dashboard: dict[str, Any], account: str) -> Iterato
         user.close()
 
 
-def _drawer(page: Page) -> Locator:
-    return page.locator("dialog.drawer")
-
-
-def _window(page: Page) -> Locator:
-    return page.locator("dialog.window")
-
-
 def _send(api: httpx.Client, stack: dict[str, Any]) -> tuple[str, EmailMessage]:
     """Send an email that says nothing of answers; return its id, and what its recipient gets."""
     body = {"to": ADA, "subject": "Your order", "html": "<p>Where to?</p>", "tags": {"order": "7"}}
@@ -79,7 +74,9 @@ def _deliver(stack: dict[str, Any], to: str, sender: str = ADA, **fields: str) -
     for name, value in {"Subject": f"Re: {HOSTILE}", **fields}.items():
         mail[name.replace("_", "-")] = value
     mail.set_content(f"To my office. {HOSTILE}\n\nOn 30 Nov 2026 Shop wrote:\n> Where to?\n")
-    mail.add_alternative(f'<p id="said">To my office</p>{HOSTILE}', subtype="html")
+    html = f'<p id="said" background="cid:map@x">To my office<img src="cid:map@x"></p>{HOSTILE}'
+    mail.add_alternative(html, subtype="html")
+    [*mail.iter_parts()][1].add_related(_GIF, maintype="image", subtype="gif", cid="<map@x>")
     mail.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="map.pdf")
     with smtplib.SMTP(stack["mx"]["host"], stack["mx"]["port"]) as server:
         server.send_message(mail, sender, [to])
@@ -89,30 +86,30 @@ def _set_up(page: Page, user: User) -> None:
     """Switch receiving on at the domain's page, and ask for answers in the account's settings."""
     user.go(f"/app/domains/{DOMAIN}")
     page.get_by_role("button", name="Receive answers…").click()
-    assert_accessible(page)
-    _window(page).get_by_label("Label").fill("a.b")
-    _window(page).get_by_role("button", name="Receive answers").click()
-    expect(_window(page).get_by_role("alert")).to_contain_text("Receive must be one label")
-    _window(page).get_by_label("Label").fill("in")
-    _window(page).get_by_label("Names").fill("support, help")
-    _window(page).get_by_role("button", name="Receive answers").click()
+    assert_accessible(page, "dialog.window")
+    window_of(page).get_by_label("Label").fill("a.b")
+    window_of(page).get_by_role("button", name="Receive answers").click()
+    expect(window_of(page).get_by_role("alert")).to_contain_text("Receive must be one label")
+    window_of(page).get_by_label("Label").fill("in")
+    window_of(page).get_by_label("Names").fill("support, help")
+    window_of(page).get_by_role("button", name="Receive answers").click()
     record = page.get_by_role("row", name="ANSWERS MX")
     expect(record).to_contain_text("inbound-smtp.us-east-1.amazonaws.com")
-    expect(record.locator(".badge")).to_have_text("found")
+    assert_found(record.locator(".badge"), 1, page.reload)
     expect(page.locator(".card")).to_contain_text(f"in.{DOMAIN} receives the answers")
     expect(page.locator(".card")).to_contain_text("mail to help, support")
     assert_accessible(page)
-    user.go("/app/account").get_by_role("button", name="Change answers…").click()
-    _window(page).get_by_label("Emails ask for answers").check()
-    expect(_window(page)).to_contain_text(f"They come to in.{DOMAIN}.")
-    _window(page).get_by_label("Days").fill("7")
-    _window(page).get_by_role("button", name="Save").click()
+    user.follow("/app/account", "Account").get_by_role("button", name="Change answers…").click()
+    window_of(page).get_by_label("Emails ask for answers").check()
+    expect(window_of(page)).to_contain_text(f"They come to in.{DOMAIN}.")
+    window_of(page).get_by_label("Days").fill("7")
+    window_of(page).get_by_role("button", name="Save").click()
     expect(page.get_by_text("Received mail is kept for 7 days.")).to_be_visible()
 
 
 def _read(page: Page, user: User) -> None:
     """Check that the drawer has the text first, and that nothing of a stranger is markup."""
-    drawer = _drawer(page)
+    drawer = drawer_of(page)
     expect(drawer.get_by_role("region", name="Reply")).to_have_text(f"To my office. {HOSTILE}")
     expect(drawer.locator(".state")).to_have_text("provencustomer.example vouches for it.")
     expect(drawer.get_by_role("heading", level=2)).to_have_text(f"Re: {HOSTILE}")
@@ -120,7 +117,9 @@ def _read(page: Page, user: User) -> None:
     expect(drawer.get_by_role("region", name="Text part")).to_contain_text("> Where to?")
     drawer.get_by_text("email", exact=True).click()
     frame = drawer.frame_locator("iframe")
-    expect(frame.locator("#said")).to_be_visible()
+    expect(frame.locator("#said")).to_have_attribute("background", re.compile("^data:image/gif"))
+    picture = frame.locator("#said img")
+    wait_for(lambda: picture.evaluate("image => image.naturalWidth") == 1)
     assert frame.locator("script").count() == 0
     expect(drawer.locator("iframe")).to_have_attribute("sandbox", "allow-scripts")
     assert page.evaluate("window.pwned") is None
@@ -132,34 +131,22 @@ def _read(page: Page, user: User) -> None:
         drawer.get_by_role("link", name="Download .eml").click()
     assert b"To my office" in download.value.path().read_bytes()
     user.foreign.clear()  # the bucket has an origin of its own
-    assert_accessible(page)
+    assert_accessible(page, "dialog.drawer")
 
 
 def _answer(page: Page, user: User) -> str:
     """Answer, lose what the service says of it, and try again; return the id of the email."""
-    keys: list[str] = []
-
-    def lose(route: Route) -> bool:
-        if not route.request.url.endswith("/reply"):
-            return False
-        keys.append(route.request.headers["idempotency-key"])
-        if len(keys) > 1:
-            return False
-        route.fetch()
-        route.abort()
-        return True
-
-    _drawer(page).get_by_role("button", name="Answer…").click()
-    expect(_window(page).get_by_label("Text")).to_be_focused()
-    expect(_window(page).get_by_label("Sender")).to_have_value(f"post@{DOMAIN}")
-    assert_accessible(page)
-    user.interfere = lose
+    drawer_of(page).get_by_role("button", name="Answer…").click()
+    expect(window_of(page).get_by_label("Text")).to_be_focused()
+    expect(window_of(page).get_by_label("Sender")).to_have_value(f"post@{DOMAIN}")
+    assert_accessible(page, "dialog.window")
+    keys = user.lose_answer("/reply")
     page.keyboard.type("It is on its way.")
-    send = _window(page).get_by_role("button", name="Send")
+    send = window_of(page).get_by_role("button", name="Send")
     send.click()
-    expect(_window(page).get_by_role("alert")).to_contain_text("The service does not answer")
+    expect(window_of(page).get_by_role("alert")).to_contain_text("The service does not answer")
     send.click()
-    expect(_drawer(page).locator(".timeline")).to_contain_text("Accepted")
+    expect(drawer_of(page).locator(".timeline")).to_contain_text("Accepted")
     user.interfere = lambda _route: False
     assert (len(keys), len({*keys})) == (2, 1)
     return page.url.rpartition("/")[2]
@@ -175,8 +162,8 @@ def test_answers_from_the_set_up_to_an_answer(
     _deliver(stack, email["Reply-To"])
     wait_for(lambda: api.get("/received", params={"inReplyTo": sent}).json()["items"])
 
-    user.go(f"/app/activity/{sent}")
-    _drawer(page).get_by_role("link", name="Re: ").click()
+    user.follow(f"/app/activity/{sent}", "Activity")
+    drawer_of(page).get_by_role("link", name="Re: ").click()
     expect(page).to_have_url(re.compile("/app/activity/received/[0-9a-f-]{36}$"))
     _read(page, user)
     answer = _answer(page, user)
@@ -198,17 +185,18 @@ def test_answers_from_the_set_up_to_an_answer(
     assert_accessible(page)
     row = page.get_by_role("link", name="Away, from")
     row.press("Enter")
-    expect(_drawer(page).get_by_role("button", name="Answer…")).to_be_disabled()
-    expect(_drawer(page)).to_contain_text("two programs would answer each other")
+    expect(drawer_of(page).get_by_role("button", name="Answer…")).to_be_disabled()
+    expect(drawer_of(page)).to_contain_text("two programs would answer each other")
     page.keyboard.press("Escape")
     expect(row).to_be_focused()
 
-    log = user.go("/app/account")
+    log = user.follow("/app/account", "Account")
     log.get_by_label("who read content").check()
     expect(log.get_by_text("Received mail read").first).to_be_visible()
-    user.go(f"/app/domains/{DOMAIN}").get_by_role("button", name="Stop receiving…").click()
-    expect(_window(page).get_by_role("button", name="Cancel")).to_be_focused()
-    _window(page).get_by_role("button", name="Stop receiving").click()
+    user.follow(f"/app/domains/{DOMAIN}", DOMAIN)
+    page.get_by_role("button", name="Stop receiving…").click()
+    expect(window_of(page).get_by_role("button", name="Cancel")).to_be_focused()
+    window_of(page).get_by_role("button", name="Stop receiving").click()
     expect(page.get_by_role("button", name="Receive answers…")).to_be_visible()
     expect(page.get_by_role("row", name="ANSWERS MX")).to_have_count(0)
 

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import assert_accessible, violations
-from tests.browser.dashboard import User
-from tests.stack import AGENT, PATIENCE, wait_for
+from tests.browser.dashboard import User, drawer_of, window_of
+from tests.stack import AGENT, PATIENCE, send_email, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -20,14 +20,6 @@ _HTML = (
     '<p>Your order <b>4711</b></p><a href="https://shop.example/cancel">Cancel the order</a>'
     "<script>parent.pwned = 1</script>"
 )
-
-
-def _drawer(page: Page) -> Locator:
-    return page.locator("dialog.drawer")
-
-
-def _window(page: Page) -> Locator:
-    return page.locator("dialog.window")
 
 
 def _tab_to(page: Page, target: Locator) -> None:
@@ -43,9 +35,9 @@ def _keep(owner: User, days: int) -> None:
     """Choose for how many days content is kept, in the window of the account's page."""
     page = owner.go("/app/account")
     page.get_by_role("button", name=re.compile("Keep content…|Change content…")).click()
-    expect(_window(page).get_by_label("Days")).to_be_focused()
-    expect(_window(page)).to_contain_text("owners and developers of this account")
-    assert violations(page) == []
+    expect(window_of(page).get_by_label("Days")).to_be_focused()
+    expect(window_of(page)).to_contain_text("owners and developers of this account")
+    assert violations(page, within="dialog[open]") == []
     page.keyboard.press("Control+a")
     page.keyboard.type(str(days))
     page.keyboard.press("Enter")
@@ -55,12 +47,11 @@ def _keep(owner: User, days: int) -> None:
 
 def _deliver(stack: dict[str, Any], to: str) -> str:
     """Send an email, wait until it is delivered, and return its id."""
-    key = {"X-API-Key": stack["keys"]["live"]} | AGENT
-    with httpx.Client(base_url=f"{stack['base_url']}/api/v1", headers=key, timeout=PATIENCE) as api:
-        body = {"to": to, "subject": "Your order 4711", "html": _HTML}
-        sent = str(api.post("/emails", json=body).json()["messageId"])
-        wait_for(lambda: api.get(f"/emails/{sent}").json()["status"] == "delivered")
-    return sent
+    key = stack["keys"]["live"]
+    sent = send_email(stack, key, to=to, subject="Your order 4711", html=_HTML).json()["messageId"]
+    url, headers = f"{stack['base_url']}/api/v1/emails/{sent}", AGENT | {"X-API-Key": key}
+    wait_for(lambda: httpx.get(url, headers=headers).json()["status"] == "delivered")
+    return str(sent)
 
 
 @pytest.fixture
@@ -87,7 +78,7 @@ def _find(page: Page, customer: str) -> None:
 
 def _read(page: Page) -> None:
     """Read the email, its text part and its HTML in the drawer; nothing of it does anything."""
-    drawer = _drawer(page)
+    drawer = drawer_of(page)
     frame = drawer.frame_locator("iframe")
     expect(frame.get_by_text("Your order 4711")).to_be_visible()
     expect(drawer.get_by_role("button", name="Hide the content")).to_be_focused()
@@ -95,8 +86,7 @@ def _read(page: Page) -> None:
     expect(link).to_have_attribute("title", "https://shop.example/cancel")
     assert link.get_attribute("href") is None
     assert page.evaluate("window.pwned") is None
-    assert_accessible(page)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    assert_accessible(page, "dialog.drawer")
     _tab_to(page, drawer.get_by_role("radio", name="email"))
     page.keyboard.press("ArrowRight")
     expect(drawer.get_by_role("region", name="Text part")).to_contain_text("Your order 4711")
@@ -107,18 +97,17 @@ def _read(page: Page) -> None:
 
 def _send_again(owner: User, customer: str, other: str) -> list[str]:
     """Send the email to another address; the first answer is lost. Return the requests' keys."""
-    page, window = owner.page, _window(owner.page)
-    _tab_to(page, _drawer(page).get_by_role("button", name="Send again…"))
+    page, window = owner.page, window_of(owner.page)
+    _tab_to(page, drawer_of(page).get_by_role("button", name="Send again…"))
     page.keyboard.press("Enter")
     expect(window.get_by_role("radio", name=customer)).to_be_focused()
     page.keyboard.press("ArrowDown")
     _tab_to(page, window.get_by_role("textbox"))
     page.keyboard.type(other)
-    assert_accessible(page)
-    keys = lose_answers(owner)
+    assert_accessible(page, "dialog.window")
+    keys = owner.lose_answer("/resend")
     page.keyboard.press("Enter")
     expect(window.get_by_role("alert")).to_contain_text("The service does not answer.")
-    owner.interfere = lambda route: note(route, keys)
     page.keyboard.press("Enter")
     expect(window).to_have_count(0)
     return keys
@@ -129,7 +118,7 @@ def test_support_finds_reads_and_sends_again_by_keyboard(
 ) -> None:
     customer, other = f"{uuid4().hex}@example.com", f"{uuid4().hex}@example.com"
     first = _deliver(stack, customer)
-    page, drawer = owner.go("/app/"), _drawer(owner.page)
+    page, drawer = owner.go("/app/"), drawer_of(owner.page)
     readings: list[str] = []
     page.on(
         "request",
@@ -175,27 +164,6 @@ def assert_file(owner: User, drawer: Locator, message_id: str) -> None:
     assert message_id in download.value.suggested_filename
     expect(drawer).to_be_visible()
     owner.foreign.clear()  # the bucket has an origin of its own
-
-
-def lose_answers(owner: User) -> list[str]:
-    """Let the stack take what is sent again, but lose its answer; return the requests' keys."""
-    keys: list[str] = []
-
-    def lose(route: Route) -> bool:
-        if not note(route, keys) and route.request.url.endswith("/resend"):
-            route.fetch()
-            route.abort()
-            return True
-        return False
-
-    owner.interfere = lose
-    return keys
-
-
-def note(route: Route, keys: list[str]) -> bool:
-    if route.request.url.endswith("/resend"):
-        keys.append(route.request.headers["idempotency-key"])
-    return False
 
 
 def mails_to(stack: dict[str, Any], address: str) -> int:

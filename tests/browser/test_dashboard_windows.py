@@ -162,10 +162,14 @@ def _back(page: Page) -> None:
 
 
 def test_back_belongs_to_the_window(user: User) -> None:
-    """Back closes what holds nothing, and asks about what was typed, as a reload does."""
+    """Back closes what holds nothing, and asks about what was typed, as a reload does.
+
+    The test before shows of each window that it knows what was typed.
+    """
     page = user.go("/app/account")
     dialog, question = page.get_by_role("dialog"), page.get_by_text("Discard what you entered?")
-    for name, (_, text, kept) in WINDOWS.items():
+    for name in ("Domains", "Members"):
+        _, text, kept = WINDOWS[name]
         visit(page, name)
         address = page.url
         opener(page, name).click()

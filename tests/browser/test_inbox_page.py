@@ -212,7 +212,7 @@ def test_an_open_mail_shows_codes_links_and_problems(
     inbox.locator("#tab-check").click()
     expect(inbox.locator("#view")).to_contain_text("The link has http: without encryption. Line 1")
     expect(inbox.locator("#view li").first).not_to_have_class("minor")
-    assert_accessible(inbox)
+    assert_accessible(inbox, "#mail")
     shown = inbox.get_by_role("link", name="Show in the dashboard")
     address = "http://127.0.0.1:1/app/activity/0190f2c1-0000-7000-8000-000000000001"
     expect(shown).to_have_attribute("href", address)
@@ -258,7 +258,7 @@ def test_a_phone_shows_the_list_or_the_mail(page: Open, send: Send) -> None:
     inbox.set_viewport_size({"width": 320, "height": 700})
     inbox.locator(".back").click()
     expect(mails).to_be_visible()
-    assert_accessible(inbox)
+    assert_accessible(inbox, "#list")
 
 
 def test_a_row_says_what_became_of_the_mail(page: Open, send: Send, local_ses: LocalSes) -> None:

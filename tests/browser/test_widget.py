@@ -115,8 +115,6 @@ class Visitor:
         if path in self.refusals:
             status, error = self.refusals.pop(path)
             return JSONResponse({"error": error | {"type": "t"}}, status)
-        if path == "/preview-keys/reports":
-            return Response(status_code=204)
         routes = {
             "/preview-keys/challenges": self.challenge,
             "/preview-keys/codes": self.code,
@@ -234,7 +232,6 @@ def test_another_site_gets_nothing(browser: Browser, sites: Sites) -> None:
 def test_the_loader_listens_to_its_frame_only(visitor: Visitor) -> None:
     frame = visitor.frame()
     expect(frame.get_by_label("Email address")).to_be_visible()
-    check(visitor.page, "address")
     visitor.page.evaluate(_RECORD_HEIGHTS)
     visitor.page.evaluate("postMessage({ height: 7 }, '*')")
     for height in ("9e9", "'7px'", "-1", "undefined"):
@@ -244,22 +241,6 @@ def test_the_loader_listens_to_its_frame_only(visitor: Visitor) -> None:
     visitor.page.wait_for_function("window.heights.includes('779px')")
     heights = visitor.page.evaluate("window.heights.map(parseFloat)")
     assert all(200 < height < 780 for height in heights), heights
-
-
-def test_a_recipient_stops_test_mail(visitor: Visitor) -> None:
-    page = visitor.page
-    page.goto(f"{visitor.sites.service}/widget/report#some.token")
-    button = page.get_by_role("button", name="Stop and report")
-    expect(button).to_be_visible()
-    check(page, "report")
-    assert visitor.asked == []
-    visitor.refusals["/preview-keys/reports"] = (429, {"code": "x", "message": "Try later."})
-    button.click()
-    expect(page.get_by_role("alert").first).to_have_text("Try later.")
-    button.click()
-    expect(page.get_by_role("heading", name="Reported")).to_be_focused()
-    assert visitor.asked[-1] == ("/preview-keys/reports", {"token": "some.token"})
-    check(page, "reported")
 
 
 def test_a_report_without_a_token_says_so(visitor: Visitor) -> None:

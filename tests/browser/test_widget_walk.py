@@ -1,13 +1,10 @@
 """The preview widget with the service behind it: from an address to a report, in Chromium."""
 
-import http.server
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -18,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.dashboard import RUN
 from tests.browser.engines import PATIENCE
 from tests.browser.test_widget import check
+from tests.servers import Handler, serving
 from tests.stack import AGENT, wait_for
 
 pytestmark = pytest.mark.stack
@@ -26,21 +24,8 @@ SECONDS = PATIENCE / 1000
 DISPOSABLE = min(blocklist)
 
 
-class _Files(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
-
-@contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """Serve a folder at an origin of its own until the block ends."""
-    handler = partial(_Files, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+class _Files(Handler, SimpleHTTPRequestHandler):
+    """Serves a folder."""
 
 
 def latest(stack: dict[str, Any], address: str, **more: Any) -> Any:
@@ -118,7 +103,7 @@ def test_a_visitor_gets_mail_and_stops_it(
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    with serve(tmp_path) as shop:
+    with serving(partial(_Files, directory=str(tmp_path))) as shop:
         page.goto(shop)
         try_wrong_addresses(page)
         command = get_key(page, dashboard, address)
@@ -131,8 +116,11 @@ def test_a_visitor_gets_mail_and_stops_it(
     links = latest(dashboard, address, subject="Welcome to")["links"]
     (report,) = {link for link in links if "/widget/report#" in link}
     page.goto(report)
+    expect(page.get_by_role("button", name="Stop and report")).to_be_visible()
+    check(page, "report")
     page.get_by_role("button", name="Stop and report").click()
     expect(page.get_by_role("heading", name="Reported")).to_be_focused()
+    check(page, "reported")
     refused = run(command)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "account_suspended")
     context.close()

@@ -89,7 +89,7 @@ function Row({ of: mail }: { of: ReceivedMail }) {
 }
 
 function Drawer({ id, onClose }: { id: string; onClose: () => void }) {
-  const mail = useResource("GET /v1/received/{received_id}", { path: { received_id: id } });
+  const mail = useResource("GET /v1/received/{received_id}", { path: { received_id: id }, query: { inlineImages: true } });
   const shown = mail.data?.receivedId === id ? mail.data : undefined;
   const missing = mail.error instanceof ApiError && mail.error.status === 404;
   function follow(event: Event) {

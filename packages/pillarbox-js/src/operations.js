@@ -12,7 +12,7 @@ export const operations = {
   resendMessage: { method: "POST", path: "/api/v1/emails/{message_id}/resend", body: true, idempotent: true },
   getKeptContent: { method: "GET", path: "/api/v1/emails/{message_id}/kept" },
   listReceived: { method: "GET", path: "/api/v1/received", query: true },
-  getReceived: { method: "GET", path: "/api/v1/received/{received_id}" },
+  getReceived: { method: "GET", path: "/api/v1/received/{received_id}", query: true },
   answerReceived: { method: "POST", path: "/api/v1/received/{received_id}/reply", body: true, idempotent: true },
   getMe: { method: "GET", path: "/api/v1/me" },
   listStarterTemplates: { method: "GET", path: "/api/v1/starter-templates" },

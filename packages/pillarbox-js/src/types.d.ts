@@ -1858,7 +1858,7 @@ export interface Operations {
   /** List received mail: `GET /api/v1/received`. */
   listReceived(query?: { limit?: number; cursor?: string; inReplyTo?: string }, options?: RequestOptions): Promise<ReceivedMailPage>;
   /** Get a received mail: `GET /api/v1/received/{received_id}`. */
-  getReceived(receivedId: string, options?: RequestOptions): Promise<ReceivedDetail>;
+  getReceived(receivedId: string, query?: { inlineImages?: boolean }, options?: RequestOptions): Promise<ReceivedDetail>;
   /** Answer a received mail: `POST /api/v1/received/{received_id}/reply`. */
   answerReceived(receivedId: string, body: AnswerRequest, options?: SendOptions): Promise<SendResult>;
   /** Get the API key of the request: `GET /api/v1/me`. */

@@ -16,6 +16,7 @@ const CONTENTS: Record<string, string> = {
   events: "what happened to emails at SES",
   sweep: "accounts to look through",
   webhooks: "events for webhook endpoints",
+  received: "mail that came",
 };
 
 export default function Queues() {
@@ -39,7 +40,7 @@ export default function Queues() {
                 <td data-label="In flight">{count(queue.inFlight)}</td>
                 <td data-label="Oldest">{age(queue.oldestSeconds)}</td>
                 <td data-label="Dead letters">
-                  {queue.dead === null ? "among those of jobs" : queue.dead ? <Badge status="failed">{count(queue.dead)}</Badge> : "none"}
+                  {queue.dead === null ? (queue.name === "urgent" ? "among those of jobs" : "no redrive policy") : queue.dead ? <Badge status="failed">{count(queue.dead)}</Badge> : "none"}
                 </td>
                 <td class="do">
                   {queue.dead !== null && (

@@ -184,10 +184,16 @@ class Operations:
         )
         return result
 
-    def get_received(self, received_id: str) -> types.ReceivedDetail:
+    def get_received(
+        self, received_id: str, *, inline_images: bool | None = None
+    ) -> types.ReceivedDetail:
         """Get a received mail: `GET /api/v1/received/{received_id}`."""
         result: types.ReceivedDetail = self._send(
-            Request("GET", f"/api/v1/received/{segment(received_id)}")
+            Request(
+                "GET",
+                f"/api/v1/received/{segment(received_id)}",
+                query={"inlineImages": inline_images},
+            )
         )
         return result
 
@@ -732,10 +738,16 @@ class AsyncOperations:
         )
         return result
 
-    async def get_received(self, received_id: str) -> types.ReceivedDetail:
+    async def get_received(
+        self, received_id: str, *, inline_images: bool | None = None
+    ) -> types.ReceivedDetail:
         """Get a received mail: `GET /api/v1/received/{received_id}`."""
         result: types.ReceivedDetail = await self._send(
-            Request("GET", f"/api/v1/received/{segment(received_id)}")
+            Request(
+                "GET",
+                f"/api/v1/received/{segment(received_id)}",
+                query={"inlineImages": inline_images},
+            )
         )
         return result
 
