@@ -56,7 +56,6 @@ class _Input(NamedTuple):
         return f"{self.name}_"
 
     def sent(self, given: Any) -> Any:  # noqa: ANN401  what typer made of the words
-        """Return what the request has."""
         if self.schema.get("format") == _TIME:
             return parse_time(self.name, given, utc_now()).isoformat()
         if self.place == "body":
@@ -88,8 +87,6 @@ class ApiCommand:
     hint: str = ""
 
     def add_to(self, app: typer.Typer, noun: str, verb: str) -> None:
-        """Make the command of a noun and a verb."""
-
         def command(ctx: typer.Context, **given: Any) -> None:  # noqa: ANN401  as the document says
             self._run(ctx, given)
 

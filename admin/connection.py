@@ -87,7 +87,6 @@ class StackConnection:
         draw(_console(), items, columns)
 
     def show_error(self, error: ServiceError) -> None:
-        """Print an error on stderr."""
         if self.json:
             typer.echo(json.dumps({"error": error.envelope()}, indent=2), err=True)
             return
@@ -98,7 +97,6 @@ class StackConnection:
 
 
 def connected(ctx: typer.Context) -> StackConnection:
-    """Return the stack of a command, connected."""
     connection: StackConnection = ctx.obj
     connection.connect()
     return connection
@@ -138,8 +136,8 @@ def _local_settings() -> Settings:
     """Read what the local stack wrote down, and point the SDK at that stack."""
     stack = read_local_stack()
     variables: dict[str, str] = stack["environment"]
-    # The doctor needs the rest. It skips the checks of the first two.
-    variables |= {Settings.stack.variable: "local", Settings.emails_per_second.variable: "40"}
+    # The doctor needs the rest. It skips the check of the first.
+    variables[Settings.emails_per_second.variable] = "40"
     if smtp := stack.get("smtp"):
         variables[Settings.relay.variable] = f"{smtp['host']}:{smtp['port']}"
         variables["SSL_CERT_FILE"] = smtp["certificate"]  # self-signed

@@ -20,7 +20,6 @@ from admin import (
     first_email,
     programs,
     ses_plan,
-    stack_protection,
 )
 from admin.aws import certificate_secret, dashboard_files, deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
@@ -221,7 +220,6 @@ def roll_out(  # noqa: PLR0913  the same as the command
 
 
 def _region() -> str:
-    """Return the region of the service."""
     region = boto3.Session().region_name
     if region is None:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
@@ -249,7 +247,7 @@ def _change_stack(  # noqa: PLR0913  what a change set is made of
     """Create or update the stack under its policy, after the operator has seen the changes."""
     name = connection.stack_name or ""
     # A new stack can have no policy before it is created.
-    stack_protection.set_policy(name)
+    protect(name)
     exists = stack is not None
     changes = release.prepare(name, address, values, tags, exists=exists, express=express)
     if changes is None:
@@ -273,7 +271,19 @@ def _change_stack(  # noqa: PLR0913  what a change set is made of
     if express:
         message = "AWS may need some more minutes, so steps and checks below may fail until then."
         typer.echo(message, err=True)
-    stack_protection.set_policy(name)
+    protect(name)
+
+
+def protect(stack_name: str) -> None:
+    """Make CloudFormation refuse an update that would replace or delete stored data.
+
+    A stack that does not exist, or whose first change set is not confirmed, has no data yet.
+    """
+    stack = stacks.describe(stack_name)
+    if stack is None or stack.status == "REVIEW_IN_PROGRESS":
+        return
+    policy = (ROOT / "stack-policy.json").read_text()
+    boto3.client("cloudformation").set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
 
 
 def _read_account() -> AwsAccount:
@@ -308,7 +318,6 @@ def _check_account(account: AwsAccount, stack_name: str, chosen: parameters.Para
 
 
 def _show(findings: Sequence[Finding]) -> None:
-    """Show the findings of the preflight."""
     for finding in findings:
         remedy = f" {finding.remedy}" if finding.remedy else ""
         typer.echo(f"{finding.verdict.value} {finding.check}: {finding.message}{remedy}", err=True)
@@ -341,7 +350,6 @@ def _check_update(stack: StackDescription, chosen: parameters.Parameters) -> Non
 
 
 def _newest_image() -> str:
-    """Return the newest image of the relay."""
     image = Repository(RELAY_IMAGES).newest()
     if image is None:
         message = f"ECR has no image {RELAY_IMAGES}. Push it first: pillarbox relay image."

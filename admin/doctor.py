@@ -1,13 +1,16 @@
-"""The command `pillarbox doctor`."""
+"""The commands `pillarbox doctor` and `pillarbox capacity`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Final
 
 import typer
 
+from admin.aws.readings import read_capacity
+from admin.confirm import require_aws
 from admin.connection import StackConnection, connected
 from admin.progress import progress
 from admin.tables import Record
+from admin.use_cases.capacity import check_capacity
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.http.operator.replies import CheckList
 
@@ -57,10 +60,28 @@ def doctor(
         raise typer.Exit(1)
 
 
+def capacity(
+    ctx: typer.Context,
+    *,
+    rate: Annotated[int, typer.Option(min=1, help="Emails a second, with one recipient each.")],
+) -> None:
+    """Show which limits of the stack and of its AWS account are too low for a rate.
+
+    They are in the order in which one meets them. docs/operations.md explains each. The
+    exit code is 1 if one is too low.
+
+    Example: `pillarbox capacity --rate 1000`
+    """
+    connection: StackConnection = ctx.obj
+    findings = list(check_capacity(rate, read_capacity(require_aws(connection))))
+    show_findings(connection, findings)
+    if count_failures(findings):
+        raise typer.Exit(1)
+
+
 def run_checks(
     connection: StackConnection, send_test_email: Callable[[], Finding] | None = None
 ) -> list[Finding]:
-    """Run all checks that apply to the stack."""
     with progress("Checking the stack", "findings") as report:
         findings = []
         for finding in connection.wiring.doctor.run(
@@ -72,7 +93,6 @@ def run_checks(
 
 
 def count_failures(findings: Iterable[Finding]) -> int:
-    """Return how many checks failed."""
     return sum(finding.verdict is Verdict.FAIL for finding in findings)
 
 

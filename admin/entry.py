@@ -6,7 +6,6 @@ from admin import version
 
 
 def main() -> None:
-    """Run the command line."""
     if sys.argv[1:] == ["--version"]:
         print(version())  # noqa: T201  typer is not loaded
         return

@@ -17,7 +17,6 @@ _TOLERANCE: Final = 2.0
 
 
 def read_local_stack() -> dict[str, Any]:
-    """Return the content of stack.json."""
     path = _ROOT / Settings(os.environ).state_dir / "stack.json"
     try:
         stack: dict[str, Any] = json.loads(path.read_text())

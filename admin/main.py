@@ -10,7 +10,6 @@ from admin import (
     accounts,
     alarms,
     apply,
-    capacity,
     deploy,
     doctor,
     domains,
@@ -26,7 +25,6 @@ from admin import (
     senders,
     sending,
     ses,
-    sign_ups,
     stats,
     suppressions,
     team,
@@ -94,7 +92,7 @@ app.add_typer(team.members, name="member")
 app.add_typer(team.operators, name="operator")
 app.add_typer(sending.app, name="sending")
 app.add_typer(ses.app, name="ses")
-app.add_typer(sign_ups.app, name="signup")
+app.add_typer(team.sign_ups, name="signup")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.add_typer(alarms.app, name="alarms")
@@ -103,7 +101,7 @@ app.add_typer(relay.app, name="relay")
 app.add_typer(restore.app, name="restore")
 app.command("apply")(apply.apply)
 app.command("doctor")(doctor.doctor)
-app.command("capacity")(capacity.capacity)
+app.command("capacity")(doctor.capacity)
 app.command("ready")(ready.ready)
 app.command("teardown")(teardown.teardown)
 app.command("deploy")(deploy.deploy)

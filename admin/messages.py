@@ -119,7 +119,6 @@ def _change(  # noqa: PLR0913  what the three commands are given
     *,
     yes: bool,
 ) -> None:
-    """Find a message, ask, change it and show it."""
     require_yes(connection, yes=yes)
     with progress("Asking", "accounts") as report:
         message = connection.wiring.message_search.get(message_id, account, report)

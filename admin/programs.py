@@ -35,7 +35,6 @@ def run(words: Sequence[str]) -> int:
 
 
 def execute(runner: Runner, words: Sequence[str]) -> None:
-    """Show a program and run it."""
     typer.echo(f"$ {shlex.join(words)}", err=True)
     if code := runner(words):
         message = f"{words[0]} {words[1]} ended with {code}. Its output above says why."
@@ -61,7 +60,6 @@ class Docker:
         self._run(["login", "--username", "AWS", "--password-stdin", registry], given=password)
 
     def push(self, image: str, name: str) -> None:
-        """Give a local image another name, and push it."""
         self._run(["tag", image, name])
         execute(run, ["docker", "push", name])
 

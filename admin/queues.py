@@ -133,7 +133,6 @@ def _show(connection: StackConnection, letters: Sequence[ExaminedLetter]) -> Non
 
 
 def _view(examined: ExaminedLetter, now: datetime) -> Record:
-    """Return what is known of a dead letter."""
     letter, message = examined.letter, examined.message
     return {
         "id": letter.queue_message_id,

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 import typer
 
+from admin.aws.ses_plan import SesAccountPlan
 from admin.confirm import confirm
 from admin.connection import StackConnection
 from admin.use_cases import ses_plans
-from admin.use_cases.ses_plans import SesPlan, SesPlans
+from admin.use_cases.ses_plans import SesPlan
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.domain.errors import ServiceError
 
 
-def check(plans: SesPlans) -> Iterator[Finding]:
+def check(plans: SesAccountPlan) -> Iterator[Finding]:
     """Show the plan. A deployment needs no right to see it."""
     try:
         yield from ses_plans.check_plan(plans.read())
@@ -22,7 +23,7 @@ def check(plans: SesPlans) -> Iterator[Finding]:
 
 
 def change(
-    connection: StackConnection, plans: SesPlans, wanted: SesPlan, region: str, *, yes: bool
+    connection: StackConnection, plans: SesAccountPlan, wanted: SesPlan, region: str, *, yes: bool
 ) -> None:
     """Change the plan after a question, unless it is in force or comes next month."""
     before, name = plans.read(), wanted.value.upper()

@@ -9,7 +9,7 @@ from admin.progress import progress
 from admin.tables import Record
 from admin.times import HELP, parse_time
 from admin.use_cases.audit import AuditReport
-from pillarbox.application.operator.ranking import RankBy
+from pillarbox.application.history.ranking import RankBy
 from pillarbox.http.operator.replies import rates_result
 from pillarbox.wiring import utc_now
 

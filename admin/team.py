@@ -1,4 +1,4 @@
-"""The commands `pillarbox dashboard …`, `pillarbox member …` and `pillarbox operator …`."""
+"""The commands `pillarbox dashboard`, `pillarbox member`, `operator` and `signup`."""
 
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from pillarbox.http.accounts.replies import member_item
 dashboard = typer.Typer(no_args_is_help=True, help="The dashboard.")
 members = typer.Typer(no_args_is_help=True, help="The users of an account, and their roles.")
 operators = typer.Typer(no_args_is_help=True, help="Users who may operate the whole service.")
+sign_ups = typer.Typer(no_args_is_help=True, help="Users who ask for an account.")
 
 Address = Annotated[str, typer.Argument(metavar="EMAIL", help="The user's address.")]
 RoleOption = Annotated[Role, typer.Option(help="What the user may do in the account.")]
@@ -107,6 +108,29 @@ def remove_operator(
     confirm(connection, f"{address} no longer operates the service?", yes=yes)
     user = connection.wiring.team.set_operator(address, operator=False)
     connection.show({"email": user.address, "operator": user.operator})
+
+
+@sign_ups.command("invite")
+def invite(ctx: typer.Context, address: Address) -> None:
+    """Let a user create an account, and print a link that signs the user in once.
+
+    The link works within an hour. Afterwards the user signs in with a code. Needs a stack whose
+    parameter SignUp is not `closed`.
+
+    Example: `pillarbox signup invite ada@shop.example`
+    """
+    connection = connected(ctx)
+    link = connection.wiring.sign_up_approval.invite(address)
+    connection.show({"url": sign_in_url(connection.wiring.settings.api_url, link)})
+
+
+ApiCommand(operation_id="list_sign_ups", columns=("email", "name", "createdAt")).add_to(
+    sign_ups, "signup", "list"
+)
+ApiCommand(operation_id="approve_sign_up").add_to(sign_ups, "signup", "approve")
+ApiCommand(operation_id="refuse_sign_up", question="Refuse an account to {address}?").add_to(
+    sign_ups, "signup", "refuse"
+)
 
 
 def sign_in_url(base_url: str, link_text: str) -> str:

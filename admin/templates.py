@@ -233,7 +233,6 @@ def _view(template: SavedTemplate) -> Record:
 
 
 def _templates(connection: StackConnection, account: str) -> TemplateAuthoring:
-    """Return the use case for templates."""
     connection.wiring.accounts.get(account)
     return connection.wiring.template_authoring
 

@@ -12,7 +12,6 @@ HELP: Final = "2026-11-20T09:00 (UTC unless it has an offset), or how long ago: 
 
 
 def parse_time(field: str, text: str, now: datetime) -> datetime:
-    """Return the moment that a text names."""
     if ago := _AGO.fullmatch(text):
         return now - int(ago[1]) * _UNITS[ago[2]]
     try:

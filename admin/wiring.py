@@ -4,18 +4,19 @@ from collections.abc import Iterable
 from functools import cache, cached_property, partial
 from time import sleep
 
-from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.dead_letters import SqsDeadLetterQueues
-from admin.aws.message_rewrite import DynamoMessageRewrite
+from admin.aws.erasing import erase_announced, rewrite
 from admin.aws.queue_policies import SqsQueuePolicies
+from admin.aws.readings import (
+    read_capacity,
+    read_certificate_expiry,
+    read_protection,
+    read_shares,
+)
 from admin.aws.receipts import StackReceipts
 from admin.aws.route53 import Route53Zones
 from admin.aws.ses_plan import SesAccountPlan
-from admin.aws.smtp_probe import SmtpProbe
-from admin.aws.stack_capacity import read_capacity
-from admin.aws.stack_shares import CloudFormationShares
-from admin.aws.table_protection import DynamoTableProtection
 from admin.use_cases.audit import Audit
 from admin.use_cases.dead_letters import DeadLetterDrop, DeadLetterInspection
 from admin.use_cases.doctor import Doctor
@@ -46,6 +47,7 @@ class OperatorWiring(Wiring):
     provider_suppressions: SesSuppressions = made(
         "adapters.ses.suppressions", errors=lambda _: operator_errors
     )
+    tenants: SesTenants = made("adapters.ses.tenants", errors=lambda _: operator_errors)
     #: The command queues no jobs, so an email that waits has the timer alone.
     waiting_contents: DynamoWaitingContents = made(
         "adapters.dynamodb.messages.waiting", bucket=lambda _: ""
@@ -58,12 +60,10 @@ class OperatorWiring(Wiring):
     )
 
     def account_ids(self) -> Iterable[str]:
-        """Return the ids of all accounts."""
         return self.account_store.all_ids()
 
     @cached_property
     def region(self) -> str:
-        """Return where the stack runs."""
         return SesDomains().region
 
     @cached_property
@@ -72,30 +72,16 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def domains(self) -> Domains:
-        return Domains(
-            identities=SesDomains(),
-            dns=self.dns_records,
-            zones=Route53Zones(),
-            clock=utc_now,
-            pause=sleep,
-        )
+        identities, zones = SesDomains(), Route53Zones()
+        return self.fill(Domains, identities=identities, zones=zones, pause=sleep)
 
     @cached_property
     def first_steps(self) -> FirstSteps:
         return FirstSteps(accounts=self.accounts, keys=self.api_keys, senders=self.senders)
 
     @cached_property
-    def tenants(self) -> SesTenants:
-        return SesTenants(self.settings.configuration_set, operator_errors)
-
-    @cached_property
     def message_search(self) -> MessageSearch:
-        return MessageSearch(
-            messages=self.message_log,
-            accounts=self.account_store,
-            account_ids=self.account_ids,
-            search=self.record_search,
-        )
+        return self.fill(MessageSearch, messages=self.message_log, search=self.record_search)
 
     @cached_property
     def record_search(self) -> RecordSearch:
@@ -103,86 +89,62 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def recipient_erasure(self) -> RecipientErasure:
-        return RecipientErasure(
-            accounts=self.account_store,
+        return self.fill(
+            RecipientErasure,
             log=self.message_log,
-            rewrite=DynamoMessageRewrite(self.table),
-            index=self.search_index,
+            rewrite=partial(rewrite, self.table),
             indexed_until=self.record_search.indexed_until,
-            suppressions=self.suppression_store,
             free=cache(self.provider_suppressions.remove_spellings),
-            announced=DynamoAnnouncedAddresses(self.table, self.credentials),
+            erase_announced=partial(erase_announced, self.table, self.credentials),
             remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             remove_content=self.waiting_contents.remove,
             received=self.received_mails,
             remove_received=lambda mail: self.received_objects.remove(mail),  # noqa: PLW0108  made at first use
-            clock=utc_now,
             pause=sleep,
         )
 
     @cached_property
     def suppression_files(self) -> SuppressionFiles:
-        return SuppressionFiles(
-            records=self.suppression_store,
-            accounts=self.account_store,
-            clock=utc_now,
-            pause=sleep,
-        )
+        return self.fill(SuppressionFiles, records=self.suppression_store, pause=sleep)
 
     @cached_property
     def dead_letter_inspection(self) -> DeadLetterInspection:
-        return DeadLetterInspection(
+        return self.fill(
+            DeadLetterInspection,
             queues=SqsDeadLetterQueues(),
-            messages=self.message_store,
-            urls=self.queue_operations.urls,
+            operations=self.queue_operations,
         )
 
     @cached_property
     def dead_letter_drop(self) -> DeadLetterDrop:
-        return DeadLetterDrop(
-            inspection=self.dead_letter_inspection,
-            seen_events=self.seen_events,
-            log=self.queue_operations.log,
-            clock=utc_now,
-        )
+        inspection, log = self.dead_letter_inspection, self.queue_operations.log
+        return self.fill(DeadLetterDrop, inspection=inspection, log=log)
 
     @cached_property
     def statistics_audit(self) -> Audit:
-        return Audit(
-            log=self.message_log,
-            ledger=self.ledger_audit,
-            index=self.search_index,
-            accounts=self.account_store,
-            clock=utc_now,
-        )
+        return self.fill(Audit, log=self.message_log, ledger=self.ledger_audit)
 
     @cached_property
     def doctor(self) -> Doctor:
         settings = self.settings
         relay = settings.relay
-        return Doctor(
-            provider=self.provider,
-            plans=SesAccountPlan(),
-            accounts=self.account_store,
-            ledger=self.ledger,
-            domains=self.domains,
+        return self.fill(
+            Doctor,
+            plan=SesAccountPlan().read,
             queues=self.queue_operations,
-            strangers=self.stranger_mail,
-            table=DynamoTableProtection(self.table),
-            credentials=DynamoTableProtection(self.credentials),
+            protections={
+                "The table": partial(read_protection, self.table),
+                "The table Credentials": partial(read_protection, self.credentials),
+            },
             monitoring=CloudWatchMonitoring(settings.stack),
-            queue_policies=SqsQueuePolicies(settings.stack),
-            shares=CloudFormationShares(),
-            receipts=StackReceipts(settings.stack, settings.spool_bucket),
+            queue_policies=SqsQueuePolicies(settings.stack).read,
+            shares=read_shares,
+            receipts=StackReceipts(settings.stack, settings.spool_bucket).read,
             receiving=self.receiving_domains,
             api_probe=HttpApiProbe(settings.api_url),
-            api_url=settings.api_url,
             stored_address=self.service_address.stored,
-            certificate_probe=SmtpProbe(*relay) if relay else None,
-            clock=utc_now,
+            certificate_expiry=partial(read_certificate_expiry, *relay) if relay else None,
             isolation=self.account_isolation,
-            configuration_set=settings.configuration_set,
-            preview_sender=settings.preview_sender,
             scale=Scale(settings.emails_per_second, settings.webhooks),
             share=settings.ses_rate_share,
             capacity=partial(read_capacity, settings.stack),
@@ -190,10 +152,5 @@ class OperatorWiring(Wiring):
 
     @cached_property
     def round_trip(self) -> RoundTrip:
-        return RoundTrip(
-            accounts=self.account_store,
-            keys=self.api_keys,
-            api_probe=HttpApiProbe(self.settings.api_url),
-            clock=utc_now,
-            pause=sleep,
-        )
+        api_probe = HttpApiProbe(self.settings.api_url)
+        return self.fill(RoundTrip, keys=self.api_keys, api_probe=api_probe, pause=sleep)

@@ -38,7 +38,6 @@ class Protocol(HttpToolsProtocol):
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -50,7 +49,6 @@ class Protocol(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """Start a request."""
         self._headers_are_complete = False
         super().on_message_begin()
 
@@ -64,7 +62,6 @@ class Protocol(HttpToolsProtocol):
             super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
-        """Start the application."""
         self._headers_are_complete = True
         self._stop_waiting()
         super().on_headers_complete()

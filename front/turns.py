@@ -18,7 +18,6 @@ class Turns[Worker]:
     """
 
     def __init__(self) -> None:
-        """Start without workers."""
         self._free: list[Worker] = []
         self._waiting: list[tuple[Owners, asyncio.Future[Worker]]] = []
         self._latest: dict[str, int] = {}

@@ -51,7 +51,6 @@ class Upload:
     _updated: float = 0.0
 
     def arrive(self, octets: int, now: float) -> None:
-        """Count octets that arrived."""
         self._recent = self._faded(now) + octets
         self._updated = now
         self.size += octets
@@ -74,22 +73,13 @@ class Uploads:
     """All bodies that the front holds."""
 
     def __init__(self, memory: int) -> None:
-        """Store the limit.
-
-        Args:
-            memory: the bytes that all bodies over `SMALL` may occupy.
-        """
+        """Limit the bytes that all bodies over `SMALL` may occupy."""
         self._memory = memory
         self._uploads: set[Upload] = set()
 
     @contextmanager
     def begin(self, key: str, address: str) -> Iterator[Upload]:
-        """Hold a body until the block ends.
-
-        Args:
-            key: identifies the API key.
-            address: the client's, as the edge saw it.
-        """
+        """Hold a body of an API key and a client's address until the block ends."""
         upload = Upload((f"address {network_of(address)}", f"key {key}"), _now())
         for owner in upload.owners:
             if sum(owner in other.owners for other in self._uploads) >= MAX_REQUESTS * SHARE:

@@ -30,7 +30,7 @@ from local.dashboard_build import DashboardBuild, building
 from local.dns import Zone, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, FrontOrigin, SendOrigin, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
-from local.engine import PARAMETERS, Engine
+from local.engine import PARAMETERS, STACK_NAME, Engine
 from local.environment import environment_file, write_authorities
 from local.guard import App, JsonBodies, SignedRequests
 from local.inbox.webhooks import SEEDED_RECEIVER
@@ -161,7 +161,7 @@ async def _start(
     parts.push_async_callback(engine.stop)
     outputs = await _deploy(engine, settings.state / "build")
     environment = engine.aws_environment | read_stack(outputs, engine.parameters) | endpoints
-    environment |= {Settings.api_url.variable: urls["edge"], Settings.stack.variable: "local"}
+    environment |= {Settings.api_url.variable: urls["edge"], Settings.stack.variable: STACK_NAME}
     wiring = OperatorWiring(Settings(environment))
 
     # Before the inbox answers: a page of an earlier run asks at once.

@@ -16,12 +16,8 @@ _KEY: Final = {
     "type": "live",
     "preset": "send",
     "scopes": _SEND,
-    "agent": None,
     "createdAt": _AT,
-    "lastUsedAt": None,
-    "expiresAt": None,
     "sources": [],
-    "revokedAt": None,
 }
 _KEYS: Final = {
     "items": [_KEY | {"createdBy": "ada@shop.example"}],
@@ -31,7 +27,6 @@ _KEYS: Final = {
             "scopes": _SEND,
             "refusedScopes": [],
             "allowed": True,
-            "reason": None,
         },
         {
             "preset": "analytics",
@@ -57,7 +52,6 @@ _SUPPRESSION: Final = {
     "erased": False,
     "reason": "manual",
     "createdAt": _AT,
-    "messageId": None,
 }
 _MEMBER: Final = {
     "id": "8wz3n6c1v0jd",
@@ -71,8 +65,6 @@ LOG_ITEM: Final = {
     "id": "019b7a2e-3f80-7c41-9d5e-0a1b2c3d4e5f",
     "at": _AT,
     "action": "changed",
-    "by": None,
-    "subject": None,
     "count": 1,
     "changes": [{"name": "plan", "before": "free", "after": "standard"}],
 }
@@ -84,9 +76,7 @@ ACCOUNT_EXAMPLE: Final = {
     "createdAt": _AT,
     "limits": [{"name": "minute", "limit": 60, "used": 1} | _LIMIT],
     "brandName": "Shop",
-    "logoUrl": None,
     "accent": "#0a7d5a",
-    "fromName": None,
     "supportEmail": "support@shop.example",
     "companyAddress": "1 Quay Street, Bristol",
     "actionUrl": "https://shop.example",
@@ -95,7 +85,6 @@ ACCOUNT_EXAMPLE: Final = {
     "keepDays": 0,
     "recordDays": 0,
     "replies": False,
-    "replyDomain": None,
     "receivedDays": 30,
     "pauses": [
         {
@@ -104,7 +93,6 @@ ACCOUNT_EXAMPLE: Final = {
             "level": "stop",
             "cause": "bounces",
             "since": _AT,
-            "until": None,
             "resumable": True,
         }
     ],
@@ -120,13 +108,14 @@ KEYS: Final = (
     _of_keys(id="list_keys", response_example=_KEYS),
     _of_keys(
         id="create_key",
+        budgets=("keys",),
         body_examples=example("preset", "A preset", {"name": "web", "preset": "send"})
         | example(
             "custom", "Chosen scopes", {"name": "ci", "preset": "custom", "scopes": ["emails:send"]}
         ),
         response_example=_KEY | {"key": f"bx_live_qh4ybvcvbqzk{'0' * 40}"},
     ),
-    _of_keys(id="revoke_key"),
+    _of_keys(id="revoke_key", budgets=("requests",)),
 )
 
 SUPPRESSIONS: Final = (
@@ -135,6 +124,7 @@ SUPPRESSIONS: Final = (
     ),
     _of_suppressions(
         id="add_suppressions",
+        budgets=("slow",),
         body_examples=example("one", "An address", {"address": "ada@customer.example"})
         | example(
             "many",
@@ -143,13 +133,14 @@ SUPPRESSIONS: Final = (
         ),
         response_example={"items": [_SUPPRESSION], "refused": []},
     ),
-    _of_suppressions(id="remove_suppression"),
+    _of_suppressions(id="remove_suppression", budgets=("slow",)),
 )
 
 MEMBERS: Final = (
     _of_members(id="list_members", response_example={"items": [_MEMBER]}),
     _of_members(
         id="invite_member",
+        budgets=("invitations",),
         body_examples=example(
             "developer", "A developer", {"email": "bob@shop.example", "role": "developer"}
         ),
@@ -158,19 +149,22 @@ MEMBERS: Final = (
     ),
     _of_members(
         id="change_member",
+        budgets=("requests",),
         body_examples=example("viewer", "A viewer", {"role": "viewer"}),
         response_example=_MEMBER | {"role": "viewer", "current": False},
     ),
-    _of_members(id="remove_member"),
-    _of_members(id="accept_invitation", response_example=_MEMBER | {"role": "developer"}),
-    _of_members(id="decline_invitation"),
+    _of_members(id="remove_member", budgets=("requests",)),
+    _of_members(
+        id="accept_invitation",
+        budgets=("requests",),
+        response_example=_MEMBER | {"role": "developer"},
+    ),
+    _of_members(id="decline_invitation", budgets=("requests",)),
 )
 
 _ALERTS: Final[dict[str, Any]] = {
     "mail": True,
-    "chat": None,
     "chatAllowed": True,
-    "lastPost": None,
     "off": [],
 }
 
@@ -190,6 +184,7 @@ ACCOUNT: Final = (
     _of_account(id="get_account", response_example=ACCOUNT_EXAMPLE),
     _of_account(
         id="change_account",
+        budgets=("requests",),
         body_examples=example(
             "brand", "A brand", {"brandName": "Shop", "accent": "#0a7d5a", "logoUrl": ""}
         )
@@ -198,6 +193,7 @@ ACCOUNT: Final = (
     ),
     _of_account(
         id="resume_sending",
+        budgets=("requests",),
         body_examples=example(
             "template",
             "A template",
@@ -212,6 +208,7 @@ ACCOUNT: Final = (
     _of_account(id="get_alerts", response_example=_ALERTS),
     _of_account(
         id="change_alerts",
+        budgets=("slow",),
         body_examples=example(
             "room",
             "A room, and no word of quotas",
@@ -220,7 +217,9 @@ ACCOUNT: Final = (
         response_example=_ALERTS | {"chat": "hooks.slack.com/…xyz9", "off": ["quota"]},
     ),
     _of_account(
-        id="test_alerts", response_example={"mail": True, "post": {"at": _AT, "error": None}}
+        id="test_alerts",
+        budgets=("slow",),
+        response_example={"mail": True, "post": {"at": _AT, "error": None}},
     ),
     _of_account(id="get_account_log", response_example={"items": [LOG_ITEM], "nextCursor": None}),
 )

@@ -1,6 +1,7 @@
 """The document as a whole."""
 
 from collections import defaultdict
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final, get_args
 
@@ -96,15 +97,14 @@ _HEADERS: Final = {
 }
 
 
+@cache
 def all_schemas() -> Schemas:
-    """Return the schemas of all requests and responses."""
     used = {kind for one in OPERATIONS for kind in (*get_args(one.response), one.body, one.query)}
     used |= {one.response for one in OPERATIONS if not get_args(one.response)}
     return Schemas((used | {ErrorEnvelope, *PAYLOADS}) - {None})
 
 
 def document() -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document."""
     schemas = all_schemas()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for operation in OPERATIONS:

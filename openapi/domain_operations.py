@@ -26,7 +26,6 @@ _DOMAIN: Final = {
     "mailFrom": "mail",
     "createdAt": _AT,
     "checkedAt": _AT,
-    "linkExpiresAt": None,
     "receives": None,
     "receiveNames": [],
     "records": [*_RECORDS],
@@ -48,28 +47,32 @@ DOMAINS: Final = (
     _of_domains(id="list_domains", response_example={"items": [_DOMAIN]}),
     _of_domains(
         id="add_domain",
+        budgets=("domains",),
         body_examples=example("domain", "A domain", {"domain": "shop.example"}),
         response_example=_DOMAIN | {"records": [_RECORDS[0]]},
     ),
-    _of_domains(id="get_domain", response_example=_CHECKED),
-    _of_domains(id="restart_domain", response_example=_CHECKED),
+    _of_domains(id="get_domain", budgets=("slow",), response_example=_CHECKED),
+    _of_domains(id="restart_domain", budgets=("slow",), response_example=_CHECKED),
     _of_domains(
         id="change_domain",
+        budgets=("slow",),
         body_examples=example("in", "Receive answers", {"receive": "in"})
         | example("off", "Receive nothing", {"receive": ""}),
         response_example=_CHECKED | {"receives": "in.shop.example"},
     ),
-    _of_domains(id="remove_domain"),
+    _of_domains(id="remove_domain", budgets=("requests",)),
     _of_domains(
         id="share_domain",
+        budgets=("requests",),
         response_example={
             "url": f"https://pillarbox.example/app/dns#{_TOKEN}",
             "expiresAt": "2026-01-15T12:00:00.000+00:00",
         },
     ),
-    _of_domains(id="end_domain_link"),
+    _of_domains(id="end_domain_link", budgets=("requests",)),
     _of_domains(
         id="open_domain_link",
+        budgets=("domain-link",),
         body_examples=example("link", "A link", {"token": _TOKEN}),
         response_example={
             "domain": "shop.example",
@@ -81,9 +84,10 @@ DOMAINS: Final = (
     _of_domains(id="list_senders", response_example={"items": [_SENDER]}),
     _of_domains(
         id="add_sender",
+        budgets=("slow",),
         body_examples=example("address", "An address", {"address": "hello@shop.example"}),
         response_example=_SENDER,
     ),
-    _of_domains(id="set_default_sender", response_example=_SENDER),
-    _of_domains(id="remove_sender"),
+    _of_domains(id="set_default_sender", budgets=("requests",), response_example=_SENDER),
+    _of_domains(id="remove_sender", budgets=("requests",)),
 )

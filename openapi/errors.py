@@ -1,8 +1,8 @@
 """Every error code of the API (contract section 7), its status and its texts.
 
-`make openapi` writes the table of statuses in `pillarbox.domain.errors`, which functions load, the
-table of SMTP replies in the relay, docs/errors.md and the examples of docs/openapi.json. Tests make
-each request that an example answers, and compare the answer with the example.
+`make openapi` writes the tables of statuses, of SMTP replies and of errors in the shapes of Resend
+and Postmark, which functions and the relay load, docs/errors.md and the examples of
+docs/openapi.json. Tests make each request that an example answers, and compare the answers.
 """
 
 from collections.abc import Mapping
@@ -29,16 +29,11 @@ OF_CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
     SESSION: ("invalid_session",),
     COOKIE: ("invalid_session", "cross_site_request"),
 }
-#: Status -> the type of its errors, if they name no other.
+#: Status -> the type of its errors, if they name no other. The rest are `invalid_request_error`.
 _TYPES: Final[Mapping[int, str]] = {
-    400: "invalid_request_error",
     401: "authentication_error",
     403: "authorization_error",
     404: "not_found",
-    405: "invalid_request_error",
-    409: "invalid_request_error",
-    413: "invalid_request_error",
-    422: "invalid_request_error",
     429: "rate_limit_error",
     500: "api_error",
     503: "service_unavailable",
@@ -60,14 +55,18 @@ class Error:
     upgrade_url: str | None = None
     #: The type, if it is not the one of the status.
     type_: str = ""
-    #: The SMTP reply with its enhanced status code, such as "550 5.1.2". Without one a client of
-    #: the relay gets a temporary failure.
-    smtp: str = ""
+    #: The SMTP reply with its enhanced status code, or nothing for an error of a send that does not
+    #: occur over SMTP. Without one a client of the relay gets a temporary failure.
+    smtp: tuple[int, str] | tuple[()] | None = None
+    #: The status and the name of Resend's error, and the status and the ErrorCode of Postmark's, if
+    #: they are not those of the status. A third item is a message with their names of fields.
+    resend: tuple[int, str] | tuple[int, str, str] | None = None
+    postmark: tuple[int, int] | tuple[int, int, str] | None = None
 
     @property
     def type(self) -> str:
         """The error's type, a group of codes."""
-        return self.type_ or _TYPES[self.status]
+        return self.type_ or _TYPES.get(self.status, "invalid_request_error")
 
 
 def _limit(limit: int, has: str, remedy: str, things: str) -> Error:
@@ -82,6 +81,7 @@ def _limit(limit: int, has: str, remedy: str, things: str) -> Error:
     )
 
 
+_BAD_KEY: Final = "The API key is unknown, revoked or incomplete."
 #: Code -> what clients learn of it.
 ERRORS: Final[Mapping[str, Error]] = {
     "missing_field": Error(
@@ -90,6 +90,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Give `starterTemplate` with a slug, `templateId` with an id, or `html` or `text`"
         " and `subject`.",
         message="One of starterTemplate, templateId, html and text must be given.",
+        smtp=(),
+        resend=(422, "missing_required_field", "Give `html`, `text` or `template`."),
+        postmark=(422, 300, "Give `HtmlBody` or `TextBody`, or `TemplateId` or `TemplateAlias`."),
     ),
     "multiple_modes": Error(
         400,
@@ -98,6 +101,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Leave out all but one.",
         message="Only one of starterTemplate, templateId and html may be given.",
         details={"given": ["starterTemplate", "html"]},
+        smtp=(),
+        resend=(422, "validation_error", "Give only one of `html` and `template`."),
+        postmark=(422, 300, "Give only one of `TemplateId` and `TemplateAlias`."),
     ),
     "invalid_recipient": Error(
         400,
@@ -115,7 +121,7 @@ ERRORS: Final[Mapping[str, Error]] = {
                 }
             ]
         },
-        smtp="550 5.1.2",
+        smtp=(550, "5.1.2"),
     ),
     "recipient_suppressed": Error(
         400,
@@ -127,7 +133,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="One recipient of this email is refused: bob@customer.example: an earlier email to"
         " it bounced permanently; nothing was sent.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
-        smtp="550 5.7.1",
+        smtp=(550, "5.7.1"),
+        postmark=(422, 406),
     ),
     "recipient_limit_exceeded": Error(
         400,
@@ -136,7 +143,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Send several emails, up to 100 in one batch.",
         message="An email can have at most 50 recipients; this one has 51.",
         details={"count": 51, "limit": 50},
-        smtp="452 4.5.3",
+        smtp=(452, "4.5.3"),
     ),
     "attachment_type_not_allowed": Error(
         400,
@@ -151,7 +158,8 @@ ERRORS: Final[Mapping[str, Error]] = {
             "content_type": "application/octet-stream",
             "position": 0,
         },
-        smtp="554 5.7.1",
+        smtp=(554, "5.7.1"),
+        resend=(422, "invalid_attachment"),
     ),
     "attachment_too_large": Error(
         400,
@@ -169,7 +177,8 @@ ERRORS: Final[Mapping[str, Error]] = {
             "size_bytes": 5242881,
             "limit_bytes": 5242880,
         },
-        smtp="552 5.3.4",
+        smtp=(552, "5.3.4"),
+        resend=(422, "invalid_attachment"),
     ),
     "too_many_attachments": Error(
         400,
@@ -177,7 +186,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Attach fewer files, or send several emails.",
         message="An email can have at most 10 attachments; this one has 11.",
         details={"count": 11, "limit": 10},
-        smtp="554 5.7.1",
+        smtp=(554, "5.7.1"),
+        resend=(422, "invalid_attachment"),
     ),
     "batch_limit_exceeded": Error(
         400,
@@ -186,6 +196,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Send several batches.",
         message="A batch has at most 100 messages; this one has 101.",
         details={"scope": "messages", "count": 101, "limit": 100},
+        postmark=(422, 410),
     ),
     "missing_api_key": Error(
         401,
@@ -201,6 +212,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="The API key is not valid: it is unknown, revoked, expired or incomplete, or"
         " it does not work from this address. The header X-API-Key has one whole key, without"
         " Bearer.",
+        resend=(403, "invalid_api_key", _BAD_KEY),
+        postmark=(401, 10, _BAD_KEY),
     ),
     "invalid_session": Error(
         401,
@@ -234,6 +247,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Use a key that has the permission, or ask an owner of the account.",
         message="The key lacks the permission emails:send.",
         details={"required_permission": "emails:send"},
+        resend=(401, "restricted_api_key"),
+        postmark=(401, 10),
     ),
     "no_verified_sender": Error(
         403,
@@ -244,7 +259,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="news@acme.example is not a verified sender of this account; its default is"
         " post@sender.example.",
         details={"from": "news@acme.example"},
-        smtp="550 5.7.1",
+        smtp=(550, "5.7.1"),
+        resend=(403, "validation_error"),
+        postmark=(422, 400),
     ),
     "upgrade_required": Error(
         403,
@@ -271,7 +288,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="This key may not send to every address of this email; nothing was sent. The"
         " operator sets a key's recipients when creating it.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "not_allowed"}]},
-        smtp="550 5.7.1",
+        smtp=(550, "5.7.1"),
     ),
     "confirmation_required": Error(
         403,
@@ -300,7 +317,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="Sending is paused for this key until 2026-05-02 09:30 UTC, because too many of its"
         " emails bounced.",
         details={"scope": "key", "until": "2026-05-02T09:30:00.000+00:00"},
-        smtp="450 4.7.1",
+        smtp=(450, "4.7.1"),
     ),
     "client_blocked": Error(
         403,
@@ -308,12 +325,15 @@ ERRORS: Final[Mapping[str, Error]] = {
         " calls the MCP server.",
         remedy="Send a `User-Agent` that names your application.",
         message="Send a User-Agent header that names your application.",
+        resend=(403, "client_blocked"),
+        postmark=(403, 403),
     ),
     "session_required": Error(
         403,
         when="The route is for users of the dashboard, and the request has an API key.",
         remedy="Sign in to the dashboard.",
         message="API keys cannot be used here: sign in to the dashboard.",
+        resend=(401, "restricted_api_key"),
     ),
     "sign_in_required": Error(
         403,
@@ -352,6 +372,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         remedy="Upload the file with `POST /api/v1/attachments` and a PUT to its `url`.",
         message="There is no uploaded file with this attachmentId, or it is over 24 hours old.",
         details={"attachment_id": "0198c2a0-7b7e-7c3a-9f5e-2f6d1c0b8a95"},
+        smtp=(),
+        resend=(422, "invalid_attachment"),
+        postmark=(422, 300),
     ),
     "template_not_found": Error(
         404,
@@ -361,6 +384,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="There is no starter template 'magic-link'; did you mean magic_link? The slugs are"
         " otp, magic_link, email_verify, welcome, password_reset, password_changed, team_invite,"
         " trial_ending, payment_receipt, security_alert.",
+        smtp=(),
+        postmark=(422, 1101),
     ),
     "version_not_found": Error(
         404,
@@ -468,7 +493,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         when="The `Idempotency-Key` was used with a different body within the last 24 hours.",
         remedy="Use a new key for each operation.",
         message="This Idempotency-Key was used with a different body.",
-        smtp="554 5.5.0",
+        smtp=(554, "5.5.0"),
+        resend=(409, "invalid_idempotent_request"),
+        postmark=(422, 300),
     ),
     "idempotency_in_flight": Error(
         409,
@@ -476,7 +503,8 @@ ERRORS: Final[Mapping[str, Error]] = {
         when="The first request with this `Idempotency-Key` is still being processed.",
         remedy="Try again after `Retry-After` (5 s).",
         message="A request with this Idempotency-Key is still being processed.",
-        smtp="451 4.5.0",
+        smtp=(451, "4.5.0"),
+        resend=(409, "concurrent_idempotent_requests"),
     ),
     "not_cancelable": Error(
         409,
@@ -597,7 +625,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         " `POST /api/v1/attachments`.",
         message="The request is too large.",
         details={"limit_bytes": 16777216},
-        smtp="552 5.3.4",
+        smtp=(552, "5.3.4"),
     ),
     "validation_failed": Error(
         422,
@@ -617,7 +645,7 @@ ERRORS: Final[Mapping[str, Error]] = {
                 },
             ]
         },
-        smtp="554 5.6.0",
+        smtp=(554, "5.6.0"),
     ),
     "rate_limit_exceeded": Error(
         429,
@@ -631,7 +659,7 @@ ERRORS: Final[Mapping[str, Error]] = {
         " There is no `Retry-After`.",
         message="The account may send 60 messages per minute; 0 are left.",
         details={"limit_per_minute": 60},
-        smtp="451 4.7.1",
+        smtp=(451, "4.7.1"),
     ),
     "daily_limit_exceeded": Error(
         429,
@@ -642,7 +670,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         message="The account may send 300 messages per day; 0 are left.",
         details={"limit_per_day": 300},
         other_details=frozenset({"limit_recipients_per_day"}),
-        smtp="452 4.7.1",
+        smtp=(452, "4.7.1"),
+        resend=(429, "daily_quota_exceeded"),
+        postmark=(422, 405),
     ),
     "monthly_limit_exceeded": Error(
         429,
@@ -652,7 +682,9 @@ ERRORS: Final[Mapping[str, Error]] = {
         " or choose a larger plan.",
         message="The account may send 9000 messages per month; 0 are left.",
         details={"limit_per_month": 9000},
-        smtp="452 4.7.1",
+        smtp=(452, "4.7.1"),
+        resend=(429, "monthly_quota_exceeded"),
+        postmark=(422, 405),
     ),
     "internal_error": Error(
         500,

@@ -1,4 +1,4 @@
-"""Examples of requests and responses."""
+"""Examples of requests and responses. What one of a response leaves out, `Schemas` adds."""
 
 from typing import Any, Final
 
@@ -70,9 +70,6 @@ BATCH_SENT: Final[dict[str, Any]] = {
         {"idx": 0, **SENT, "error": None},
         {
             "idx": 1,
-            "messageId": None,
-            "status": None,
-            "from": None,
             "error": {
                 "code": "recipient_suppressed",
                 "message": "One recipient of this email is refused: ada@customer.example:"
@@ -236,12 +233,9 @@ CALLER: Final = {
     "type": "live",
     "preset": "send",
     "scopes": ["emails:read", "emails:send"],
-    "agent": None,
     "createdAt": "2026-01-01T09:00:00.000+00:00",
     "lastUsedAt": "2026-01-31T11:02:07.113+00:00",
-    "expiresAt": None,
     "sources": [],
-    "revokedAt": None,
     "accountId": "qh4ybvcvbqzk",
     "plan": "free",
     "limits": [
@@ -296,12 +290,7 @@ WEBHOOK: Final = {
     "types": ["email.bounced", "email.complained"],
     "enabled": True,
     "format": "pillarbox",
-    "roleArn": None,
-    "trustPolicy": None,
     "createdAt": _AT,
-    "failingSince": None,
-    "disabledAt": None,
-    "disabledReason": None,
 }
 WEBHOOK_WITH_SECRET: Final = WEBHOOK | {
     "secret": "whsec_ZXhhbXBsZSBleGFtcGxlIGV4YW1wbGUgZXhhbXBsZSE="
@@ -349,7 +338,6 @@ DELIVERIES: Final = {
             "nextAttemptAt": "2026-01-01T12:00:08.470+00:00",
         }
     ],
-    "nextCursor": None,
 }
 REPLAYS: Final = {
     "bounces": {

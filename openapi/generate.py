@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from openapi.budgets import budget_rows
 from openapi.clients import javascript, python
 from openapi.document import document
-from openapi.errors import ERRORS
+from openapi.errors import ERRORS, Error
 from openapi.guides import GUIDES, with_code
 from openapi.mcp import tools
 from openapi.of_keys import of_keys
@@ -19,10 +19,14 @@ from pillarbox.domain.messages.message import MEANINGS
 
 ROOT: Final = Path(__file__).parents[1]
 _ERRORS: Final = dict(sorted(ERRORS.items(), key=lambda item: item[1].status))
+#: In characters, of a module of Python.
+_MAX_LINE: Final = 100
 
 
 def _openapi(_: str) -> str:
-    return _text_of(document())
+    text = json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+    # A reference, of which there are thousands, is one line.
+    return re.sub(r'\{\s+("\$ref": "[^"]+")\s+\}', r"{\1}", text)
 
 
 def _client(part: Callable[[Mapping[str, Any]], str]) -> Callable[[str], str]:
@@ -32,12 +36,6 @@ def _client(part: Callable[[Mapping[str, Any]], str]) -> Callable[[str], str]:
 
 def _provisioning(_: str) -> str:
     return json.dumps(file_schema(), indent=2) + "\n"
-
-
-def _text_of(whole: Mapping[str, Any]) -> str:
-    text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-    # A reference, of which there are thousands, is one line.
-    return re.sub(r'\{\s+("\$ref": "[^"]+")\s+\}', r"{\1}", text)
 
 
 def _tools(_: str) -> str:
@@ -65,27 +63,15 @@ def _budgets(page: str) -> str:
     return _replaced(page, table, [*budget_rows(), ""])
 
 
-def _codes(source: str) -> str:
-    """Replace the table of all codes in the module that functions load."""
-    rows = [f'    "{code}": ({error.status}, "{error.type}"),' for code, error in _ERRORS.items()]
-    return _with_table(source, "CODES", rows)
-
-
-def _refusals(source: str) -> str:
-    """Replace the table of SMTP replies in the relay."""
-    replies = {code: error.smtp.split() for code, error in _ERRORS.items() if error.smtp}
-    rows = [f'    "{code}": ({reply}, "{status}"),' for code, (reply, status) in replies.items()]
-    return _with_table(source, "_REFUSALS", rows)
+def _of_codes(name: str, row: Callable[[Error], Sequence[Any] | None]) -> Callable[[str], str]:
+    """Return what replaces a table of codes in a module, with those that have a row."""
+    rows = {code: found for code, error in _ERRORS.items() if (found := row(error))}
+    return lambda source: _with_table(source, name, rows)
 
 
 def _routes(source: str) -> str:
     """Replace the table of all routes in a module."""
-    rows = []
-    for path, methods in sorted(METHODS_BY_PATH.items()):
-        comma = "," if len(methods) == 1 else ""
-        listed = ", ".join(f'"{method}"' for method in methods)
-        rows.append(f'    "{path}": ({listed}{comma}),')
-    return _with_table(source, "ROUTES", rows)
+    return _with_table(source, "ROUTES", dict(sorted(METHODS_BY_PATH.items())))
 
 
 def _api(_: str) -> str:
@@ -165,13 +151,19 @@ def _edge(source: str) -> str:
     return _replaced(source, r"(?s)(?<=const ROUTES = \{\n).*?(?=\n {10}\};\n)", rows)
 
 
-def _with_table(source: str, name: str, rows: list[str]) -> str:
-    """Return a module of Python with other rows in one of its tables."""
+def _with_table(source: str, name: str, rows: Mapping[str, Sequence[object]]) -> str:
+    """Return a module of Python with other rows in one of its tables, as ruff formats them."""
     heading = re.search(rf"(?m)^{name}: .* = \{{\n", source)
     if not heading:
         raise ValueError(name)
+    lines = []
+    for key, row in rows.items():
+        items = [json.dumps(item, ensure_ascii=False) for item in row]
+        line = f'    "{key}": ({", ".join(items)}{"," * (len(items) == 1)}),'
+        apart = [f'    "{key}": (', *(f"        {item}," for item in items), "    ),"]
+        lines += [line] if len(line) <= _MAX_LINE else apart
     end = source.index("\n}\n", heading.end())
-    return source[: heading.end()] + "\n".join(rows) + source[end:]
+    return source[: heading.end()] + "\n".join(lines) + source[end:]
 
 
 def _replaced(text: str, part: str, rows: list[str]) -> str:
@@ -234,13 +226,15 @@ GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
     "docs/security.md": _budgets,
-    "layers/shared/pillarbox/domain/errors.py": _codes,
+    "layers/shared/pillarbox/domain/errors.py": _of_codes("CODES", lambda it: (it.status, it.type)),
     "layers/shared/pillarbox/http/mcp/tools.json": _tools,
+    "layers/shared/pillarbox/http/postmark.py": _of_codes("_ERRORS", lambda it: it.postmark),
+    "layers/shared/pillarbox/http/resend/replies.py": _of_codes("_ERRORS", lambda it: it.resend),
     "layers/shared/pillarbox/http/routes.py": _routes,
     "packages/pillarbox/src/pillarbox_client/operations.py": _client(python.operations),
     "packages/pillarbox/src/pillarbox_client/types.py": _client(python.types),
     "packages/pillarbox-js/src/operations.js": _client(javascript.operations),
     "packages/pillarbox-js/src/types.d.ts": _client(javascript.types),
-    "relay/replies.py": _refusals,
+    "relay/replies.py": _of_codes("_REFUSALS", lambda it: it.smtp),
     "stacks/edge.yaml": _edge,
 } | {str(guide.relative_to(ROOT)): with_code for guide in sorted(GUIDES.glob("*.md"))}

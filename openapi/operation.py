@@ -11,7 +11,8 @@ from pillarbox.http.wire import WireModel
 class Operation:
     """One method of one path, such as `GET /v1/me`.
 
-    `route` of http/app.py declares it at its function, except for its tag, examples and links.
+    `route` of http/app.py declares it at its function, except for its tag, budgets, examples and
+    links.
     `errors` are the codes that do not follow from the other fields (`error_codes` in responses.py).
     """
 
@@ -29,6 +30,8 @@ class Operation:
     takes_account: bool
     #: Whether a success sets or deletes the cookie.
     sets_cookie: bool = False
+    #: What counts its calls, by the names of `BUDGETS`. A read may have only what all routes have.
+    budgets: tuple[str, ...] = ()
     query: type[WireModel] | None = None
     body: Any = None
     body_required: bool = True

@@ -26,7 +26,7 @@ _of_emails: Final[partial[dict[str, Any]]] = partial(dict, tag="Emails")
 _starters: Final[partial[dict[str, Any]]] = partial(dict, tag="Starter templates")
 _saved: Final[partial[dict[str, Any]]] = partial(dict, tag="Saved templates")
 
-#: The tags, examples and links of all operations, in the order of the document.
+#: The tags, budgets, examples and links of all operations, in the order of the document.
 _SHOWN: Final[tuple[dict[str, Any], ...]] = (
     _of_emails(
         id="list_messages",
@@ -36,45 +36,55 @@ _SHOWN: Final[tuple[dict[str, Any], ...]] = (
     _of_emails(id="get_analytics", response_example=examples.ANALYTICS),
     _of_emails(
         id="send_email",
+        budgets=("quota",),
         body_examples=examples.SENDS,
         response_example=examples.SENT,
         links={"get_message": {"message_id": "$response.body#/messageId"}},
     ),
     _of_emails(
         id="send_batch",
+        budgets=("quota",),
         body_examples=examples.BATCHES,
         response_example=examples.BATCH_SENT,
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
     ),
     _of_emails(
         id="create_attachment",
+        budgets=("quota",),
         body_examples=examples.UPLOADS,
         response_example=examples.UPLOAD,
     ),
     _of_emails(id="get_message", response_example=examples.MESSAGE),
     _of_emails(
         id="reschedule_message",
+        budgets=("rescheduled",),
         body_examples=examples.RESCHEDULED,
         response_example=examples.SCHEDULED_MESSAGE,
     ),
-    _of_emails(id="cancel_message", response_example=examples.CANCELED_MESSAGE),
-    _of_emails(id="release_message", response_example=examples.RELEASED_MESSAGE),
-    _of_emails(id="get_held_content", response_example=examples.HELD_CONTENT),
+    _of_emails(
+        id="cancel_message", budgets=("requests",), response_example=examples.CANCELED_MESSAGE
+    ),
+    _of_emails(
+        id="release_message", budgets=("requests",), response_example=examples.RELEASED_MESSAGE
+    ),
+    _of_emails(id="get_held_content", budgets=("slow",), response_example=examples.HELD_CONTENT),
     _of_emails(
         id="resend_message",
+        budgets=("quota",),
         body_examples=examples.RESENDS,
         response_example=examples.SENT,
         links={"get_message": {"message_id": "$response.body#/messageId"}},
     ),
-    _of_emails(id="get_kept_content", response_example=examples.CONTENT),
+    _of_emails(id="get_kept_content", budgets=("slow",), response_example=examples.CONTENT),
     _of_emails(
         id="list_received",
         response_example={"items": [examples.RECEIVED], "nextCursor": None},
         links={"get_received": {"received_id": "$response.body#/items/0/receivedId"}},
     ),
-    _of_emails(id="get_received", response_example=examples.RECEIVED_CONTENT),
+    _of_emails(id="get_received", budgets=("slow",), response_example=examples.RECEIVED_CONTENT),
     _of_emails(
         id="answer_received",
+        budgets=("quota",),
         body_examples={"text": {"summary": "A text", "value": {"text": "It is on its way."}}},
         response_example=examples.SENT,
         links={"get_message": {"message_id": "$response.body#/messageId"}},
@@ -83,6 +93,7 @@ _SHOWN: Final[tuple[dict[str, Any], ...]] = (
     {
         "id": "mcp",
         "tag": "Agents",
+        "budgets": ("quota", "render", "requests"),
         "body_examples": examples.RPC_REQUESTS,
         "response_example": examples.RPC_RESPONSE,
     },
@@ -93,6 +104,7 @@ _SHOWN: Final[tuple[dict[str, Any], ...]] = (
     ),
     _starters(
         id="preview_starter_template",
+        budgets=("requests",),
         body_examples=examples.PREVIEWS,
         response_example=examples.PREVIEW,
     ),
@@ -105,7 +117,7 @@ _SHOWN: Final[tuple[dict[str, Any], ...]] = (
         },
     ),
     _saved(id="get_template", response_example=examples.TEMPLATE),
-    _saved(id="delete_template"),
+    _saved(id="delete_template", budgets=("requests",)),
     *DOMAINS,
     *TEMPLATE_EDITOR,
     *SESSIONS,

@@ -12,7 +12,6 @@ _LISTED: Final = {
     "name": "Shop",
     "plan": "standard",
     "createdAt": _AT,
-    "suspendedAt": None,
     "limits": [
         {
             "name": "month",
@@ -25,15 +24,11 @@ _LISTED: Final = {
 }
 _ACCOUNT: Final = ACCOUNT_EXAMPLE | {
     **_LISTED,
-    "suspensionReason": None,
-    "queuedMail": None,
     "senders": ["hello@shop.example"],
     "contact": "ada@shop.example",
     "shards": 1,
-    "shardedFrom": None,
     "holdUncertain": False,
     "isolation": "none",
-    "tenant": None,
     "ownLimits": {"perMinute": None, "perDay": 5_000, "perMonth": None, "recipientsPerDay": None},
     "log": [LOG_ITEM | {"by": "root@pillarbox.example", "reason": None}],
 }
@@ -56,7 +51,6 @@ _REDRIVE: Final = {
     "by": "root@pillarbox.example",
     "queue": "jobs",
     "moved": 4,
-    "dropped": None,
 }
 _QUEUE: Final = {
     "name": "jobs",
@@ -73,7 +67,9 @@ _SUSPENDED: Final = _ACCOUNT | {
 }
 
 
-_of_operators: Final[partial[dict[str, Any]]] = partial(dict, tag="Operator")
+_of_operators: Final[partial[dict[str, Any]]] = partial(
+    dict, tag="Operator", budgets=("operators",)
+)
 
 OPERATOR: Final = (
     _of_operators(id="list_accounts", response_example={"items": [_LISTED], "nextCursor": None}),

@@ -39,7 +39,6 @@ _SHAPES: Final = (
 
 
 def file_schema() -> dict[str, Any]:
-    """Return the schema."""
     generated = TypeAdapter(ProvisionFile).json_schema()
     definitions = generated.pop("$defs") | {ProvisionFile.__name__: generated}
     for shape in _SHAPES:

@@ -35,7 +35,10 @@ def responses_of(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         if item is not operation.response:
             schema = {"type": "array", "items": schema}
         success["content"] = {
-            "application/json": {"schema": schema, "example": operation.response_example}
+            "application/json": {
+                "schema": schema,
+                "example": schemas.completed(operation.response_example, schema),
+            }
         }
     if operation.links:
         success["links"] = {

@@ -74,13 +74,27 @@ class Schemas:
         }
 
     def reference(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  a class or a generic alias
-        """Return a reference to the schema of a type."""
         return dict(self._references[kind])
 
     def of(self, kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  a class or a generic alias
-        """Return the schema of a type."""
         schema: Mapping[str, Any] = self.named[self.name_of(kind)]
         return schema
+
+    def completed(self, example: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+        """Return an example with what it leaves out: the member's own first example, or null."""
+        schema = self.named.get(str(schema.get("$ref", "")).removeprefix(_REFERENCE), schema)
+        if isinstance(example, list):
+            return [self.completed(item, schema.get("items", {})) for item in example]
+        if not isinstance(example, dict):
+            return example
+        members = schema.get("properties", {})
+        own = {
+            name: members[name].get("examples", [None])[0] for name in schema.get("required", ())
+        }
+        given = {
+            name: self.completed(value, members.get(name, {})) for name, value in example.items()
+        }
+        return own | given if own.keys() - given.keys() else given
 
     def name_of(self, kind: Any) -> str:  # noqa: ANN401  a class or a generic alias
         """Return the name under which the document has the schema of a type."""

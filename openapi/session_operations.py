@@ -56,39 +56,47 @@ _PASSKEY: Final = {
     "current": False,
     "synced": True,
     "createdAt": _AT,
-    "lastUsedAt": None,
-    "stoppedAt": None,
 }
 _ANSWER: Final = {"flow": _PASSKEY_FLOW, "credentialId": "AAAA", "clientData": "AAAA"}
 
 SESSIONS: Final = (
     _of_sessions(
         id="request_code",
+        budgets=("codes",),
         body_examples=example("code", "For an address", {"email": "ada@shop.example"}),
         response_example={"flow": _FLOW, "newcomers": {"admitted": True, "until": None}},
     ),
     _of_sessions(
         id="sign_in",
+        budgets=("codes",),
         body_examples=example("code", "By code", {"flow": _FLOW, "code": "482913"})
         | example("link", "By link", {"link": "0" * 32}),
         response_example=_ACCESS,
     ),
     _of_sessions(
         id="look_at_link",
+        budgets=("requests",),
         body_examples=example("link", "A link", {"link": "0" * 32}),
         response_example={"email": "ada@shop.example", "invitation": None},
     ),
     _of_sessions(
         id="create_access_token",
+        budgets=("tokens",),
         body_examples=example("default", "For the first account", {}),
         response_example=_ACCESS,
     ),
     _of_sessions(id="list_sessions", response_example=_SESSIONS),
-    _of_sessions(id="end_sessions"),
-    _of_sessions(id="end_session"),
-    _of_sessions(id="begin_passkey_sign_in", tag="Passkeys", response_example=_CHALLENGE),
+    _of_sessions(id="end_sessions", budgets=("requests",)),
+    _of_sessions(id="end_session", budgets=("requests",)),
+    _of_sessions(
+        id="begin_passkey_sign_in",
+        budgets=("requests",),
+        tag="Passkeys",
+        response_example=_CHALLENGE,
+    ),
     _of_sessions(
         id="sign_in_with_passkey",
+        budgets=("passkeys",),
         tag="Passkeys",
         body_examples=example(
             "default",
@@ -100,6 +108,7 @@ SESSIONS: Final = (
     _of_passkeys(id="list_passkeys", response_example={"items": [_PASSKEY]}),
     _of_passkeys(
         id="begin_passkey",
+        budgets=("requests",),
         response_example=_CHALLENGE
         | {
             "userHandle": "OHd6M242YzF2MGpk",
@@ -109,22 +118,23 @@ SESSIONS: Final = (
     ),
     _of_passkeys(
         id="add_passkey",
+        budgets=("passkeys",),
         body_examples=example(
             "default", "With the answer", _ANSWER | {"name": "My phone", "attestation": "AAAA"}
         ),
         response_example=_PASSKEY,
     ),
-    _of_passkeys(id="remove_passkey"),
+    _of_passkeys(id="remove_passkey", budgets=("requests",)),
     _of_sessions(
         id="get_sign_up",
         response_example={
             "status": "available",
             "challenge": _SIGNED | {"maxnumber": MAX_NUMBER},
-            "account": None,
         },
     ),
     _of_sessions(
         id="sign_up",
+        budgets=("accounts",),
         body_examples=example(
             "default",
             "With the number that was found",
@@ -132,17 +142,18 @@ SESSIONS: Final = (
         ),
         response_example={
             "status": "created",
-            "challenge": None,
             "account": {"id": "qh4ybvcvbqzk", "name": "Acme", "plan": "free"},
         },
     ),
     _of_sessions(
         id="request_preview_challenge",
+        budgets=("requests",),
         body_examples=example("default", "For an address", {"email": "ada@shop.example"}),
         response_example={"challenge": _SIGNED | {"maxnumber": MAX_NUMBER}},
     ),
     _of_sessions(
         id="request_preview_code",
+        budgets=("codes",),
         body_examples=example(
             "default",
             "With the number that was found",
@@ -152,6 +163,7 @@ SESSIONS: Final = (
     ),
     _of_sessions(
         id="issue_preview_key",
+        budgets=("codes",),
         body_examples=example("default", "With the code", {"flow": _FLOW, "code": "482913"}),
         response_example={
             "key": "bx_preview_qh4ybvcvbqzk" + "0" * 40,
@@ -161,6 +173,7 @@ SESSIONS: Final = (
     ),
     _of_sessions(
         id="report_preview_mail",
+        budgets=("requests",),
         body_examples=example("default", "From a link", {"token": _REPORT}),
     ),
 )

@@ -9,11 +9,7 @@ _KINDS: Final = ("responses", "parameters")
 
 
 def share(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Put references in the place of what several operations have; return it by kind and name.
-
-    Args:
-        paths: the operations by path and method, which this changes.
-    """
+    """Put references in the place of what several operations have; return it by kind and name."""
     groups = [
         (kind, operation[kind], [*_places(operation[kind])])
         for methods in paths.values()

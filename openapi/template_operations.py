@@ -57,8 +57,6 @@ _RENDERED: Final = {
             "code": "no_preheader",
             "message": "There is no preheader: inboxes show the first words of the email instead.",
             "field": "source",
-            "line": None,
-            "suggestion": None,
         }
     ],
 }
@@ -69,6 +67,7 @@ _of_editor: Final[partial[dict[str, Any]]] = partial(dict, tag="Template editor"
 TEMPLATE_EDITOR: Final = (
     _of_editor(
         id="create_template",
+        budgets=("draft",),
         body_examples=example(
             "starter",
             "From a starter",
@@ -81,6 +80,7 @@ TEMPLATE_EDITOR: Final = (
     ),
     _of_editor(
         id="render_template",
+        budgets=("render",),
         body_examples=example(
             "default",
             "A receipt",
@@ -96,11 +96,13 @@ TEMPLATE_EDITOR: Final = (
     _of_editor(id="get_draft", response_example=_DRAFT),
     _of_editor(
         id="save_draft",
+        budgets=("draft",),
         body_examples=example("default", "A receipt", {**_CONTENT, **_BODY, "samples": _SAMPLES}),
         response_example=_DRAFT,
     ),
     _of_editor(
         id="publish_template",
+        budgets=("render",),
         response_example={
             "id": _ID,
             "version": 8,
@@ -114,8 +116,6 @@ TEMPLATE_EDITOR: Final = (
                     "message": "order is required, and 12 of 400 emails of the last 7 days (3 %)"
                     " had no value for it. Such sends are refused once this is published.",
                     "field": "variables",
-                    "line": None,
-                    "suggestion": None,
                 }
             ],
         },
@@ -124,17 +124,20 @@ TEMPLATE_EDITOR: Final = (
     _of_editor(id="get_version", response_example=_VERSION | _PARTS | {"html": _SOURCE}),
     _of_editor(
         id="restore_version",
+        budgets=("draft",),
         body_examples=example("default", "The first version", {"version": 1}),
         response_example=_DRAFT,
     ),
     _of_editor(
         id="duplicate_template",
+        budgets=("draft",),
         response_example=_DRAFT
         | {"name": "Copy of Receipt", "version": 0, "revision": 1}
         | {"changes": 1, "publishedVersion": None},
     ),
     _of_editor(
         id="test_template",
+        budgets=("quota", "render"),
         body_examples=example("default", "To oneself", {"to": _BY, "variables": _SAMPLES["ada"]}),
         response_example={"messageId": _ID, "status": "queued", "from": "post@shop.example"},
     ),

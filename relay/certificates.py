@@ -43,12 +43,7 @@ class CertificateStore:
     """Provide the TLS context of the newest certificate for each new session."""
 
     def __init__(self, read: Callable[[], Certificate], source: str = "the given source") -> None:
-        """Read the first certificate.
-
-        Args:
-            read: reads the newest one.
-            source: where it comes from, for the error.
-        """
+        """Read the first certificate; errors name the source."""
         self._read = read
         try:
             self._certificate = read()

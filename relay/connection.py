@@ -73,7 +73,6 @@ class Connection(asyncio.Protocol):
             self._flush()
 
     def data_received(self, data: bytes) -> None:
-        """Process received octets."""
         if self._closing:
             return
         try:
@@ -158,7 +157,6 @@ class Connection(asyncio.Protocol):
             self._end(reply)
 
     def abort(self) -> None:
-        """Close without a reply."""
         self._transport.abort()
 
     # --- internal -------------------------------------------------------------------------------

@@ -39,7 +39,6 @@ class LineBuffer:
         self._skipping = False
 
     def feed(self, octets: bytes) -> None:
-        """Append received octets."""
         self._buffer += octets
 
     def next_line(self, longest: int = MAX_COMMAND) -> bytes | None:

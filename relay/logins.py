@@ -40,7 +40,6 @@ class LoginLimiter:
         self._known: OrderedDict[str, None] = OrderedDict()
 
     async def authenticate(self, client: Admission, key_text: str) -> Principal:
-        """Return the principal of a key."""
         digest = digest_of_key(key_text)
         # A malformed key costs no read.
         if digest in self._known or account_of_key(key_text) is None:

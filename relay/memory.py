@@ -48,7 +48,6 @@ class MessageMemory:
         return self._budget.reserve(self, size)
 
     def release(self) -> None:
-        """Return all octets."""
         self._budget.release(self)
 
     def count(self, size: int, now: float) -> None:
@@ -116,7 +115,6 @@ class MemoryBudget:
         return True
 
     def release(self, message: MessageMemory) -> None:
-        """Return all octets of a message."""
         self._messages.discard(message)
         for party in message.parties:
             self._used[party] -= message.size

@@ -83,7 +83,6 @@ class SmtpSession:
 
     @property
     def authenticated(self) -> bool:
-        """Whether the client has logged in."""
         return self._login is not None
 
     @property
@@ -92,7 +91,6 @@ class SmtpSession:
         return framing.MAX_COMMAND if self._exchange is None else framing.MAX_SASL_LINE
 
     def greet(self) -> Reply:
-        """Return the greeting."""
         return replies.greeting(self._context.name)
 
     def tls_established(self) -> None:
@@ -113,12 +111,10 @@ class SmtpSession:
         return self._check_counts(reply) if isinstance(reply, Reply) else reply
 
     def line_too_long(self) -> Reply:
-        """Return the reply to a line that was dropped because of its length."""
         self._exchange = None
         return self._check_counts(replies.LINE_TOO_LONG)
 
     def content_ended(self, content: ContentBuffer) -> PendingReply:
-        """Return the reply to a complete message."""
         self.content = None
         transaction, self._transaction = self._transaction, None
         if transaction is None or self._login is None:

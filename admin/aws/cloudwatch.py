@@ -56,7 +56,6 @@ class CloudWatchMonitoring:
             return [alarm for page in pages for alarm in page["MetricAlarms"]]
 
     def alarm_subscribers(self) -> int:
-        """Return how many confirmed subscriptions the topic has."""
         with operator_errors(_NAME):
             pages = self._sns.get_paginator("list_subscriptions_by_topic").paginate(
                 TopicArn=self._topic
@@ -69,7 +68,6 @@ class CloudWatchMonitoring:
             )
 
     def function_concurrency(self) -> int:
-        """Return the AWS account's limit of concurrent functions in this region."""
         with operator_errors(_NAME):
             limits = make_client("lambda").get_account_settings()["AccountLimit"]
         return int(limits["ConcurrentExecutions"])

@@ -64,7 +64,6 @@ def _count_distributions(cloudfront: Any) -> int | None:  # noqa: ANN401  no typ
 
 
 def read_relay_needs(image: str, certificate: str) -> RelayNeeds:
-    """Look up the relay's image and the secret of its certificate."""
     match = _IMAGE.fullmatch(image)
     architectures = _architectures(match) if match else None
     return RelayNeeds(

@@ -27,7 +27,6 @@ class AwsEdgeParts:
     """Implements `operations.edge_rotation.EdgeParts`."""
 
     def __init__(self, stack_id: str, pause: Callable[[float], None]) -> None:
-        """Find the parts of a stack."""
         self._pause = pause
         self._named = stacks.resources(stack_id)
         missing = [name for name in (_EDGE, _SECRET) if name not in self._named]
@@ -44,13 +43,11 @@ class AwsEdgeParts:
         return read_values(self._secrets, self._named[_SECRET])
 
     def store(self, values: Sequence[str]) -> None:
-        """Put the values, unless they are there."""
         if list(values) != self.stored():
             text = " ".join(values)
             self._secrets.put_secret_value(SecretId=self._named[_SECRET], SecretString=text)
 
     def sent(self) -> str:
-        """Read the header that the distribution adds for its origins."""
         config, _ = self._distribution()
         values = {header["HeaderValue"] for header in _headers(config)}
         if len(values) != 1:
@@ -60,7 +57,6 @@ class AwsEdgeParts:
         return str(value)
 
     def send(self, value: str) -> None:
-        """Change the header of all origins at once, and wait until the distribution is deployed."""
         config, version = self._distribution()
         changed = [header for header in _headers(config) if header["HeaderValue"] != value]
         for header in changed:
@@ -74,11 +70,9 @@ class AwsEdgeParts:
             self._pause(_POLL_SECONDS)
 
     def accepted(self) -> Sequence[AbstractSet[str]]:
-        """Read the rule of each firewall that the stack has."""
         return [_accepted(_rule(acl)) for _, acl, _ in self._firewalls()]
 
     def accept(self, values: AbstractSet[str]) -> None:
-        """Change the rule of each firewall."""
         update = self._wafv2.meta.service_model.operation_model("UpdateWebACL")
         for identity, acl, lock in self._firewalls():
             rule = _rule(acl)
@@ -131,7 +125,6 @@ def is_rotating(stack_id: str) -> bool:
 
 
 def read_values(secrets: Any, secret: str) -> list[str]:  # noqa: ANN401  see above
-    """Read the values in the secret."""
     text: str = secrets.get_secret_value(SecretId=secret)["SecretString"]
     return text.split()
 

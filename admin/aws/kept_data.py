@@ -95,7 +95,6 @@ def has_rows(name: str) -> bool:
 
 
 def unprotect(name: str) -> None:
-    """Switch the table's deletion protection off."""
     dynamodb = boto3.client("dynamodb")
     if dynamodb.describe_table(TableName=name)["Table"].get("DeletionProtectionEnabled"):
         dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
@@ -104,7 +103,6 @@ def unprotect(name: str) -> None:
 
 
 def delete_table(name: str) -> None:
-    """Switch the table's deletion protection off, and delete it."""
     dynamodb = boto3.client("dynamodb")
     try:
         unprotect(name)

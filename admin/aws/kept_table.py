@@ -86,7 +86,6 @@ def forget_address(name: str) -> None:
 
 
 def imported_tables(stack_id: str) -> list[str]:
-    """Return the names of the tables that a stack has."""
     named = stacks.resources(stack_id)
     return [named[logical_id] for logical_id in _LOGICAL_IDS if logical_id in named]
 

@@ -23,7 +23,6 @@ class LiveRows:
     """The tables of a stack. A row that goes back has a mark, so that webhooks pass over it."""
 
     def __init__(self, table: Table, credentials: Table, at: datetime) -> None:
-        """Store the tables, and the time of the restore."""
         self._table = table
         self._ledger = DynamoLedger(table)
         self._credentials = credentials

@@ -22,7 +22,6 @@ class ValueStores:
     session: Callable[[], "boto3.Session"]
 
     def read(self, destination: str) -> str | None:
-        """Return a stored value; None if there is none."""
         kind, _, name = destination.partition(":")
         if kind == "file":
             path = self.folder / name
@@ -61,7 +60,6 @@ class ValueStores:
 
 @contextmanager
 def file_errors(name: str) -> Iterator[None]:
-    """Translate what goes wrong with a file."""
     try:
         yield
     except OSError as error:
@@ -89,7 +87,6 @@ class LocalFiles:
     folder: Path
 
     def text(self, path: str) -> str:
-        """Return the text of a file."""
         return self._read(path)
 
     def addresses(self, path: str) -> list[str]:

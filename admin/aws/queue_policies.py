@@ -18,7 +18,7 @@ _RULES: Final = ("EventsRule", "TenantsRule")
 
 
 class SqsQueuePolicies:
-    """Implements `operations.ports.QueuePolicies` for a CloudFormation stack."""
+    """The policies of a CloudFormation stack."""
 
     _sqs: "SQSClient" = client_of("sqs")
 
@@ -31,7 +31,7 @@ class SqsQueuePolicies:
             return stacks.resources(self._stack_name)
 
     def read(self) -> Mapping[str, QueuePolicy]:
-        """Return the policy of each queue by the queue's name in the template."""
+        """Return each policy by the queue's name in the template."""
         return {name: self._read(name) for name in QUEUES}
 
     def repair(self) -> list[str]:

@@ -142,11 +142,7 @@ class Recording:
 
 @contextmanager
 def recorded(example: Example | None = None) -> Iterator[Recording]:
-    """Record the calls of clients that are made in the block.
-
-    Args:
-        example: answers the calls that read; without it AWS does.
-    """
+    """Record the calls that change something in the block; AWS or `example` answers others."""
     boto3.setup_default_session()
     recording = Recording(example)
     handlers: dict[str, Callable[..., Any]] = {

@@ -143,7 +143,6 @@ def execute(changes: ChangeSet) -> None:
 
 
 def discard(changes: ChangeSet) -> None:
-    """Delete the changes that are not wanted."""
     boto3.client("cloudformation").delete_change_set(ChangeSetName=changes.change_set_id)
 
 

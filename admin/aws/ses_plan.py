@@ -13,12 +13,11 @@ _NAME: Final = "SES API"
 
 
 class SesAccountPlan:
-    """Implements `operations.ses_plans.SesPlans`."""
+    """The AWS account's plan at SES."""
 
     _ses: "SESV2Client" = client_of("sesv2")
 
     def read(self) -> ChosenPlan:
-        """Read the plan in force and the one that follows it."""
         with operator_errors(_NAME):
             attributes = self._ses.get_account().get("PricingAttributes", {})
         return ChosenPlan(attributes.get("CurrentPlan"), attributes.get("NextPlan"))

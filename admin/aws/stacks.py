@@ -59,7 +59,6 @@ def describe(name: str) -> StackDescription | None:
 
 
 def require(name: str) -> StackDescription:
-    """Return a stack by its name."""
     stack = describe(name)
     if stack is None:
         message = f"There is no stack {name} in this account and region. Check --stack-name."
@@ -83,11 +82,8 @@ def newest_event_at(stack_id: str) -> datetime:
 def first_failure(stack_id: str, after: datetime | None = None) -> str:
     """Return the first resource that a stack failed at, with AWS's reason.
 
-    The other failures follow from it. Empty if CloudFormation has no such event.
-
-    Args:
-        stack_id: the stack.
-        after: when the event before the operation was; without it, all operations count.
+    The other failures follow from it. Empty if CloudFormation has no such event since `after`, when
+    the event before the operation was.
     """
     pages: Any = boto3.client("cloudformation").get_paginator("describe_stack_events")
     failures = [

@@ -34,7 +34,6 @@ class TableCopy:
     """A copy of a live table at a moment. The name has the moment, so a second run finds it."""
 
     def __init__(self, live: Table, moment: datetime) -> None:
-        """Store the table to copy, and the moment."""
         self._live = live
         self._moment = moment
         self.name = f"{live.name}-at-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
@@ -103,7 +102,6 @@ class TableCopy:
                 yield from batched(wanted, _BATCH, strict=False)
 
     def delete(self) -> None:
-        """Delete the copy."""
         with operator_errors(_NAME):
             self._live.client.delete_table(TableName=self.name)
 

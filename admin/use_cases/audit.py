@@ -26,7 +26,6 @@ class AuditReport:
 
     @property
     def is_correct(self) -> bool:
-        """Whether the ledger was correct."""
         return not self.wrong_items
 
 
@@ -42,7 +41,6 @@ class Audit:
     tuning: Tuning = STANDARD
 
     def verify(self, account_id: str) -> AuditReport:
-        """Report whether the ledger is correct."""
         actual, indexed = self._read(account_id)
         outdated = {
             message_id for message_id, entry in actual.items() if entry != indexed.get(message_id)

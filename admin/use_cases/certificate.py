@@ -28,13 +28,9 @@ class RelayCertificate:
 
 
 def check(chain: bytes, key: bytes, host: str | None, now: datetime) -> RelayCertificate:
-    """Return what the certificate says.
+    """Return what the server's certificate says, the first of the chain.
 
-    Args:
-        chain: PEM, the server's certificate first, then those of its issuers.
-        key: PEM, without a passphrase.
-        host: the name that clients connect to, if it is known.
-        now: the present moment.
+    Chain and key are PEM, the key without a passphrase. Clients connect to `host`, if it is known.
     """
     try:
         certificates = x509.load_pem_x509_certificates(chain)

@@ -142,7 +142,7 @@ def check_reserve(scale: Scale) -> Finding:
     return Finding("functions", Verdict.WARN, message, RESERVE)
 
 
-def check_table(state: TableProtectionState, name: str = "The table") -> Iterator[Finding]:
+def check_table(state: TableProtectionState, name: str) -> Iterator[Finding]:
     """Check whether a table is protected against loss, and whether old items expire."""
     if state.point_in_time_recovery:
         message = f"{name} can be restored to any second of the last 35 days."
@@ -181,13 +181,7 @@ def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:
 def check_alarms(
     firing: Sequence[str], silent: Mapping[str, timedelta], subscribers: int
 ) -> Iterator[Finding]:
-    """Check whether an alarm fires or lacks data, and whether somebody gets notified.
-
-    Args:
-        firing: the alarms that fire.
-        silent: the alarms without the data that they need, and for how long.
-        subscribers: how many get notified.
-    """
+    """Check whether an alarm fires or lacks data, and whether somebody gets notified."""
     for name in firing:
         remedy = "See docs/alarms.md."
         yield Finding("alarms", Verdict.FAIL, f"In alarm: {name}", remedy)

@@ -1,14 +1,14 @@
 """What is in a dead-letter queue, without what its sender wrote, and how a dead letter ends."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import SeenEvents, TaggedMessage
-from pillarbox.application.operator.checks import QueueUrls
+from pillarbox.application.operator.checks import QueueOperations
 from pillarbox.application.operator.ports import QueueLog, Redrive
 from pillarbox.application.ports import Clock, Messages
 from pillarbox.domain.accounts.account_log import COMMAND
@@ -51,13 +51,7 @@ class DeadLetterQueues(Protocol):
     """The dead-letter queues, by URL."""
 
     def look(self, queue: str, url: str, at_most: int) -> Sequence[DeadLetter]:
-        """Read messages and leave them there.
-
-        Args:
-            queue: the name of the queue, which tells the form of its messages.
-            url: its dead-letter queue.
-            at_most: the most messages.
-        """
+        """Read messages and leave them there. The name of the queue tells their form."""
 
     def remove(self, url: str, queue_message_id: str) -> bool:
         """Remove a message from a dead-letter queue; return False if it is not there."""
@@ -91,27 +85,18 @@ class DeadLetterInspection:
 
     queues: DeadLetterQueues
     messages: Messages
-    urls: Mapping[str, QueueUrls]
+    operations: QueueOperations
 
     def look(self, queue: str, at_most: int) -> list[ExaminedLetter]:
         """Read dead letters of a queue, with the records of their messages, the oldest first."""
-        letters = self.queues.look(queue, self.url_of(queue), at_most)
+        letters = self.queues.look(queue, self.operations.dead_letters_of(queue), at_most)
         return [*map(self._examine, sorted(letters, key=lambda one: one.sent_at))]
 
     def find(self, queue: str, queue_message_id: str) -> ExaminedLetter:
-        """Read one dead letter, by SQS's id of it."""
-        for letter in self.queues.look(queue, self.url_of(queue), sys.maxsize):
+        for letter in self.queues.look(queue, self.operations.dead_letters_of(queue), sys.maxsize):
             if letter.queue_message_id == queue_message_id:
                 return self._examine(letter)
         raise _no_letter()
-
-    def url_of(self, queue: str) -> str:
-        """Return the dead-letter queue of a queue."""
-        urls = self.urls.get(queue)
-        if urls is None or urls.dead_letters is None:
-            names = " or ".join(name for name, urls in self.urls.items() if urls.dead_letters)
-            raise ValidationFailed(FieldError("queue", f"must be {names}", "unknown_queue"))
-        return urls.dead_letters
 
     def _examine(self, letter: DeadLetter) -> ExaminedLetter:
         message = None
@@ -164,7 +149,7 @@ class DeadLetterDrop:
                 self.seen_events.put_all([TaggedMessage(letter.account_id, letter.message_id)], now)
         self.log.put(entry)
         if not self.inspection.queues.remove(
-            self.inspection.url_of(queue), letter.queue_message_id
+            self.inspection.operations.dead_letters_of(queue), letter.queue_message_id
         ):
             raise _no_letter()
         self.log.put(replace(entry, moved=0))

@@ -2,23 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
 
 from admin.use_cases import checks, domain_checks
 from admin.use_cases.capacity import Capacity, check_capacity
-from admin.use_cases.ports import (
-    ApiProbe,
-    CertificateProbe,
-    QueuePolicies,
-    ReceiptReader,
-    StackMonitoring,
-    StackShares,
-    TableProtection,
-)
-from admin.use_cases.queue_policies import check_policies
+from admin.use_cases.ports import ApiProbe, Receipts, StackMonitoring, TableProtectionState
+from admin.use_cases.queue_policies import QueuePolicy, check_policies
 from admin.use_cases.scale import Scale, check_maximums
-from admin.use_cases.ses_plans import SesPlans, check_plan
+from admin.use_cases.ses_plans import ChosenPlan, check_plan
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import Ledger
@@ -45,35 +37,29 @@ class Doctor:
     """Runs the checks: reads what each one needs, and passes it to `checks`.
 
     Args:
-        api_url: the address of API and dashboard.
-        stored_address: reads the one that links in emails have.
-        certificate_probe: None without a relay.
-        isolation: compares the tenants of accounts with those of SES.
-        configuration_set: the name of the configuration set that emails are sent with.
-        preview_sender: the address that preview keys send from.
-        scale: what the stack was deployed for.
+        stored_address: reads the address of the service that links in emails have.
+        certificate_expiry: of the relay; None without one.
         share: the percentage of SES's rate that the stack uses.
         capacity: reads what the stack may do; None to leave out what it says.
     """
 
     provider: ProviderAccount
-    plans: SesPlans
+    plan: Callable[[], ChosenPlan]
     accounts: AccountRecords
     ledger: Ledger
     domains: Domains
     queues: QueueOperations
     strangers: StrangerMail
-    table: TableProtection
-    credentials: TableProtection
+    protections: Mapping[str, Callable[[], TableProtectionState]]
     monitoring: StackMonitoring
-    queue_policies: QueuePolicies
-    shares: StackShares
-    receipts: ReceiptReader
+    queue_policies: Callable[[], Mapping[str, QueuePolicy]]
+    shares: Callable[[], Mapping[str, int]]
+    receipts: Callable[[], Receipts]
     receiving: ReceivingDomains
     api_probe: ApiProbe
     api_url: str
     stored_address: Callable[[], str | None]
-    certificate_probe: CertificateProbe | None
+    certificate_expiry: Callable[[], datetime] | None
     clock: Clock
     isolation: AccountIsolation
     configuration_set: str
@@ -87,12 +73,7 @@ class Doctor:
         not_applicable: Mapping[str, str],
         send_test_email: Callable[[], Finding] | None = None,
     ) -> Iterator[Finding]:
-        """Run every check, even if others fail.
-
-        Args:
-            not_applicable: the checks to skip, with the reason.
-            send_test_email: None to send no test email.
-        """
+        """Run every check, even if others fail; skip those that are not applicable."""
         service = ServiceChecks(
             provider=self.provider,
             accounts=self.accounts,
@@ -107,14 +88,14 @@ class Doctor:
             "clock": lambda: checks.check_clock(self.provider.sending_status()),
             "sending": service["sending"],
             "rate": self._check_quota_and_rate,
-            "plan": lambda: check_plan(self.plans.read()),
+            "plan": lambda: check_plan(self.plan()),
             "functions": self._check_functions,
             "events": service["events"],
             "suppression": self._check_suppression,
             "domains": self._check_domains,
             "receiving": self._check_receiving,
             "tenants": self.isolation.check,
-            "policies": lambda: check_policies(self.queue_policies.read()),
+            "policies": lambda: check_policies(self.queue_policies()),
             "strangers": service["strangers"],
             "queues": service["queues"],
             "waiting": service["waiting"],
@@ -139,7 +120,7 @@ class Doctor:
         status = self.provider.sending_status()
         yield from check_quota(status)
         yield from checks.check_rate(status, self.scale, self.share)
-        yield checks.check_shares(self.shares.read())
+        yield checks.check_shares(self.shares())
         if self.capacity is not None:
             capacity = self.capacity()
             for finding in check_capacity(ceil(capacity.max_rate), capacity):
@@ -152,9 +133,8 @@ class Doctor:
         yield from checks.check_suppression(configuration_set, self.provider.sending_status())
 
     def _check_tables(self) -> Iterator[Finding]:
-        tables = {"The table": self.table, "The table Credentials": self.credentials}
-        for name, table in tables.items():
-            yield from checks.check_table(table.read(), name)
+        for name, read in self.protections.items():
+            yield from checks.check_table(read(), name)
 
     def _check_functions(self) -> Iterator[Finding]:
         limit = self.monitoring.function_concurrency()
@@ -200,7 +180,7 @@ class Doctor:
         if not domains:
             yield Finding("receiving", Verdict.PASS, "No domain receives mail.")
             return
-        receipts = self.receipts.read()
+        receipts = self.receipts()
         if not receipts.may_write:
             message = "The policy of the bucket does not let SES store the mail that it receives."
             remedy = "Deploy again: `pillarbox deploy` writes the policy."
@@ -226,11 +206,10 @@ class Doctor:
         return max((hour.total for hour in hours), default=0)
 
     def _check_relay(self) -> Iterator[Finding]:
-        if self.certificate_probe is None:
+        if self.certificate_expiry is None:
             yield Finding("relay", Verdict.SKIPPED, "The stack has no relay.")
         else:
-            expiry = self.certificate_probe.certificate_expiry()
-            yield from checks.check_certificate(expiry, self.clock())
+            yield from checks.check_certificate(self.certificate_expiry(), self.clock())
 
 
 def _check_mail(send_test_email: Callable[[], Finding] | None) -> Iterator[Finding]:

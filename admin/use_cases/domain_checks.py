@@ -36,10 +36,7 @@ def check_receiving(
 ) -> Finding:
     """Check whether mail for a domain gets to SES, and from there to the stack.
 
-    Args:
-        domain: the domain.
-        receipts: what SES does with mail.
-        values: the MX records of the domain; None if DNS gave no answer.
+    `values` are its MX records; None if DNS gave no answer.
     """
     name, enabled = domain.domain, receipts.rules.get(domain.domain)
     label, _, parent = name.partition(".")
@@ -85,11 +82,7 @@ def dmarc_in_force(dns: DnsLookup, name: str) -> Mapping[str, str] | None:
 def check_domain(name: str, domain: Domain, dmarc: Mapping[str, str] | None) -> Iterator[Finding]:
     """Check whether receivers can authenticate emails from a domain (RFC 7489 section 3.1).
 
-    Args:
-        name: the domain of senders.
-        domain: the domain that SES signs for: the same or a parent domain.
-        dmarc: the tags of the DMARC record in force, empty without a record; None if DNS
-            gave no answer.
+    SES signs for `domain`: the same as `name` or a parent of it. `dmarc` is as of `dmarc_in_force`.
     """
     tags = dmarc or {}
     yield _check_dkim(name, domain, tags)

@@ -7,7 +7,6 @@ from itertools import batched
 from typing import Final
 from uuid import UUID
 
-from admin.use_cases.ports import AnnouncedAddresses, MessageRewrite
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
@@ -58,14 +57,17 @@ class RecipientErasure:
 
     accounts: AccountRecords
     log: MessageLog
-    rewrite: MessageRewrite
+    #: Replaces the revision that a changed message was made from, with all its fields. Returns
+    #: False, and writes nothing, if the record has changed since.
+    rewrite: Callable[[Message], bool]
     index: SearchIndex
     #: Returns the time before which all messages of an account are in the index.
     indexed_until: Callable[[str], int]
     suppressions: SuppressionRecords
     #: Takes a mailbox off the provider's list of the AWS account, and of a tenant if one is given.
     free: Callable[[str, str | None], object]
-    announced: AnnouncedAddresses
+    #: Deletes what webhooks announced of a mailbox, or will announce, by account.
+    erase_announced: Callable[[str, str], None]
     #: Deletes the content of a message that waits, by account, message and template.
     remove_content: Callable[[str, UUID, str | None], None]
     #: Deletes the kept content of a message, if it is there.
@@ -92,12 +94,8 @@ class RecipientErasure:
         surely there. So is a copy. Copies of a message that somebody sent to other addresses repeat
         what may name the person: they lose it too.
 
-        Args:
-            accounts: the accounts.
-            mailbox: the address as `mailbox_key` returns it.
-            report: receives the number of messages erased so far.
-            suppress: whether accounts that had the mailbox must not send to it any more.
-            everywhere: whether this includes accounts that did not have it.
+        With `suppress` the accounts that had the mailbox must not send to it any more, and with
+        `everywhere` no other account may. `report` receives the number of messages erased so far.
         """
         began = self.clock()
         erasures = [AccountErasure(account) for account in accounts]
@@ -119,7 +117,7 @@ class RecipientErasure:
             for content in {content for each in erasures for content in each.kept}:
                 self.remove_kept(content)
         for account in accounts:
-            self.announced.erase(account.account_id, mailbox)
+            self.erase_announced(account.account_id, mailbox)
         return [each for each in erasures if each.messages or each.received or each.suppressed]
 
     def _erase_received(self, erasure: AccountErasure, mailbox: str) -> None:
@@ -192,7 +190,7 @@ class RecipientErasure:
             is_copy = message.origin.resend_of in erasure.related
             if message.waits or (is_copy and message.is_free):
                 erased = self._without_content(erased)
-            if self.rewrite.replace(erased):
+            if self.rewrite(erased):
                 erasure.messages += 1
                 erasure.pending += message.pending and message.has_recipient(mailbox)
                 outdated |= terms_of(message) - terms_of(erased)

@@ -43,7 +43,6 @@ class Search:
     max_read: int
 
     def matches(self, message: Message) -> bool:
-        """Return whether a message is one of those."""
         return (
             (self.to is None or self.to.matches(message))
             and (self.subject is None or self.subject.casefold() in message.subject.casefold())

@@ -85,11 +85,9 @@ def differences(before: Parameters, after: Parameters) -> list[str]:
 def digest(parameters: Parameters, undone_update: str = "") -> str:
     """Return a hex digest: a change of a value makes it another one.
 
-    Args:
-        parameters: the values.
-        undone_update: when the update began that CloudFormation has undone. It kept the versions
-            of that update. Lambda publishes the same content no second time, so the same release
-            would fail: https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
+    `undone_update` is when the update began that CloudFormation has undone. It kept the versions of
+    that update. Lambda publishes the same content no second time, so the same release would fail:
+    https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
     """
     text = json.dumps([sorted(parameters.items()), undone_update])
     return hashlib.sha256(text.encode()).hexdigest()

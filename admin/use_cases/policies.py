@@ -115,7 +115,6 @@ _EDGE_SECRET: Final = "secretsmanager:*:*:secret:EdgeSecret-*"  # noqa: S105  a 
 
 
 def policy(duty: Duty, stack_name: str) -> dict[str, Any]:
-    """Return the policy document for a duty on a stack."""
     own, others = list[dict[str, Any]](), list[str]()
     if duty is Duty.DEPLOY:
         others += [f"{service}:{action}" for service, action in _pairs(_ON_NO_RESOURCE)]

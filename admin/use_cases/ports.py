@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from admin.use_cases.queue_policies import QueuePolicy
 from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.message import Message
 
@@ -23,23 +22,6 @@ class MessageRecords(Protocol):
         """Return the message with an id from the account that has it, among up to a hundred."""
 
 
-class MessageRewrite(Protocol):
-    """Writes records of messages again."""
-
-    def replace(self, message: Message) -> bool:
-        """Replace the revision that a changed message was made from, with all its fields.
-
-        Return False, and write nothing, if the record has changed since.
-        """
-
-
-class AnnouncedAddresses(Protocol):
-    """The addresses that webhooks announced as suppressed, or will announce."""
-
-    def erase(self, account_id: str, mailbox: str) -> None:
-        """Delete the deliveries and the waiting events of an account that name a mailbox."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableProtectionState:
     """How the table is protected against loss."""
@@ -48,13 +30,6 @@ class TableProtectionState:
     deletion_protection: bool
     #: The attribute that says when items expire; None if items do not expire.
     expiry_attribute: str | None
-
-
-class TableProtection(Protocol):
-    """The protection of the table."""
-
-    def read(self) -> TableProtectionState:
-        """Read how the table is protected."""
 
 
 class StackMonitoring(Protocol):
@@ -73,13 +48,6 @@ class StackMonitoring(Protocol):
         """Return the AWS account's limit of concurrent functions."""
 
 
-class QueuePolicies(Protocol):
-    """The policies of the queues for SES's events."""
-
-    def read(self) -> Mapping[str, QueuePolicy]:
-        """Return each policy by the queue's name in the template."""
-
-
 @dataclass(frozen=True, slots=True)
 class Receipts:
     """What SES does with mail that comes for a stack."""
@@ -92,20 +60,6 @@ class Receipts:
     rules: Mapping[str, bool]
     #: Whether the policy of the stack's bucket lets SES write.
     may_write: bool
-
-
-class ReceiptReader(Protocol):
-    """The receipt rules of a stack."""
-
-    def read(self) -> Receipts:
-        """Read those of the active set."""
-
-
-class StackShares(Protocol):
-    """What the stacks of an AWS account and region have of SES's rate."""
-
-    def read(self) -> Mapping[str, int]:
-        """Return the percentage of each stack, also of this one, by its name."""
 
 
 class ApiProbe(Protocol):
@@ -121,14 +75,3 @@ class ApiProbe(Protocol):
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, Json]:
         """Make a request as a client does; return the status and the JSON body."""
-
-
-class CertificateProbe(Protocol):
-    """The certificate of the relay."""
-
-    def certificate_expiry(self) -> datetime:
-        """Return when the certificate expires.
-
-        Raises:
-            ServiceError: `service_unavailable`, if a client would not trust it.
-        """

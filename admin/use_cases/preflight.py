@@ -154,13 +154,7 @@ def check_cluster_role(role: ClusterRole) -> Finding:
 
 
 def choose_scale(account: AwsAccount, parameters: Parameters, own: Parameters) -> Parameters:
-    """Return the parameters with the EmailsPerSecond that fits the account.
-
-    Args:
-        account: the AWS account.
-        parameters: the value of each parameter.
-        own: those that the operator set.
-    """
+    """Return the parameters with the operator's own EmailsPerSecond, or what fits the account."""
     if "EmailsPerSecond" in own:
         return parameters
     return {**parameters, "EmailsPerSecond": str(choose_rate(account.concurrency))}

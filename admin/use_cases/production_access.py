@@ -23,16 +23,7 @@ SES reviews an account, and alarms us. Email that a person can do without has on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRequest:
-    """What AWS's reviewers read.
-
-    Args:
-        website: the address of the site whose users get the emails.
-        contacts: one to four addresses that AWS answers.
-        emails: what is sent and why people get it, in the operator's words.
-        per_day: the emails of a busy day.
-        domain: the domain that sends, as SES knows it.
-        has_dmarc: whether a DMARC record is in force for it.
-    """
+    """What AWS's reviewers read; AWS answers one to four contacts."""
 
     website: str
     contacts: tuple[str, ...]

@@ -4,7 +4,6 @@ Its fields are those of the API's requests, and what only a file has.
 """
 
 import json
-import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any, Final
@@ -22,6 +21,7 @@ from pillarbox.http.wire import (
     dropped,
     invalid,
     list_of,
+    matching,
     model,
     models_by_name,
     optional,
@@ -35,12 +35,6 @@ from pillarbox.http.wire import (
 DESTINATIONS: Final = "^(file|secretsmanager|ssm):.+$"
 
 
-def _check_destination(value: str) -> str:
-    if not re.match(DESTINATIONS, value):
-        raise invalid("invalid_choice", "must begin with file:, secretsmanager: or ssm:")
-    return value
-
-
 def _check_rotated(value: datetime) -> datetime:
     if value > datetime.now(UTC):
         raise invalid("out_of_range", "must be a time that has come")
@@ -48,7 +42,9 @@ def _check_rotated(value: datetime) -> datetime:
 
 
 _PATH: Final = text(least=1)
-_DESTINATION: Final = after(text(), _check_destination)
+_DESTINATION: Final = matching(
+    DESTINATIONS, "invalid_choice", "must begin with file:, secretsmanager: or ssm:"
+)
 
 
 class LocaleEntry(LocaleModel):
@@ -178,7 +174,6 @@ class _Loader(yaml.SafeLoader):
 
 
 def parse_yaml(source: str) -> object:
-    """Parse the text of a file."""
     return yaml.load(source, _Loader)  # noqa: S506  a safe one
 
 

@@ -277,7 +277,6 @@ def _in_use(own_key_id: str, keys: list[dict[str, Any]]) -> set[str]:
 
 
 def _is_wanted(key: dict[str, Any], entry: KeyEntry) -> bool:
-    """Return whether a key is as the file says."""
     scopes = entry.scopes or () if entry.preset is Preset.CUSTOM else PRESET_SCOPES[entry.preset]
     expires = datetime.fromisoformat(key["expiresAt"]) if key["expiresAt"] else None
     is_old = entry.rotated and datetime.fromisoformat(key["createdAt"]) < entry.rotated

@@ -154,7 +154,6 @@ class Choice:
     users: AbstractSet[str] = frozenset()
 
     def covers(self, row: FormerRow) -> bool:
-        """Return whether the row belongs to the accounts."""
         if not self.accounts:
             return True
         return row.account_id in self.accounts or row.user_id in self.users

@@ -41,9 +41,7 @@ class RoundTrip:
     def run(self, account_id: str | None) -> Finding:
         """Send one email with a new key, which is revoked afterwards.
 
-        Args:
-            account_id: the account that sends; None for the only account that has a
-                default sender.
+        None stands for the only account that has a default sender.
         """
         account = self._sending_account(account_id)
         key = self.keys.issue_live(account.account_id, "doctor", Preset.SEND)

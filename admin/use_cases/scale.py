@@ -116,12 +116,7 @@ def deploy_for(rate: float) -> str:
 
 
 def check_maximums(limit: int, scale: Scale) -> Iterator[Finding]:
-    """Check that no queue without a maximum can take every function of a small account.
-
-    Args:
-        limit: what the AWS account runs at a time.
-        scale: that of the stack.
-    """
+    """Check that no queue without a maximum can take every function of a small account."""
     if scale.without_maximum and limit < MANY_FUNCTIONS:
         names = ", ".join(scale.without_maximum)
         message = f"{names} have no maximum: a backlog of one can take all {limit} functions."

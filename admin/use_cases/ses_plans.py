@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 from pillarbox.application.operator.checks import Finding, Verdict
 
@@ -58,16 +58,6 @@ class ChosenPlan:
 
     current: str | None
     following: str | None = None
-
-
-class SesPlans(Protocol):
-    """The AWS account's plan at SES."""
-
-    def read(self) -> ChosenPlan:
-        """Read the plan."""
-
-    def change(self, plan: SesPlan) -> None:
-        """Ask SES for another plan."""
 
 
 def cost(plan: SesPlan, emails: int) -> float:

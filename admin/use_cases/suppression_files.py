@@ -170,7 +170,6 @@ class SuppressionFiles:
 
 
 def _suppression(row: ListedRow, now: datetime) -> Suppression:
-    """Return the suppression in a row."""
     fields = row.fields
     if any(map(str.strip, row.cells[len(row.columns) :])):
         named = ", ".join(row.columns)

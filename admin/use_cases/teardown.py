@@ -29,7 +29,6 @@ class KeptData:
 
     @property
     def tables(self) -> list[KeptTable]:
-        """The tables that exist."""
         return [table for table in (self.table, self.credentials) if table]
 
 

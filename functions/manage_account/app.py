@@ -29,7 +29,7 @@ from pillarbox.http.accounts.wire import (
     SuppressionsQuery,
     read_address,
 )
-from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import Manager, MemberCaller, managing, members
 from pillarbox.wiring import load, services
 
@@ -196,11 +196,5 @@ def _alerts_of(account_id: str) -> dict[str, Any]:
     return AlertDetail.of(settings, last_post=last, chat_allowed=services().settings.webhooks)
 
 
-def _resend() -> App:
-    from pillarbox.http.resend.suppressions import suppression_routes  # noqa: PLC0415  few requests
-
-    return suppression_routes(services)
-
-
 load(lambda it: (it.caller_authentication, it.accounts, it.account_usage))
-lambda_handler = entrypoint(app, {"/resend/": _resend})
+lambda_handler = entrypoint(app, services, resend="resend.suppressions:suppression_routes")

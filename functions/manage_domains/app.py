@@ -19,7 +19,7 @@ from pillarbox.http.accounts.wire import (
     ChangeDomainRequest,
     DomainLinkRequest,
 )
-from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import ANYONE, Manager, managing
 from pillarbox.wiring import load, services
 
@@ -215,11 +215,5 @@ def remove_sender(principal: Manager, sender: str) -> None:
     services().member_senders.remove(account_id, unquote(sender), by=principal.actor)
 
 
-def _resend() -> App:
-    from pillarbox.http.resend.domains import domain_routes  # noqa: PLC0415  few requests
-
-    return domain_routes(services)
-
-
 load(lambda it: (it.caller_authentication, it.account_domains, it.senders))
-lambda_handler = entrypoint(app, {"/resend/": _resend})
+lambda_handler = entrypoint(app, services, resend="resend.domains:domain_routes")

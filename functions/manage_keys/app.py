@@ -6,7 +6,7 @@ from pillarbox.application.accounts.keys import KeyLimits
 from pillarbox.domain.accounts.key import KEYS_READ, KEYS_WRITE
 from pillarbox.http.accounts.replies import KeyList, NewKey, key_list
 from pillarbox.http.accounts.wire import CreateKeyRequest
-from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import Manager, managing
 from pillarbox.http.requests import read_known
 from pillarbox.wiring import load, services
@@ -73,11 +73,5 @@ def revoke_key(principal: Manager, key_id: str) -> None:
     services().api_keys.revoke(key_id, principal)
 
 
-def _resend() -> App:
-    from pillarbox.http.resend.api_keys import api_key_routes  # noqa: PLC0415  few requests
-
-    return api_key_routes(services)
-
-
 load(lambda it: (it.caller_authentication, it.api_keys, it.key_uses))
-lambda_handler = entrypoint(app, {"/resend/": _resend})
+lambda_handler = entrypoint(app, services, resend="resend.api_keys:api_key_routes")

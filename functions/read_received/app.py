@@ -3,10 +3,11 @@
 from typing import Any
 from uuid import UUID
 
+from pillarbox.application.received import with_images
 from pillarbox.domain.accounts.key import RECEIVED_READ
-from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import KnownCaller, known
-from pillarbox.http.query import ReceivedQuery
+from pillarbox.http.query import ReceivedDetailQuery, ReceivedQuery
 from pillarbox.http.received import ReceivedDetail, ReceivedMailPage
 from pillarbox.wiring import load, services
 
@@ -28,8 +29,15 @@ def list_received(caller: KnownCaller, query: ReceivedQuery) -> dict[str, Any]:
     )
 
 
-@route("GET /v1/received/{received_id}", known(RECEIVED_READ), response=ReceivedDetail)
-def get_received(caller: KnownCaller, received_id: UUID) -> dict[str, Any]:
+@route(
+    "GET /v1/received/{received_id}",
+    known(RECEIVED_READ),
+    query=ReceivedDetailQuery,
+    response=ReceivedDetail,
+)
+def get_received(
+    caller: KnownCaller, received_id: UUID, query: ReceivedDetailQuery
+) -> dict[str, Any]:
     """Get a received mail.
 
     Its texts, its files and the raw mail. `reply` is what its writer wrote, without the quotation.
@@ -38,20 +46,14 @@ def get_received(caller: KnownCaller, received_id: UUID) -> dict[str, Any]:
 
     Errors: `received_not_found`, `rate_limit_exceeded`.
     """
-    return ReceivedDetail.of(services().received_reading.read(caller, received_id))
-
-
-def _resend() -> App:
-    from pillarbox.http.received_routes import resend_routes  # noqa: PLC0415  few requests
-
-    return resend_routes(services)
-
-
-def _postmark() -> App:
-    from pillarbox.http.received_routes import postmark_routes  # noqa: PLC0415  as above
-
-    return postmark_routes(services)
+    read = services().received_reading.read(caller, received_id)
+    return ReceivedDetail.of(with_images(read) if query.inline_images else read)
 
 
 load(lambda it: (it.caller_authentication, it.received_reading))
-lambda_handler = entrypoint(app, {"/resend/": _resend, "/postmark/": _postmark})
+lambda_handler = entrypoint(
+    app,
+    services,
+    resend="received_routes:resend_routes",
+    postmark="received_routes:postmark_routes",
+)

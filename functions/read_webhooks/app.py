@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.domain.accounts.key import WEBHOOKS_READ
-from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import Manager, managing
 from pillarbox.http.query import DeliveriesQuery
 from pillarbox.http.webhooks.replies import DeliveryPage, WebhookItem, WebhookList
@@ -54,11 +54,5 @@ def list_webhook_deliveries(
     return DeliveryPage.of(page)
 
 
-def _resend() -> App:
-    from pillarbox.http.resend.webhooks import reading_routes  # noqa: PLC0415  few requests
-
-    return reading_routes(services)
-
-
 load(lambda it: (it.caller_authentication, it.webhook_queries))
-lambda_handler = entrypoint(app, {"/resend/": _resend})
+lambda_handler = entrypoint(app, services, resend="resend.webhooks:reading_routes")

@@ -3,7 +3,7 @@
 from pillarbox.domain.accounts.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.http.accept import accept
-from pillarbox.http.app import App, build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.messages.replies import Reply, reply
 from pillarbox.http.requests import read_uuid, request_origin
 from pillarbox.http.resend.replies import (
@@ -110,11 +110,5 @@ def _principal(scope: str | None) -> Principal:
     )
 
 
-def _postmark() -> App:
-    from pillarbox.http.postmark import postmark_routes  # noqa: PLC0415  one shape at a time
-
-    return postmark_routes(services)
-
-
 load(lambda it: it.single_send)
-lambda_handler = entrypoint(app, {"/postmark/": _postmark})
+lambda_handler = entrypoint(app, services, postmark="postmark:postmark_routes")

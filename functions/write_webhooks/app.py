@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from pillarbox.domain.accounts.key import WEBHOOKS_WRITE
-from pillarbox.http.app import App, build_app, entrypoint, routes
+from pillarbox.http.app import build_app, entrypoint, routes
 from pillarbox.http.callers import Manager, managing
 from pillarbox.http.requests import read_known
 from pillarbox.http.webhooks.replies import (
@@ -164,11 +164,5 @@ def replay_webhook_events(
     return ReplayedEvents.of(result)
 
 
-def _resend() -> App:
-    from pillarbox.http.resend.webhooks import writing_routes  # noqa: PLC0415  few requests
-
-    return writing_routes(services)
-
-
 load(lambda it: (it.caller_authentication, it.webhooks, it.webhook_replays))
-lambda_handler = entrypoint(app, {"/resend/": _resend})
+lambda_handler = entrypoint(app, services, resend="resend.webhooks:writing_routes")

@@ -11,9 +11,10 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from typing import Final
+from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
-from local.ses.headers import decoded, unfolded
+from local.ses.headers import decoded, text_of, unfolded
 from local.ses.mail import CapturedMail
 
 _CID: Final = re.compile(r"""\bcid:([^"'\s)>]+)""", re.IGNORECASE)
@@ -59,7 +60,7 @@ class MailView:
         numbers = {part.content_id: part.number for part in self.parts if part.content_id}
 
         def part_url(reference: re.Match[str]) -> str:
-            number = numbers.get(reference[1])
+            number = numbers.get(unquote(reference[1]))
             return reference[0] if number is None else f"parts/{number}"
 
         html = _CID.sub(part_url, self.html or "")
@@ -160,12 +161,7 @@ def _content_type(leaf: Message) -> str:
 
 
 def _text(leaf: Message) -> str:
-    content = _content(leaf)
-    try:
-        text = content.decode(leaf.get_content_charset("utf-8"), "replace")
-    except LookupError:
-        text = content.decode("utf-8", "replace")
-    return text.encode("utf-8", "replace").decode("utf-8")  # UTF-7 can hold lone surrogates
+    return text_of(_content(leaf), leaf.get_content_charset("utf-8"))
 
 
 def _filename(leaf: Message) -> str | None:

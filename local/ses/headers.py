@@ -7,7 +7,14 @@ from email.policy import compat32
 from typing import Final
 
 #: What senders mean by the name of a smaller set.
-_MEANT: Final = {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252"}
+_MEANT: Final = {
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987"), "cp949"),
+    "iso-8859-1": "cp1252",
+    "iso-8859-9": "cp1254",
+    "shift_jis": "cp932",
+    "us-ascii": "utf-8",
+}
 
 
 def header_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
@@ -40,15 +47,15 @@ def decoded(value: str) -> str:
     except HeaderParseError:  # a word is not base64
         return value
     return "".join(
-        piece if isinstance(piece, str) else _text(piece, charset or "raw-unicode-escape")
+        piece if isinstance(piece, str) else text_of(piece, charset or "raw-unicode-escape")
         for piece, charset in pieces
     )
 
 
-def _text(octets: bytes, charset: str) -> str:
+def text_of(octets: bytes, charset: str) -> str:
     name = charset.partition("*")[0].lower()  # without the language of RFC 2231
     try:
         text = octets.decode(_MEANT.get(name, name), "replace")
     except (LookupError, ValueError):
         text = octets.decode("utf-8", "replace")
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text.encode("utf-8", "replace").decode("utf-8")  # UTF-7 can hold lone surrogates

@@ -73,7 +73,6 @@ class RuleSets:
     put_object: Store | None = None
 
     def matching(self, recipient: str) -> list[Rule]:
-        """Return the rules of the active set that store the mail of an address."""
         rules = self.sets[self.active].values() if self.active else ()
         return [rule for rule in rules if rule.enabled and rule.matches(recipient)]
 
@@ -88,7 +87,6 @@ class RuleSets:
                 await self.put_object(rule.bucket, f"{rule.prefix}{identifier}", trace + octets)
 
     def routes(self) -> list[Route]:
-        """Return the route of the operations."""
         return [Route("/", self._call, methods=["POST"])]
 
     async def _call(self, request: Request) -> Response:
@@ -164,7 +162,6 @@ class _Refused(Exception):
 
 
 def _trace(sender: str, recipient: str, identifier: str, octets: bytes) -> bytes:
-    """Return the fields that SES writes above those of a mail."""
     spam, virus = (_verdict(text not in octets).upper() for text in (_SPAM, _VIRUS))
     author = parseaddr(_field(octets, b"from"))[1] or sender
     domain = author.rpartition("@")[2].lower()

@@ -45,14 +45,12 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[ClientOperation]:
 
 
 def event_schemas(document: Mapping[str, Any]) -> list[str]:
-    """Return the names of the schemas of webhook events."""
     bodies = [methods["post"]["requestBody"] for methods in document["webhooks"].values()]
     references = [body["content"]["application/json"]["schema"]["$ref"] for body in bodies]
     return list(dict.fromkeys(map(schema_name, references)))
 
 
 def schema_name(reference: str) -> str:
-    """Return the last part of a reference."""
     return reference.rpartition("/")[2]
 
 

@@ -167,10 +167,19 @@ class Settings:
         self.variables = variables
 
     def check(self, place: Place) -> None:
-        """Read every setting that a place sets, so that a program can stop at its start."""
+        """Read every setting that a place sets, so that a program can stop at its start.
+
+        The error has a line for each that is missing or invalid.
+        """
+        wrong: list[str] = []
         for row in all_settings():
             if place in row.set_by:
-                row.__get__(self, Settings)
+                try:
+                    row.__get__(self, Settings)
+                except SettingError as error:
+                    wrong.append(str(error))
+        if wrong:
+            raise SettingError("\n".join(wrong))
 
     # The service: functions, relay, front and the operator's command.
 
@@ -194,24 +203,15 @@ class Settings:
     events_dead_letters_url = Setting(
         str,
         "the queue of provider events that failed too often",
-        _QUEUES,
+        ("functions", "local"),
         output="EventsDeadLettersUrl",
     )
     sweep_queue_url = Setting(str, "the queue of sweep tasks", _QUEUES, output="SweepQueueUrl")
-    sweep_dead_letters_url = Setting(
-        str, "the queue of sweep tasks that failed too often", _QUEUES, output="SweepDeadLettersUrl"
-    )
     webhooks_queue_url = Setting(
         str, "the queue of events for webhook endpoints", _QUEUES, output="WebhooksQueueUrl"
     )
     received_queue_url = Setting(
         str, "the queue of received mail", _SERVICE, output="ReceivedQueueUrl"
-    )
-    received_dead_letters_url = Setting(
-        str,
-        "the queue of received mail that failed too often",
-        _SERVICE,
-        output="ReceivedDeadLettersUrl",
     )
     received_mapping = Setting(
         str,
@@ -231,12 +231,6 @@ class Settings:
         "the AWS account of the service, if events may go to buses and buckets of tenants",
         ("functions",),
         default="",
-    )
-    webhooks_dead_letters_url = Setting(
-        str,
-        "the queue of events for webhook endpoints that failed too often",
-        _QUEUES,
-        output="WebhooksDeadLettersUrl",
     )
     mail_code_function = Setting(
         str,
@@ -338,7 +332,10 @@ class Settings:
         default="",
     )
     smtp_proxies = Setting(
-        networks, "networks whose connections begin with PROXY protocol v2", ("relay",), default=""
+        networks,
+        "networks whose connections begin with PROXY protocol v2, such as 10.0.0.0/16,10.1.0.0/16",
+        ("relay",),
+        default="",
     )
     smtp_paid_plans_only = Setting(
         flag, "whether the relay refuses free plans", ("relay",), default="false"

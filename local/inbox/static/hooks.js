@@ -164,11 +164,21 @@ function showAnswer(answer) {
   $("answer").textContent = ANSWERS[answer.mode] + times;
 }
 
+let asked = 0; // how often
+
+/** Show which answer is set. What an earlier question returns may be out of date. */
+async function askAnswer() {
+  const own = ++asked;
+  const answer = await json(answerPath);
+  if (own === asked) showAnswer(answer);
+}
+
 for (const input of document.querySelectorAll("input[name=mode]")) {
   input.addEventListener("change", async () => {
+    asked++;
     const body = JSON.stringify({ mode: input.value });
-    const response = await fetch(answerPath, { method: "PUT", body }).catch(() => null);
-    showAnswer(response?.ok ? await response.json() : await json(answerPath));
+    await fetch(answerPath, { method: "PUT", body }).catch(() => null);
+    askAnswer();
   });
 }
 
@@ -187,17 +197,17 @@ addEventListener("hashchange", open);
 $("name").textContent = `/hooks/${receiver}`;
 listen(
   "/webhooks/events",
-  async () => {
+  () => {
     load(); // includes webhooks that arrived while the connection was down
-    showAnswer(await json(answerPath));
+    askAnswer();
   },
   {
-    webhook: async (event) => {
+    webhook: (event) => {
       const item = JSON.parse(event.data);
       if (item.receiver !== receiver) return;
       unseen.add(item.id);
       load();
-      showAnswer(await json(answerPath)); // one with a limit counts down
+      askAnswer(); // one with a limit counts down
     },
     cleared: () => {
       unseen.clear();

@@ -1,5 +1,6 @@
 """AWS clients with time-outs, and the translation of their errors."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,9 +8,15 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from pillarbox.adapters.direct import MAX_PARALLEL, CallLimits
+from pillarbox.adapters.direct import (
+    MAX_PARALLEL,
+    AccessKey,
+    CallLimits,
+    DirectClient,
+    Endpoint,
+)
 from pillarbox.domain.errors import ServiceError, Unavailable
 
 if TYPE_CHECKING:
@@ -52,7 +59,12 @@ WITHOUT_RETRIES: Final = CallLimits(attempts=1)
 _MAKING: Final = Lock()
 #: The services that are called without the SDK, if `use_direct_client` is on, with the client of
 #: each for the limits. A client has connections, which all who use it share.
-_DIRECT: Final[dict[str, dict[CallLimits, Any]]] = {}
+_DIRECT: Final[dict[str, dict[CallLimits, DirectClient]]] = {}
+#: The last two say that the credentials in the environment expire, or are of an older form.
+_CREDENTIALS: Final = (
+    "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
+    " AWS_CREDENTIAL_EXPIRATION AWS_SECURITY_TOKEN"
+)
 #: The services of which the adapters that this process has imported have clients.
 _OF_ADAPTERS: Final = {"dynamodb"}
 
@@ -81,25 +93,44 @@ def make_client(
     """Return a client of an AWS service.
 
     Args:
-        service: the SDK's name of it.
         limits: how long and how often it tries.
         others: a region or credentials, as botocore calls them, that are not the function's.
 
     Each service has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …). The local
     stack sets these variables to replace AWS.
     """
-    # Each takes a cold start's time, and most functions need one of them.
     with _MAKING:
         if service in _DIRECT and isinstance(limits, CallLimits) and not others:
-            from pillarbox.adapters.direct import find_client  # noqa: PLC0415  see above
-
             made = _DIRECT[service]
-            if client := made.get(limits) or find_client(service, limits):
-                made[limits] = client
-                return client
+            if limits not in made and (endpoint := Endpoint.find(service)):
+                made[limits] = DirectClient(endpoint, limits, _find_credentials())
+            if limits in made:
+                return made[limits]
+        # Most functions do not need it, and it takes a cold start's time.
         from pillarbox.adapters.sdk import make_sdk_client  # noqa: PLC0415  see above
 
         return make_sdk_client(service, limits, **others)
+
+
+def _find_credentials() -> Callable[[], AccessKey]:
+    """Return what returns the credentials: Lambda's, or those of botocore, such as a container's.
+
+    botocore's are refreshed before they expire.
+    """
+    access_key, secret_key, token, *others = map(os.environ.get, _CREDENTIALS.split())
+    if access_key and secret_key and not any(others):
+        fixed = AccessKey(access_key, secret_key, token)
+        return lambda: fixed
+    # No function needs it, and it takes a cold start's time.
+    from pillarbox.adapters.sdk import sdk_session  # noqa: PLC0415  see above
+
+    def current() -> AccessKey:
+        if found := sdk_session().get_credentials():
+            # The stubs allow keys that are None.
+            return AccessKey(*found.get_frozen_credentials()[:3])  # type: ignore[arg-type]
+        raise NoCredentialsError
+
+    return current
 
 
 class _LazyClient:
@@ -132,6 +163,16 @@ def in_parallel[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]
 def code_of(error: ClientError) -> str:
     """Return the error code of an AWS response."""
     return error.response.get("Error", {}).get("Code", "")
+
+
+@contextmanager
+def ignoring(*codes: str) -> Iterator[None]:
+    """End quietly at an error of AWS with one of these codes."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in codes:
+            raise
 
 
 @contextmanager

@@ -60,7 +60,6 @@ class AwsSessionPoster:
         self._sessions: dict[tuple[str, str, str], tuple[float, Any]] = {}
 
     def put(self, endpoint: WebhookEndpoint, event: WebhookEvent, body: bytes) -> PostResult:
-        """Put an event. Every failure is a result."""
         if not self._account:
             return _failure("this service puts no events into AWS accounts any more")
         try:
@@ -133,7 +132,7 @@ class AwsSessionPoster:
     def _why_not_assumed(
         self, target: AwsTarget, endpoint: WebhookEndpoint, error: ClientError
     ) -> str:
-        """Say why; AWS's own text names the roles of the service."""
+        # AWS's own text names the roles of the service.
         if code_of(error) not in _DENIED:
             return f"AWS refused AssumeRole: {code_of(error)}"
         policy = trust_policy(target.role.partition, self._account, endpoint.endpoint_id)

@@ -28,15 +28,12 @@ class LambdaCodeRequests:
     _lambda: Any = client_of("lambda")
 
     def __init__(self, function: str) -> None:
-        """Store the function's name or ARN, with its alias."""
         self._function = function
 
     def put(self, request: CodeRequest) -> None:
-        """Invoke the function with a request."""
         self.invoke(write_request(request))
 
     def invoke(self, event: Mapping[str, Any]) -> None:
-        """Invoke the function once, without waiting for its result."""
         with service_errors("codes"):
             self._lambda.invoke(
                 FunctionName=self._function,
@@ -51,7 +48,6 @@ def write_request(request: CodeRequest) -> dict[str, Any]:
 
 
 def read_request(event: Mapping[str, Any]) -> CodeRequest:
-    """Read what `write_request` wrote."""
     if event["version"] != _VERSION:
         raise ValueError("the request has another version")
     return _REQUEST.read(event)

@@ -68,8 +68,6 @@ class Signer:
         Args:
             path: the request's, percent-encoded.
             headers: those to sign, among them `host`, with names in small letters.
-            body: the request's.
-            credentials: the caller's.
         """
         now = strftime("%Y%m%dT%H%M%SZ", gmtime())
         signed = {**headers, "x-amz-date": now}
@@ -158,7 +156,6 @@ class AwsConnection:
     """A connection to an endpoint, for one request at a time.
 
     Args:
-        endpoint: where to connect.
         limits: how long it may take to open, and each part of a response.
     """
 
@@ -200,10 +197,10 @@ class AwsConnection:
         return False
 
     def close(self) -> None:
-        """Close it, whatever it waits for."""
+        """Close it, also while something waits for it."""
         self._socket.close()
 
-    def __del__(self) -> None:  # of an idle one, if nobody has the client any more
+    def __del__(self) -> None:  # of an idle one, when its client is gone
         with suppress(AttributeError):  # it did not come about
             self.close()
 
@@ -275,23 +272,12 @@ _TEMPORARY_STATUSES: Final = frozenset({500, 502, 503, 504})
 #: What a try costs of the quota of repetitions, and what a call gives back that needed none.
 _COST, _COST_OF_TIMEOUT, _GAIN = 5, 10, 1
 _START: Final = " HTTP/1.1\r\nuser-agent: pillarbox\r\naccept-encoding: identity\r\n"
-#: The last two say that the credentials in the environment expire, or are of an older form.
-_CREDENTIALS: Final = (
-    "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
-    " AWS_CREDENTIAL_EXPIRATION AWS_SECURITY_TOKEN"
-)
 _FIRST_ERROR: Final = 300
 _SERVER_ERROR: Final = 500
 
 
 class DirectClient:
-    """Makes calls as `client.get_item(TableName=…)`; several threads may use it.
-
-    Args:
-        endpoint: where its requests go.
-        limits: how long and how often it tries.
-        credentials: returns those that are valid now.
-    """
+    """Makes calls as `client.get_item(TableName=…)`; several threads may use it."""
 
     def __init__(
         self, endpoint: Endpoint, limits: CallLimits, credentials: Callable[[], AccessKey]
@@ -383,33 +369,6 @@ class DirectClient:
         return bool(wrong) or code in _TEMPORARY_CODES.split()
 
 
-def find_client(service: str, limits: CallLimits) -> DirectClient | None:
-    """Return a client; None if the environment asks for more than it does."""
-    endpoint = Endpoint.find(service)
-    return DirectClient(endpoint, limits, _find_credentials()) if endpoint else None
-
-
-def _find_credentials() -> Callable[[], AccessKey]:
-    """Return what returns the credentials: Lambda's, or those of botocore, such as a container's.
-
-    botocore's are refreshed before they expire.
-    """
-    access_key, secret_key, token, *others = map(os.environ.get, _CREDENTIALS.split())
-    if access_key and secret_key and not any(others):
-        fixed = AccessKey(access_key, secret_key, token)
-        return lambda: fixed
-    # No function needs it, and it takes a cold start's time.
-    from pillarbox.adapters.sdk import sdk_session  # noqa: PLC0415  see above
-
-    def current() -> AccessKey:
-        if found := sdk_session().get_credentials():
-            # The stubs allow keys that are None.
-            return AccessKey(*found.get_frozen_credentials()[:3])  # type: ignore[arg-type]
-        raise sdk.NoCredentialsError
-
-    return current
-
-
 def _write(
     service: str, operation: str, parameters: Mapping[str, Any]
 ) -> tuple[str, dict[str, str], bytes]:
@@ -433,7 +392,6 @@ def _read_fields(body: bytes, otherwise: dict[str, Any]) -> dict[str, Any]:
     """Return what a JSON object has, with binary values decoded; without null.
 
     Args:
-        body: of a response.
         otherwise: what to return if it is no JSON. To botocore that is no failure.
     """
     hook = _from_base64 if b'"B"' in body else None

@@ -22,11 +22,7 @@ _SIZE: Final = 10_000
 
 
 class Unanswered:
-    """The questions without an answer; several threads can use it.
-
-    Args:
-        clock: returns seconds that only increase.
-    """
+    """The questions without an answer; several threads can use it."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -60,7 +56,6 @@ class DnsMailDomains:
 
     Args:
         servers: name servers as `host:port`; if empty, the system's name servers.
-        clock: returns seconds that only increase.
     """
 
     def __init__(
@@ -100,11 +95,7 @@ class DnsMailDomains:
 
 
 def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
-    """Return a resolver that waits two seconds.
-
-    Args:
-        servers: name servers as `host:port`; if empty, the system's name servers.
-    """
+    """Return a resolver that waits two seconds."""
     resolver = dns.resolver.Resolver(configure=not servers)
     if servers:
         resolver.nameservers = [_name_server(server) for server in servers]

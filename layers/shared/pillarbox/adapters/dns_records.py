@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 class DnsRecords:
-    """Implements `accounts.ports.DnsLookup`.
-
-    Args:
-        servers: name servers as `host:port`; if empty, the system's name servers.
-    """
+    """Implements `accounts.ports.DnsLookup`."""
 
     def __init__(self, servers: tuple[str, ...] = ()) -> None:
         self._servers = servers

@@ -12,9 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from botocore.exceptions import ClientError
-
-from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.adapters.aws import client_of, ignoring, service_errors
 from pillarbox.application.management import RefusedCall
 from pillarbox.domain.errors import Json, ServiceError, Unavailable
 
@@ -79,18 +77,12 @@ _WAIT: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class HttpManagementApi:
-    """Implements `management.ManagementApi`.
-
-    Args:
-        probe: makes the requests.
-        key: the text of the management key.
-        sleep: waits before another try.
-        tries: how often a call is made that the service refuses for now.
-    """
+    """Implements `management.ManagementApi`."""
 
     probe: HttpApiProbe
     key: str = field(repr=False)
     sleep: Callable[[float], None] = time.sleep
+    #: How often a call is made that the service refuses for now.
     tries: int = _TRIES
 
     def call(
@@ -136,7 +128,6 @@ class DeployedApi:
     key: Callable[[], str]
 
     def call(self, method: str, path: str, body: object = None, **more: Any) -> Any:  # noqa: ANN401  as the protocol
-        """Make a request and return the body of a success."""
         api = HttpManagementApi(HttpApiProbe(self.address()), self.key().strip(), tries=1)
         return api.call(method, path, body, **more)
 
@@ -160,7 +151,6 @@ class ProvisionedSecrets:
         return arn or str(self._arn("create_secret", Name=name, SecretString=value))
 
     def find(self, owner: str) -> str | None:
-        """Read what the secret is, and not its value."""
         return self._arn("describe_secret", SecretId=self._prefix + owner)
 
     def delete(self, owner: str) -> None:
@@ -169,12 +159,8 @@ class ProvisionedSecrets:
         self._arn("delete_secret", SecretId=name, ForceDeleteWithoutRecovery=True)
 
     def _arn(self, operation: str, **parameters: Any) -> str | None:  # noqa: ANN401  of the SDK
-        with service_errors(_NAME):
-            try:
-                return str(getattr(self._secrets, operation)(**parameters)["ARN"])
-            except ClientError as error:
-                if code_of(error) != _ABSENT:
-                    raise
+        with service_errors(_NAME), ignoring(_ABSENT):
+            return str(getattr(self._secrets, operation)(**parameters)["ARN"])
         return None
 
 

@@ -135,16 +135,13 @@ class LambdaPasskeyNotices:
     """Implements `sign_in.ports.PasskeyNotices`."""
 
     def __init__(self, invoke: Callable[[Mapping[str, Any]], None]) -> None:
-        """Store what invokes the function."""
         self._invoke = invoke
 
     def put(self, notice: PasskeyNotice) -> None:
-        """Invoke the function with a notice."""
         self._invoke({"version": _VERSION, **_NOTICE.write(notice)})
 
 
 def read_notice(event: Mapping[str, Any]) -> PasskeyNotice:
-    """Read what `LambdaPasskeyNotices` wrote."""
     if event["version"] != _VERSION:
         raise ValueError("the notice has another version")
     return _NOTICE.read(event)

@@ -1,11 +1,11 @@
 """What S3 holds in the bucket of the spool: large emails, uploads, kept content, received mail.
 
-Keys are `<account>/<upload id>/upload`, between those of the account's spooled emails. So nobody
-finds the file of another account, and the sweep finds all.
+Keys are `<account>/<upload id>/upload`, between those of the account's spooled emails. So no
+account finds a file of another one, and the sweep finds all.
 
 Keys are `kept/<days>/<account>/<day>/<message id>.eml`. A rule of the bucket for each number of
-days deletes the objects, which needs no tags and no request. Nobody finds the content of another
-account, because the account is that of the caller.
+days deletes the objects, which needs no tags and no request. No account finds content of another
+one, because the account is that of the caller.
 
 SES stores a mail under `received/<domain>/`. What a record needs is then under
 `answers/<days>/<account>/<day>/<received id>/`, and a rule of the bucket for each number of days
@@ -26,7 +26,13 @@ from uuid import UUID
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, in_parallel, make_client, service_errors
+from pillarbox.adapters.aws import (
+    client_of,
+    ignoring,
+    in_parallel,
+    make_client,
+    service_errors,
+)
 from pillarbox.adapters.direct import CallLimits
 from pillarbox.application.delivery.ports import SpoolObject
 from pillarbox.application.message_log import ScanPage
@@ -51,11 +57,7 @@ ANSWERS: Final = "answers/"
 
 
 def delete_objects(s3: "S3Client", bucket: str, keys: Sequence[str]) -> None:
-    """Delete up to a thousand objects; S3 answers with 200 also if it may delete none.
-
-    Raises:
-        ClientError: the first refusal of an object.
-    """
+    """Delete up to a thousand objects; S3 answers with 200 also if it may delete none."""
     objects: Any = [{"Key": key} for key in keys]
     refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
     for error in refused.get("Errors", ()):
@@ -109,7 +111,6 @@ class S3Spool:
         return ScanPage(spooled, listed[-1]["Key"] if page["IsTruncated"] else None)
 
     def delete(self, key: str) -> None:
-        """Delete an object, if it still exists."""
         with service_errors(_SPOOL):
             self._s3.delete_object(Bucket=self._bucket, Key=key)
 
@@ -174,31 +175,25 @@ class S3Uploads:
         return {file.upload_id: file for file in found if file is not None}
 
     def _describe(self, account_id: str, upload_id: UUID) -> UploadedFile | None:
-        try:
+        with ignoring(*_ABSENT):
             stored = self._get(account_id, upload_id, Range=_FIRST_OCTETS)
-        except ClientError as error:
-            if code_of(error) in _ABSENT:
-                return None
-            raise
-        metadata = stored["Metadata"]
-        return UploadedFile(
-            upload_id=upload_id,
-            filename=unquote(metadata["filename"]),
-            content_type=stored["ContentType"],
-            size=int(stored["ContentRange"].rpartition("/")[2]),
-            sha256=metadata["sha256"],
-            first_octets=stored["octets"],
-        )
+            metadata = stored["Metadata"]
+            return UploadedFile(
+                upload_id=upload_id,
+                filename=unquote(metadata["filename"]),
+                content_type=stored["ContentType"],
+                size=int(stored["ContentRange"].rpartition("/")[2]),
+                sha256=metadata["sha256"],
+                first_octets=stored["octets"],
+            )
+        return None
 
     def load(self, account_id: str, file: UploadedFile) -> Attachment:
         """Return a file with its bytes, whose hash is checked again."""
-        try:
-            octets: bytes = self._get(account_id, file.upload_id)["octets"]
-        except ClientError as error:
-            # AccessDenied is a wrong policy, since the worker has ListBucket: the email waits.
-            if code_of(error) == _NO_SUCH_KEY:
-                raise PayloadGone from error
-            raise
+        octets = b""
+        # AccessDenied is a wrong policy, since the worker has ListBucket: the email waits.
+        with ignoring(_NO_SUCH_KEY):
+            octets = self._get(account_id, file.upload_id)["octets"]
         if sha256(octets).hexdigest() != file.sha256:
             raise PayloadGone
         return Attachment(
@@ -246,18 +241,12 @@ class S3KeptContents:
             self._writer.put_object(Bucket=self._bucket, Key=_content_key(content), Body=octets)
 
     def get(self, content: KeptContent) -> bytes | None:
-        """Read a message; None if it is not there."""
-        try:
-            with service_errors(_CONTENT):
-                stored = self._s3.get_object(Bucket=self._bucket, Key=_content_key(content))
-                return stored["Body"].read()
-        except ClientError as error:
-            if code_of(error) in _ABSENT:
-                return None
-            raise
+        with service_errors(_CONTENT), ignoring(*_ABSENT):
+            stored = self._s3.get_object(Bucket=self._bucket, Key=_content_key(content))
+            return stored["Body"].read()
+        return None
 
     def sign(self, content: KeptContent, life: timedelta) -> str:
-        """Return a URL that downloads a message, for a while."""
         return self._signer.generate_presigned_url(
             "get_object",
             Params={
@@ -270,7 +259,6 @@ class S3KeptContents:
         )
 
     def remove(self, content: KeptContent) -> None:
-        """Delete a message, if it is there."""
         with service_errors(_CONTENT):
             self._s3.delete_object(Bucket=self._bucket, Key=_content_key(content))
 
@@ -307,7 +295,6 @@ class S3Received:
         self._bucket = bucket
 
     def get(self, key: str) -> StoredRaw | None:
-        """Read a mail as SES stored it."""
         stored = self._read(key)
         return StoredRaw(stored["Body"].read(), stored["LastModified"]) if stored else None
 
@@ -329,18 +316,15 @@ class S3Received:
                 )
 
     def delete(self, key: str) -> None:
-        """Delete one object."""
         with service_errors(_MAIL):
             self._s3.delete_object(Bucket=self._bucket, Key=key)
 
     def remove(self, mail: ReceivedMail) -> None:
-        """Delete the objects of a mail."""
         names = [_RAW, _TEXTS, *(f"file-{number}" for number in range(len(mail.files)))]
         with service_errors(_MAIL):
             delete_objects(self._s3, self._bucket, [_mail_key(mail, name) for name in names])
 
     def content(self, mail: ReceivedMail) -> ReceivedContent | None:
-        """Read the object with the texts."""
         stored = self._read(_mail_key(mail, _TEXTS))
         if stored is None:
             return None
@@ -349,7 +333,6 @@ class S3Received:
         return ReceivedContent(**fields, calendar=calendar)
 
     def file(self, mail: ReceivedMail, number: int) -> bytes | None:
-        """Read an object with a file."""
         stored = self._read(_mail_key(mail, f"file-{number}"))
         return stored["Body"].read() if stored else None
 
@@ -369,14 +352,10 @@ class S3Received:
         )
 
     def _read(self, key: str) -> Any:  # noqa: ANN401  as the SDK
-        try:
-            with service_errors(_MAIL):
-                return self._s3.get_object(Bucket=self._bucket, Key=key)
-        except ClientError as error:
-            # AccessDenied is a wrong policy, since each reader has ListBucket: the mail waits.
-            if code_of(error) == _NO_SUCH_KEY:
-                return None
-            raise
+        # AccessDenied is a wrong policy, since each reader has ListBucket: the mail waits.
+        with service_errors(_MAIL), ignoring(_NO_SUCH_KEY):
+            return self._s3.get_object(Bucket=self._bucket, Key=key)
+        return None
 
 
 #: The sender of a file chose its type, which a browser must not believe.

@@ -17,7 +17,6 @@ _LONGEST: Final = timedelta(minutes=10)
 
 
 def read_secret(name: str) -> str:
-    """Return the newest text of a secret."""
     with service_errors("secret store"):
         text: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
         return text
@@ -28,8 +27,6 @@ class EdgeSecret:
 
     Args:
         name: of the secret; if it is empty, there is no edge.
-        clock: returns the present time.
-        read: returns the newest text of a secret.
     """
 
     def __init__(self, name: str, clock: Clock, read: Callable[[str], str] = read_secret) -> None:
@@ -50,6 +47,6 @@ class EdgeSecret:
             try:
                 self._text, self._read_at = self._read(self._name), now
             except ServiceError:
-                if not was_right:  # an outage of the store refuses nobody who has the known secret
+                if not was_right:  # in an outage of the store the known secret still counts
                     raise
         return is_of_edge(given, self._text)

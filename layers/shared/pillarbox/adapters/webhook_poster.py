@@ -57,7 +57,6 @@ class HttpsWebhookPoster:
     """Implements `webhooks.ports.WebhookPoster`; several threads can use one.
 
     Args:
-        servers: name servers as `host:port`; if empty, the system's name servers.
         allow_local: also post to `http://127.0.0.1:PORT/…`, as the local stack does.
         authorities: the PEM file of the certificate authorities to trust.
         deadline: for one POST in all, in seconds.

@@ -156,7 +156,6 @@ class RecentKeys:
                 del self._digests[next(iter(self._digests))]
 
     def discard(self, digest: str) -> None:
-        """Forget a digest, if it is there."""
         with self._lock:
             self._digests.pop(digest, None)
 
@@ -176,14 +175,7 @@ class SeenKeys:
 
 @dataclass(frozen=True, slots=True)
 class SenderLookup:
-    """Read callers that send, together with what their request needs.
-
-    Args:
-        directory: what is read.
-        seen: what the process remembers of the keys.
-        authorize: checks the principal.
-        check: decides whether a key works.
-    """
+    """Read callers that send, together with what their request needs."""
 
     directory: Directory
     seen: SeenKeys

@@ -38,8 +38,6 @@ class ChangeLog:
         """Add an entry about something that the account has.
 
         Args:
-            account_id: the account.
-            action: what was done.
             subject: what it was done to, as people know it.
             by: the address of a member, the id of a key, `COMMAND` or `SERVICE`.
             changes: what changed, with the value before and the value after.

@@ -47,7 +47,6 @@ class Creations:
         Args:
             known: the ids of those with the name that the caller knows. None lets others have it.
             kind: what it is, and of which account.
-            name: what is to be unique.
             ids: reads the ids of those with the name.
         """
         if known is None:

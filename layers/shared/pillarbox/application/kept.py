@@ -56,7 +56,6 @@ class ContentReading:
     clock: Clock
 
     def read(self, principal: Principal | MemberPrincipal, message_id: UUID) -> ReadContent:
-        """Return the content of a message."""
         principal.require(EMAILS_CONTENT)
         account = principal.account
         self.slow_requests.take(account.account_id)
@@ -88,5 +87,4 @@ class ContentReading:
 
 
 def content_not_found() -> ServiceError:
-    """Return the error for content that is not there, or that the caller may not know of."""
     return ServiceError("content_not_found", "There is no kept content of such a message.")

@@ -13,7 +13,6 @@ class RefusedCall(ServiceError):
     """The service refused a call. The message has the call, the status, the code and the faults."""
 
     def __init__(self, message: str, status: int, refusal: str) -> None:
-        """Store the status and the code of the service's error beside the message."""
         super().__init__("service_unavailable", message)
         self.refused_with = status
         self.refusal = refusal

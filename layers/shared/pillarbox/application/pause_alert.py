@@ -36,7 +36,6 @@ def pause_alert(pauses: Sequence[Pause], at: datetime) -> Alert:
     """Return one alert about the new pauses of one judgement.
 
     Args:
-        pauses: the new pauses.
         at: when the last of the events was that caused them. So a repeated judgement raises the
             same alert.
     """

@@ -199,7 +199,7 @@ class Quotas(Protocol):
 
 
 class Refusals(Protocol):
-    """Counts of costly refusals (`domain.quota_counts`)."""
+    """Counts of costly refusals (`domain/accounts/quota.py`)."""
 
     def count(self, account_id: str, count: int, now: datetime) -> None:
         """Count refused messages in the current minute. `Directory` reads the count."""
@@ -308,10 +308,7 @@ class UnreadableJob(ValueError):
     """A queue message that this version of the service cannot read as a job.
 
     Args:
-        why: what is wrong with it.
         newer: whether it has a newer version, which a newer worker may know.
-        account_id: the account, if it could be read.
-        message_id: the message, if it could be read.
     """
 
     def __init__(

@@ -1,11 +1,16 @@
 """Read received mail, for those who may."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from base64 import b64encode
+from dataclasses import dataclass, replace
 from functools import partial
+from html import unescape
+from typing import Final
+from urllib.parse import unquote
 from uuid import UUID
 
 from pillarbox.application.change_log import ChangeLog
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.application.receiving_ports import (
     LinkedFile,
@@ -22,13 +27,21 @@ from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.replies import LINK_TIME, ReceivedMail
 from pillarbox.domain.sign_in.session import MemberPrincipal
 
-
-@dataclass(frozen=True, slots=True)
-class ReceivedPage:
-    """A part of a list, and the id before which the next one begins."""
-
-    items: Sequence[ReceivedMail]
-    next: str | None
+#: How images begin (WHATWG MIME Sniffing, section 6.1), since senders give them any type. These run
+#: nothing wherever they are shown; SVG may.
+_IMAGES: Final = {
+    "image/png": re.compile(rb"\x89PNG"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+}
+#: In an attribute, or in the CSS of one or of a sheet, where quotes may be escaped.
+_CID: Final = re.compile(
+    r"""(?ai)(\b(?:src|background)\s*+=\s*+["']?+|(\burl\(\s*+(?:["']|&[#\w]{2,5};)?+))"""
+    r"""cid:((?(2)[^"'\s<>)&]|[^"'\s<>]){1,500})"""
+)
+#: In octets, of an answer: Lambda allows 6 MB, and escapes make up to seven octets of one.
+_MAX_READ: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +56,8 @@ class ReceivedReading:
 
     def page(
         self, account_id: str, limit: int, cursor: str | None, message_id: UUID | None
-    ) -> ReceivedPage:
-        """List an account's received mail, or the answers to an email, the newest first.
-
-        Raises:
-            ValidationFailed: on `cursor`.
-        """
+    ) -> ScanPage[ReceivedMail]:
+        """List an account's received mail, or the answers to an email, the newest first."""
         if cursor is not None and not is_uuid(cursor):
             message = "must be the nextCursor of a page"
             raise ValidationFailed(FieldError("cursor", message, "invalid_cursor"))
@@ -58,7 +67,7 @@ class ReceivedReading:
         else:
             found = self.records.answers_to(account_id, message_id, before, limit + 1)
         items = [mail for mail in found[:limit] if self.clock() < mail.kept_until]
-        return ReceivedPage(items, str(found[limit - 1].received_id) if found[limit:] else None)
+        return ScanPage(items, str(found[limit - 1].received_id) if found[limit:] else None)
 
     def read(self, principal: Principal | MemberPrincipal, received_id: UUID) -> ReadMail:
         """Return a received mail.
@@ -101,6 +110,37 @@ class ReceivedReading:
         )
 
 
+def with_images(read: ReadMail) -> ReadMail:
+    """Put data: URLs (RFC 2397) in the place of images that the HTML names by cid: (RFC 2392).
+
+    What has no room stays as it is.
+    """
+    content = read.content
+    texts = "".join(filter(None, (content.text, content.html, content.reply)))
+    room = _MAX_READ - 7 * len(texts.encode())
+    images = {one.file.content_id: one for one in read.files}
+    urls: dict[str, str] = {}
+
+    def show(match: re.Match[str]) -> str:
+        nonlocal room
+        name = unquote(unescape(match[3]))
+        image = images.get(name)
+        if image is None or image.read is None or room < 4 * image.file.size // 3:
+            return match[0]
+        if name not in urls:
+            urls[name] = _data_url(image.read() or b"")
+        room -= len(urls[name]) or image.file.size
+        return match[1] + urls[name] if urls[name] else match[0]
+
+    html = content.html and _CID.sub(show, content.html)
+    return replace(read, content=replace(content, html=html))
+
+
+def _data_url(octets: bytes) -> str:
+    """Return an image as a URL; empty for what is none."""
+    kind = next((kind for kind, start in _IMAGES.items() if start.match(octets)), "")
+    return kind and f"data:{kind};base64,{b64encode(octets).decode()}"
+
+
 def received_not_found() -> ServiceError:
-    """Return the error for a received mail that the account does not have."""
     return ServiceError("received_not_found", "The account has received no such mail.")

@@ -6,7 +6,7 @@ What the event shows is in the bucket before. The object of SES is deleted last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
@@ -70,8 +70,6 @@ _UNKNOWN: Final = "unknown"
 
 
 class ReceiveOutcome(StrEnum):
-    """What became of a stored mail."""
-
     RECEIVED = "received"
     #: It has a record already.
     KNOWN = "known"
@@ -85,8 +83,6 @@ class ReceiveOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReceiveResult:
-    """What became of a stored mail, and of which account it is."""
-
     outcome: ReceiveOutcome
     account_id: str | None = None
     received_id: UUID | None = None
@@ -103,11 +99,10 @@ class ReceivingLimit:
 
     def stop(self, domain: ReceivingDomain, most: int) -> None:
         """Let SES refuse the mail of a domain until the next day (UTC), and tell the owners."""
-        if domain.ended:
-            return  # it has no rule
         today = self.clock().astimezone(UTC).date()
         # What resumes it comes first: a rule that is stopped without it would stay so.
-        self.receiving.put(replace(domain, stopped_on=today))
+        if not self.receiving.stop(domain, today):
+            return  # it has no rule
         self.rules.switch(domain.domain, on=False)
         midnight = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         text = (
@@ -130,7 +125,7 @@ class ReceivingLimit:
         today = self.clock().astimezone(UTC).date()
         if domain and domain.stopped_on and domain.stopped_on < today:
             self.rules.switch(domain.domain, on=True)
-            self.receiving.put(replace(domain, stopped_on=None))
+            self.receiving.resume(domain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +243,7 @@ class Receiving:
             if message:
                 answered = Answered(
                     message_id=message.message_id,
-                    tags=message.origin.tags,
+                    tags=message.origin.labels.tags,
                     template=message.origin.template,
                 )
                 return address or next(iter(addresses), f"{_UNKNOWN}@{domain.domain}"), answered

@@ -14,8 +14,6 @@ RECEIVED: Final = "received/"
 
 @dataclass(frozen=True, slots=True)
 class StoredRaw:
-    """A mail as SES stored it, and when."""
-
     octets: bytes
     stored_at: datetime
 
@@ -77,8 +75,17 @@ class ReceivingDomains(Protocol):
     def get(self, domain: str) -> ReceivingDomain | None:
         """Read one with strong consistency."""
 
-    def put(self, domain: ReceivingDomain) -> bool:
-        """Add one or change it; return False if another account receives there."""
+    def put(self, domain: ReceivingDomain) -> ReceivingDomain | None:
+        """Add one or change its names; return None if another account receives there.
+
+        One that was stopped stays so until it is resumed or ended.
+        """
+
+    def stop(self, domain: ReceivingDomain, day: date) -> bool:
+        """Note that one is stopped; return False if it has ended meanwhile."""
+
+    def resume(self, domain: ReceivingDomain) -> None:
+        """Note that one goes on, unless it was stopped again, or has ended, since it was read."""
 
     def end(self, domain: str, account_id: str, until: datetime) -> None:
         """End one, if it is the account's. Another account may have it then."""
@@ -121,11 +128,9 @@ class ReceivedMails(Protocol):
     def add(self, mail: ReceivedMail) -> bool:
         """Put a record; return whether it is new."""
 
-    def get(self, account_id: str, received_id: UUID) -> ReceivedMail | None:
-        """Read one record."""
+    def get(self, account_id: str, received_id: UUID) -> ReceivedMail | None: ...
 
-    def all(self, account_id: str) -> Iterator[ReceivedMail]:
-        """Read all records of an account."""
+    def all(self, account_id: str) -> Iterator[ReceivedMail]: ...
 
     def remove(self, mail: ReceivedMail) -> None:
         """Delete a record, and its entry among the answers to an email."""

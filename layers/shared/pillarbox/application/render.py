@@ -28,7 +28,6 @@ def render(
     """Render a body to HTML.
 
     Args:
-        body: the body.
         request_fuel: what the emails of one request share for saved templates.
         base_url: the address of API and dashboard, for the link in test mails.
         sent_at: the time of the send, whose day starter templates show.

@@ -22,7 +22,6 @@ class SenderQuota:
     principal: "Principal | MemberPrincipal"
 
     def reserve(self, amount: Amount, now: datetime) -> None:
-        """Count messages, all of them or none."""
         reserved = []
         try:
             for quota_id, limits in self.principal.quotas:
@@ -50,14 +49,7 @@ def check_quotas(principal: Principal, directory: DirectoryResult, now: datetime
 def quota_state(
     principal: Principal, directory: DirectoryResult, now: datetime, accepted: Amount = NOTHING
 ) -> QuotaState:
-    """Return what is left of the quota of a sender.
-
-    Args:
-        principal: the sender.
-        directory: what was read for it.
-        now: the time.
-        accepted: what was accepted since then.
-    """
+    """Return what is left of the quota of a sender."""
     state = directory.quota.state(principal.limits, now, accepted)
     if limits := principal.own_limits:
         return replace(state, of_key=directory.own_quota.state(limits, now, accepted))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.ports import Clock
-from pillarbox.domain.accounts.quota import too_many, window_end
+from pillarbox.domain.accounts.quota import too_many_this_minute
 
 #: One is a look at a domain or the check of a webhook's host, for which the account chooses the
 #: name server; a new sender, which SES may have to associate; a list of suppressions; a removed
@@ -25,7 +25,6 @@ class SlowRequests:
     clock: Clock
 
     def take(self, account_id: str) -> None:
-        """Take one of them."""
         now = self.clock()
         if not self.count(f"slow#{account_id}", _MINUTE, PER_MINUTE, now):
             message = (
@@ -33,4 +32,4 @@ class SlowRequests:
                 f" suppressions, remove suppressions, and look at kept content {PER_MINUTE} times a"
                 " minute."
             )
-            raise too_many(message, PER_MINUTE, window_end("minute", now) - now)
+            raise too_many_this_minute(message, PER_MINUTE, now)

@@ -63,7 +63,6 @@ class WaitingMail:
 
 
 def wake_job(message: Message, schedule: Schedule) -> Job:
-    """Return the job that delivers a message with a schedule."""
     return Job(
         account_id=message.account_id,
         message_id=message.message_id,

@@ -38,7 +38,6 @@ def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
     people do not type these.
 
     Args:
-        text: the address as the caller sent it.
         to_a_label: converts an internationalised domain to A-labels (IDNA), or
             raises ValueError.
     """
@@ -72,7 +71,6 @@ def is_address_start(text: str) -> bool:
 
 
 def domain_of(address: str) -> str:
-    """Return the domain of a parsed address."""
     return address.rpartition("@")[2]
 
 

@@ -89,9 +89,7 @@ class ServiceError(Exception):
     """A failure with a stable code, as the contract's envelope shows it (section 7).
 
     Args:
-        code: one of `CODES`.
         message: for people; may change, names no secret and no full address of others.
-        details: extra data for programs.
         headers: HTTP headers of the response (`Retry-After`, `Allow`, …).
         upgrade_url: only with `upgrade_required`.
     """
@@ -154,7 +152,6 @@ class Unavailable(ServiceError):
         what: its name, such as "queue".
         message: for people; by default it says that the thing cannot be reached.
         aws_error: the code of AWS's error, or the kind of error on the way to AWS.
-        headers: as those of `ServiceError`.
     """
 
     def __init__(
@@ -194,7 +191,6 @@ class ValidationFailed(ServiceError):
     """422: the body, a header or a query parameter is not of the documented shape.
 
     Args:
-        errors: what is wrong; at least one.
         unlisted: how many more errors there are.
     """
 

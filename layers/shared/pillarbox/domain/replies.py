@@ -88,7 +88,7 @@ class CalendarAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The email of the account that a received mail answers, and how that was found."""
+    """The email of the account that a received mail answers."""
 
     message_id: UUID
     tags: Tags = field(default_factory=dict, hash=False)
@@ -161,7 +161,6 @@ class ReceivedContent:
 
 
 def reply_token(account_id: str, message_id: UUID, key: bytes) -> str:
-    """Return the token of an email."""
     code = hmac.digest(key, account_id.encode() + message_id.bytes, "sha256")[:_CODE]
     octets = message_id.bytes + code
     return b32encode(octets).decode().lower().rstrip("=")
@@ -178,7 +177,6 @@ def reply_reference(token: str, domain: str) -> str:
 
 
 def token_in_address(address: str, domain: str) -> str | None:
-    """Return the token of an address of a domain, if it has one."""
     match = _ADDRESS.fullmatch(address.lower())
     return match[1] if match and match[2] == domain else None
 

@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import Final
 
-#: A share that is judged from fewer says too little, whatever it is.
+#: A share that is judged from fewer says too little.
 LEAST_TOTAL: Final = 20
 #: How many standard deviations 90 % of a normal distribution are within.
 _Z: Final = 1.6448536269514722

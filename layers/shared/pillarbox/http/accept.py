@@ -28,7 +28,6 @@ class ParsedSend[T]:
 
 
 def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest]:
-    """Read the body and the Idempotency-Key of a send."""
     return read_keyed(event, route, parse_send)
 
 
@@ -40,7 +39,6 @@ def read_render_values(event: APIGatewayProxyEvent) -> RenderValues:
 
 
 def parse_render_values(value: Json) -> RenderValues:
-    """Parse the values of a preview from JSON."""
     body = validate(RenderStarterRequest, value)
     return RenderValues(
         variables=body.variables or {}, brand_name=body.brand_name, logo_url=body.logo_url
@@ -69,7 +67,6 @@ def read_keyed[T](
 
 
 def parse_send(body: Json) -> SendRequest:
-    """Parse a send from JSON."""
     if isinstance(body, list):
         hint = "must be an object: several emails go to POST /api/v1/emails/batch"
         raise ValidationFailed(FieldError("", hint, "wrong_type"))

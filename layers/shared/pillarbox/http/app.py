@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -100,19 +101,25 @@ def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Respon
     return proceed(app)
 
 
-def entrypoint(app: App, dialects: Mapping[str, Callable[[], App]] | None = None) -> Handler:
+def entrypoint(app: App, services: Callable[[], Any] = dict, **dialects: str) -> Handler:
     """Wrap a resolver: a canonical path, a request id on every response, one log line each.
 
-    `dialects` makes the resolvers of paths that begin with a text: those in the shape of another
-    service. It makes one for the first such path, so that others do not wait for what it loads.
+    `dialects` has the first segment of paths in the shape of another service, and the function that
+    makes their resolver: `resend="resend.domains:domain_routes"`, with its module in this package.
+    The first such path loads it, so that others do not wait for it.
     """
     logger = observability.make_logger()
-    others = [(start, cache(make)) for start, make in (dialects or {}).items()]
+
+    @cache
+    def resolver_of(place: str) -> App:
+        module, _, name = place.partition(":")
+        make = getattr(import_module(f"pillarbox.http.{module}"), name)
+        return cast("App", make(services))
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         event["path"] = canonical_path(event)
-        path = event["path"]
-        resolver = next((make() for start, make in others if path.startswith(start)), app)
+        place = dialects.get(event["path"][1:].partition("/")[0])
+        resolver = resolver_of(place) if place else app
         response = resolver.resolve(event, context)
         response["multiValueHeaders"] |= common_headers(request_id(event))
         log_fields = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})

@@ -32,7 +32,9 @@ KEY: Final = "ApiKey"
 SESSION: Final = "Session"
 COOKIE: Final = "SessionCookie"
 #: Parameters of paths that are UUIDs -> what errors call them.
-_UUIDS: Final = {"message_id": "message_id", "endpoint_id": "endpoint_id", "template_id": "id"}
+_UUIDS: Final = {"template_id": "id"} | {
+    name: name for name in ("message_id", "endpoint_id", "received_id")
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,6 @@ class AccountResource(Resource[AccountProperties]):
     identity = ()
 
     def create(self, target: ResourceTarget, given: AccountProperties) -> dict[str, Any]:
-        """Create an account."""
         if not target.may_take and accounts_named(target.api, given.name):
             raise _exists("Name")
         body = {"plan": Plan.FREE} | body_of(given, CreateAccountRequest)
@@ -324,7 +323,6 @@ class DomainResource(Resource[DomainProperties]):
         return attributes
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
-        """Remove a domain, or what it receives."""
         if "WaitFor" not in target.properties:
             target.remove(DOMAIN, physical_id.rpartition("/")[2])
         elif target.properties.get("Receive"):
@@ -351,7 +349,6 @@ class SenderResource(Resource[SenderProperties]):
     identity = ("Address", "Account")
 
     def create(self, target: ResourceTarget, given: SenderProperties) -> dict[str, Any]:
-        """Add a sender."""
         exists = target.find(SENDER, given.address) is not None
         while not target.may_send_from(given.address):
             target.pause(_PAUSE)
@@ -370,7 +367,6 @@ class SenderResource(Resource[SenderProperties]):
         return {"Address": given.address}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
-        """Remove a sender."""
         target.remove(SENDER, physical_id.rpartition("/")[2])
 
 
@@ -381,7 +377,6 @@ class TemplateResource(Resource[TemplateProperties]):
     identity = ("Account",)
 
     def create(self, target: ResourceTarget, given: TemplateProperties) -> dict[str, Any]:
-        """Create a template."""
         found = target.find(TEMPLATE, given.name)
         template = found or target.add(TEMPLATE, body_of(given, CreateTemplateRequest))
         target.note_id(template["id"], found is None)
@@ -398,7 +393,6 @@ class TemplateResource(Resource[TemplateProperties]):
         return {"Version": target.publish(physical_id, content)["version"]}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
-        """Delete a template."""
         target.remove(TEMPLATE, physical_id)
 
 
@@ -410,7 +404,6 @@ class WebhookResource(Resource[WebhookProperties]):
     secret = True
 
     def create(self, target: ResourceTarget, given: WebhookProperties) -> dict[str, Any]:
-        """Create an endpoint."""
         if found := target.find(WEBHOOK, given.url):
             target.note_id(found["id"], False)
             return self.update(target, given, found["id"])
@@ -434,7 +427,6 @@ class WebhookResource(Resource[WebhookProperties]):
         return {"SecretArn": arn}
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
-        """Delete an endpoint, then its secret."""
         target.remove(WEBHOOK, physical_id)
         target.secrets.delete(physical_id)
 
@@ -473,7 +465,6 @@ class KeyResource(Resource[KeyProperties]):
         return self.create(target, given)
 
     def delete(self, target: ResourceTarget, physical_id: str) -> None:
-        """Revoke a key, then delete its secret."""
         target.remove(KEY, physical_id)
         target.secrets.delete(physical_id)
 
@@ -539,14 +530,7 @@ class TimedApi:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceProvider:
-    """Creates, changes and deletes what stacks describe.
-
-    Args:
-        api: the HTTP API, with the management key.
-        secrets: where the values of keys and webhooks go.
-        seconds_left: returns the time that the function has.
-        sleep: waits.
-    """
+    """Creates, changes and deletes what stacks describe."""
 
     api: ManagementApi
     secrets: SecretValues
@@ -576,7 +560,6 @@ class ResourceProvider:
         return work.response("FAILED", outcome, Reason=reason[:_MAX_REASON])
 
     def pause(self, seconds: float) -> None:
-        """Wait."""
         if self.seconds_left() < RESERVE + seconds:
             raise TimeIsUp
         self.sleep(seconds)
@@ -595,7 +578,6 @@ class _Work:
         self._type = TYPES.get(event["ResourceType"])
 
     def run(self) -> Mapping[str, Any]:
-        """Carry it out and return the attributes."""
         if self._type is None:
             types = ", ".join(TYPES)
             raise ServiceError("route_not_found", f"There is no such type. There are {types}.")
@@ -673,5 +655,4 @@ class _Work:
 
 
 def in_json(response: ResourceResponse) -> bytes:
-    """Return the body of a response as CloudFormation takes it."""
     return json.dumps(response.body).encode()

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.validation import normalize_address, parse_sender
 from pillarbox.domain.address import AddressSyntaxError
@@ -11,9 +13,14 @@ from pillarbox.domain.messages.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.messages.header_text import INVISIBLE, UNSAFE, is_header_safe, is_visible
 from pillarbox.domain.messages.mail import MAX_RECIPIENTS, SendRequest
 from pillarbox.http.accept import parse_send
+from pillarbox.http.callers import KEY, Callers
 from pillarbox.http.messages.replies import Reply, reply, reply_error
 from pillarbox.http.messages.wire import batch_hash, send_hash
+from pillarbox.http.requests import request_origin
 from pillarbox.http.wire import MAX_NAME
+
+if TYPE_CHECKING:
+    from pillarbox.application.sending.changes import Caller
 
 #: More than any object of such a service has.
 _MAX_UNKNOWN: Final = 100
@@ -49,7 +56,6 @@ class Fields:
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name that it knows."""
         return frozenset({*self.carried, *self.settled, *self.refused})
 
     def translate(self, body: Json) -> dict[str, Json]:
@@ -92,10 +98,7 @@ class Fields:
 def named_values(field: str, items: Sequence[Json], pair: Fields) -> dict[str, Json]:
     """Return the values of a list of names and values, by their names.
 
-    Args:
-        field: the list's name.
-        items: each has two fields, for which `pair` has our names `name` and `value`.
-        pair: their names.
+    `pair` has our names `name` and `value` for the two fields of each item.
     """
     values: dict[str, Json] = {}
     for position, item in enumerate(items):
@@ -187,11 +190,8 @@ def translated_send(
 ) -> SendRequest:
     """Validate a translated email as the contract's.
 
-    Args:
-        ours: the fields of the contract.
-        body: what the client sent.
-        names: those of recipients, by address.
-        replies: the client's field for who gets replies, and its entries.
+    `body` is what the client sent, `names` are those of recipients, by address, and `replies` is
+    the client's field for who gets replies, with its entries.
     """
     request = parse_send({**ours, **_headers(ours)})
     reply_to, reply_names = reply_mailboxes(*replies)
@@ -235,22 +235,30 @@ def translated_batch(
     )
 
 
+def keys_in(read_key: Callable[[APIGatewayProxyEvent], str], scope: str) -> "Callers[Caller]":
+    """Return the callers whose key stands where clients of another service put theirs."""
+    return Callers(
+        (KEY,),
+        lambda services, event: services.caller_authentication.authenticate(
+            read_key(event), scope, origin=request_origin(event)
+        ),
+        scope,
+    )
+
+
 def reply_in_shape(error: ServiceError, status: int, body: Mapping[str, object]) -> Reply:
     """Reply with a body and a status of another service, and the headers of our own reply."""
     ours = reply_error(error).headers
     return reply(body, status, {k: v for k, v in ours.items() if isinstance(v, str)})
 
 
-def describe(error: ServiceError, names: Mapping[str, str], messages: Mapping[str, str]) -> str:
+def describe(error: ServiceError, names: Mapping[str, str], message: str = "") -> str:
     """Return an error in words, with the names that the client used.
 
-    Args:
-        error: the error.
-        names: our name of a field -> theirs.
-        messages: our code -> a text in place of ours, which names our own fields.
+    `names` has our name of a field -> theirs. `message` says it with their names, in place of ours.
     """
     if not isinstance(error, ValidationFailed):
-        return messages.get(error.code, error.message)
+        return message or error.message
     shown = error.listing(10)
     faults = "; ".join(_fault(fault, names) for fault in shown.errors)
     more = f" ({shown.unlisted} more)" if shown.unlisted else ""

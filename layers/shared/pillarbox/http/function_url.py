@@ -21,10 +21,6 @@ def behind_edge(handler: Handler, is_of_edge: Callable[[str], bool]) -> Handler:
     """Return a handler that also answers the URL of its function, if the edge sent the request.
 
     Everybody can call the URL, so before anything else the edge's secret is compared.
-
-    Args:
-        handler: answers the event of a REST API.
-        is_of_edge: returns whether a text is the secret.
     """
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

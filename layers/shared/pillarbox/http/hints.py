@@ -81,10 +81,7 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
 def unknown_field(name: str, shape: str, known: Iterable[str]) -> str:
     """Say that a request body has no such field, and what to use instead.
 
-    Args:
-        name: the name in the request, cut to a length that can be searched.
-        shape: the name of the model.
-        known: the names of its fields.
+    The name is cut to a length that can be searched.
     """
     normal = _normal(name)
     for hint, names in _INSTEAD.get(shape, {}).items():

@@ -39,7 +39,7 @@ from pillarbox.http.messages.replies import Reply, timestamp
 from pillarbox.http.requests import header_values, refuse_account, request_origin
 
 _TOKEN: Final = "x-postmark-server-token"  # noqa: S105  the name of a header
-MISSING_TOKEN: Final = "Send the API key in X-Postmark-Server-Token: bx_live_…"  # noqa: S105  a text
+_MISSING: Final = "Send the API key in X-Postmark-Server-Token: bx_live_…"
 _ENVELOPE: Final = {"From": "from", "To": "to", "Cc": "cc", "Bcc": "bcc", "ReplyTo": "replyTo"}
 _OTHERS: Final = {"Headers": "headers", "Attachments": "attachments"}
 _SETTLED: Final[Mapping[str, tuple[Json, str]]] = {
@@ -83,11 +83,10 @@ _BETWEEN_COMMAS: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|[^",])++')
 
 
 def read_server_token(event: APIGatewayProxyEvent) -> str:
-    """Return the API key in X-Postmark-Server-Token."""
     refuse_account(event)
     tokens = header_values(event, _TOKEN)
     if len(tokens) != 1 or not tokens[0]:
-        raise ServiceError("missing_api_key", MISSING_TOKEN)
+        raise ServiceError("missing_api_key", _MISSING)
     return tokens[0]
 
 
@@ -235,49 +234,40 @@ _TRANSLATE: Final[Mapping[str, Callable[[Json], dict[str, Json]]]] = {
 }
 
 
-_KEY: Final = (401, 10)
-_INVALID: Final = (422, 300)
-_NOT_ALLOWED: Final = (422, 405)
-#: Our code -> status and ErrorCode. What is not here has its own status as its ErrorCode.
-ERRORS: Final[Mapping[str, tuple[int, int]]] = {
-    "missing_api_key": _KEY,
-    "invalid_api_key": _KEY,
-    "scope_required": _KEY,
-    "upgrade_required": _NOT_ALLOWED,
-    "recipient_not_allowed": _NOT_ALLOWED,
-    "confirmation_required": _NOT_ALLOWED,
-    "account_suspended": _NOT_ALLOWED,
-    "sending_paused": _NOT_ALLOWED,
-    "daily_limit_exceeded": _NOT_ALLOWED,
-    "monthly_limit_exceeded": _NOT_ALLOWED,
-    "no_verified_sender": (422, 400),
+#: Our status -> status and ErrorCode. Any other status is also the ErrorCode.
+_BY_STATUS: Final[Mapping[int, tuple[int, int]]] = {
+    400: (422, 300),
+    401: (401, 10),
+    403: (422, 405),
+    413: (422, 300),
+    422: (422, 300),
+    503: (503, 100),
+}
+#: Our code -> those that differ. Generated from openapi/errors.py by `make openapi`.
+_ERRORS: Final[Mapping[str, tuple[int, int] | tuple[int, int, str]]] = {
+    "missing_field": (
+        422,
+        300,
+        "Give `HtmlBody` or `TextBody`, or `TemplateId` or `TemplateAlias`.",
+    ),
+    "multiple_modes": (422, 300, "Give only one of `TemplateId` and `TemplateAlias`."),
     "recipient_suppressed": (422, 406),
     "batch_limit_exceeded": (422, 410),
+    "invalid_api_key": (401, 10, "The API key is unknown, revoked or incomplete."),
+    "scope_required": (401, 10),
+    "no_verified_sender": (422, 400),
+    "client_blocked": (403, 403),
+    "attachment_not_found": (422, 300),
     "template_not_found": (422, 1101),
-    "missing_field": _INVALID,
-    "multiple_modes": _INVALID,
-    "invalid_recipient": _INVALID,
-    "recipient_limit_exceeded": _INVALID,
-    "attachment_type_not_allowed": _INVALID,
-    "attachment_too_large": _INVALID,
-    "too_many_attachments": _INVALID,
-    "attachment_not_found": _INVALID,
-    "request_too_large": _INVALID,
-    "validation_failed": _INVALID,
-    "idempotency_key_mismatch": _INVALID,
-    "service_unavailable": (503, 100),
-}
-_MESSAGES: Final[Mapping[str, str]] = {
-    "missing_field": "Give `HtmlBody` or `TextBody`, or `TemplateId` or `TemplateAlias`.",
-    "multiple_modes": "Give only one of `TemplateId` and `TemplateAlias`.",
-    "missing_api_key": MISSING_TOKEN,
-    "invalid_api_key": "The API key is unknown, revoked or incomplete.",
+    "idempotency_key_mismatch": (422, 300),
+    "daily_limit_exceeded": (422, 405),
+    "monthly_limit_exceeded": (422, 405),
 }
 _NAMES: Final = {
     ours: theirs
     for fields in (ATTACHMENT, TEMPLATED, EMAIL)
     for theirs, ours in fields.carried.items()
-} | {"starterTemplate": "TemplateAlias", "tags": "Metadata"}
+} | {"starterTemplate": "TemplateAlias", "tags": "Metadata", "received_id": "MessageID"}
 
 
 def reply_postmark_error(error: ServiceError) -> Reply:
@@ -286,7 +276,6 @@ def reply_postmark_error(error: ServiceError) -> Reply:
 
 
 def email_sent(request: SendRequest | ServiceError, accepted: AcceptedMessage) -> str:
-    """Write the response to a send."""
     return json.dumps(_sent(request, accepted.message_id))
 
 
@@ -317,7 +306,7 @@ def _sent(request: SendRequest | ServiceError, message_id: UUID) -> dict[str, ob
 
 
 def _error(error: ServiceError) -> dict[str, object]:
-    message = describe(error, _NAMES, _MESSAGES)
+    message = describe(error, _NAMES, *_ERRORS.get(error.code, ())[2:])
     if error.code == "recipient_suppressed":
         # Clients read the addresses from exactly these words.
         addresses = ", ".join(address for address, _ in refused_recipients(error.details))
@@ -330,7 +319,8 @@ def _error(error: ServiceError) -> dict[str, object]:
 
 
 def _numbers(error: ServiceError) -> tuple[int, int]:
-    return ERRORS.get(error.code, (error.status, error.status))
+    default = _BY_STATUS.get(error.status, (error.status, error.status))
+    return _ERRORS.get(error.code, default)[:2]
 
 
 class SendServices(Protocol):
@@ -346,7 +336,6 @@ class SendServices(Protocol):
 
 
 def postmark_routes(services: Callable[[], SendServices]) -> App:
-    """Return the resolver of these routes."""
     app = build_app(reply_postmark_error)
 
     @app.post("/postmark/email")

@@ -177,7 +177,6 @@ class Step:
 
     @property
     def changes(self) -> bool:
-        """Whether it changes something."""
         return self.run is not None
 
     def __str__(self) -> str:
@@ -201,7 +200,6 @@ class ManagedAccount:
     """An account over the HTTP API.
 
     Args:
-        api: the API, with a management key.
         acts_for: the account's id, if the key is an operator's.
         account_id: the same, or that of the key's account. None until it is created.
     """
@@ -211,12 +209,10 @@ class ManagedAccount:
     account_id: str | None
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> Any:  # noqa: ANN401  JSON
-        """Make a request about the account."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.call(method, path, body, account=self.acts_for, headers=sent)
 
     def items(self, kind: Kind) -> list[dict[str, Any]]:
-        """Return its objects of a kind."""
         path = kind.list_path or kind.path
         items: list[dict[str, Any]] = []
         return items if self.account_id is None else [*self.call("GET", path)["items"]]
@@ -228,7 +224,6 @@ class ManagedAccount:
         return self.call("POST", kind.path, body, **match)
 
     def change(self, kind: Kind, item_id: str, body: object) -> Any:  # noqa: ANN401  JSON
-        """Change an object."""
         return self.call("PATCH", f"{kind.path}/{quote(item_id, safe='')}", body)
 
     def remove(self, kind: Kind, item_id: str) -> None:
@@ -262,7 +257,6 @@ class ManagedAccount:
         )
 
     def set_default(self, sender: str) -> None:
-        """Make a sender the default."""
         self.call("PUT", f"{SENDER.path}/{quote(sender, safe='')}/default")
 
     def publish(self, template_id: str, content: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON

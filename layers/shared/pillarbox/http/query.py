@@ -6,19 +6,20 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
-from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.http.wire import (
+    FLAG,
     MAX_NAME,
     Schema,
     WireModel,
-    after,
     after_fields,
     before,
     enum,
     invalid,
+    matching,
     moment,
     optional,
     text,
+    uuid_text,
     validate,
     whole_number,
     with_default,
@@ -109,12 +110,6 @@ class DeliveriesQuery(WireModel):
     """The `nextCursor` of the page before."""
 
 
-def _check_id(value: str) -> str:
-    if not is_uuid(value):
-        raise invalid("invalid_uuid", NOT_A_UUID)
-    return value
-
-
 class ReceivedQuery(WireModel):
     """Received mail; ours."""
 
@@ -123,14 +118,16 @@ class ReceivedQuery(WireModel):
     """The maximum number of items."""
     cursor = optional(text(least=1, most=_MAX_CURSOR))
     """The `nextCursor` of the page before."""
-    in_reply_to = optional(after(text(), _check_id), name="inReplyTo", format="uuid")
+    in_reply_to = optional(uuid_text(), name="inReplyTo", format="uuid")
     """The id of an email: only the answers to it."""
 
 
-def _check_version(value: str) -> str:
-    if not re.fullmatch(_VERSION, value):
-        raise invalid("invalid_cursor", "must be the nextCursor of a page")
-    return value
+class ReceivedDetailQuery(WireModel):
+    """A received mail; ours."""
+
+    in_query = True
+    inline_images = with_default(FLAG, default=False)
+    """Whether `html` has its PNG, JPEG, GIF and WebP images as data: URLs, up to 4 MB."""
 
 
 class VersionsQuery(WireModel):
@@ -139,12 +136,11 @@ class VersionsQuery(WireModel):
     in_query = True
     limit = with_default(LIMIT, 20)
     """The maximum number of items."""
-    cursor = optional(after(text(), _check_version))
+    cursor = optional(matching(_VERSION, "invalid_cursor", "must be the nextCursor of a page"))
     """The `nextCursor` of the page before."""
 
 
 def read_query[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:
-    """Read the parameters of a query string into a wire model."""
     parameters = event.raw_event.get("multiValueQueryStringParameters") or {}
     errors = [
         FieldError(cut(name, MAX_NAME), "must be given once", "repeated")

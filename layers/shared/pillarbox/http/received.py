@@ -128,7 +128,6 @@ _MAX_INLINE: Final = 1024 * 1024
 
 
 def resend_listed(mail: ReceivedMail) -> dict[str, object]:
-    """Return a mail as Resend lists it."""
     return {
         "id": str(mail.received_id),
         "created_at": timestamp(mail.received_at),
@@ -165,7 +164,6 @@ def resend_detail(read: ReadMail) -> dict[str, object]:
 
 
 def resend_files(read: ReadMail) -> Sequence[dict[str, object]]:
-    """Return the files of a mail with their links."""
     return [
         _resend_file(number, linked.file)
         | {"download_url": linked.url, "expires_at": timestamp(read.url_until)}
@@ -185,7 +183,6 @@ def _resend_file(number: int, file: ReceivedFile) -> dict[str, object]:
 
 
 def postmark_listed(mail: ReceivedMail) -> dict[str, object]:
-    """Return a mail as Postmark lists it."""
     return _postmark(mail) | {"Status": "Processed"}
 
 
@@ -258,7 +255,6 @@ def _mailbox(address: str, name: str = "") -> dict[str, str]:
 
 
 def _mailbox_hash(address: str) -> str:
-    """Return what stands behind the plus of a local part."""
     return address.rpartition("@")[0].partition("+")[2]
 
 

@@ -71,7 +71,6 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
 
 
 def request_origin(event: APIGatewayProxyEvent) -> ClientOrigin:
-    """Return where a request came from."""
     identity = event.raw_event.get("requestContext", {}).get("identity") or {}
     return ClientOrigin(
         str(identity.get("sourceIp", "")),
@@ -105,7 +104,6 @@ def read_caller(event: APIGatewayProxyEvent) -> "CallerRequest":
 def caller_request(
     event: APIGatewayProxyEvent, credential: "str | SessionToken"
 ) -> "CallerRequest":
-    """Return what a caller with this credential asks for."""
     from pillarbox.application.sign_in.authentication import (  # noqa: PLC0415  sends have no use for it
         CallerRequest,
     )
@@ -136,7 +134,6 @@ def parse_api_key(event: APIGatewayProxyEvent) -> ParsedKey:
 
 
 def read_uuid(text: str, field: str) -> UUID:
-    """Parse a path parameter that is a UUID."""
     if not is_uuid(text):
         raise ValidationFailed(FieldError(field, NOT_A_UUID, "invalid_uuid"))
     return UUID(text)

@@ -6,6 +6,7 @@ schema itself, from which `pydantic_core` makes the validator. The OpenAPI docum
 from the same schemas, by pydantic.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from pydantic_core._pydantic_core import PydanticCustomError, SchemaValidator, ValidationError
 
 from pillarbox.domain.errors import MAX_FAULTS, FieldError, Json, ValidationFailed, cut
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.http.messages.replies import to_camel
 from pillarbox.http.requests import read_json
 
@@ -83,11 +85,7 @@ def optional[T](
 ) -> T | None:
     """Declare a field that may be left out or null, which mean the same.
 
-    Args:
-        schema: of a value that is not null.
-        name: if it is not the attribute's.
-        check: called with the value or None, even if the field is left out.
-        rules: as of `required`.
+    `check` is called with the value or None, even if the field is left out.
     """
     value: Schema[Any] = Schema(type="nullable", schema=schema)
     if check:
@@ -106,6 +104,41 @@ def text(*, least: int = 0, most: int | None = None) -> Schema[str]:
     return _limited("str", min_length=least or None, max_length=most)
 
 
+def matching(
+    pattern: str, code: str, message: str, *, least: int = 0, most: int | None = None
+) -> Schema[str]:
+    """Return the schema of a string that a regular expression matches as a whole."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise invalid(code, message)
+        return value
+
+    return after(text(least=least, most=most), check)
+
+
+def uuid_text(hint: str = "") -> Schema[str]:
+    """Return the schema of a string that is a UUID; its error ends with a hint."""
+
+    def check(value: str) -> str:
+        if not is_uuid(value):
+            raise invalid("invalid_uuid", f"{NOT_A_UUID}{hint}")
+        return value
+
+    return after(text(), check)
+
+
+def text_in_bytes(most: int, *, least: int = 0) -> Schema[str]:
+    """Return the schema of a string with at most so many bytes in UTF-8."""
+
+    def check(value: str) -> str:
+        if len(value) > most or len(value.encode()) > most:
+            raise invalid("too_large", f"must not be larger than {most} bytes")
+        return value
+
+    return after(text(least=least), check)
+
+
 def whole_number(*, least: int, most: int) -> Schema[int]:
     """Return the schema of an integer; 1.0 is one, as in JSON Schema."""
     return before(_without_fraction, _limited("int", ge=least, le=most))
@@ -116,7 +149,6 @@ def _without_fraction(value: object) -> object:
 
 
 def boolean() -> Schema[bool]:
-    """Return the schema of true and false."""
     return Schema(type="bool")
 
 
@@ -125,13 +157,22 @@ def list_of[T](item: Schema[T], *, least: int = 0) -> Schema[list[T]]:
     return _limited("list", items_schema=item, min_length=least or None)
 
 
+def short_list[T](item: Schema[T], *, least: int = 0, most: int) -> Schema[list[T]]:
+    """Return the schema of a list that is refused as a whole if it has more items."""
+
+    def check(value: object) -> object:
+        if isinstance(value, list) and len(value) > most:
+            raise invalid("too_long", f"must have at most {most} items")
+        return value
+
+    return before(check, list_of(item, least=least))
+
+
 def anything() -> Schema[Any]:
-    """Return the schema of any JSON value."""
     return Schema(type="any")
 
 
 def json_object() -> Schema[dict[str, Any]]:
-    """Return the schema of any JSON object."""
     return Schema(type="dict", keys_schema=text(), values_schema=anything())
 
 
@@ -159,7 +200,6 @@ def models_by_name[M: WireModel](
 
 
 def moment() -> Schema[datetime]:
-    """Return the schema of a date and time."""
     return Schema(type="datetime")
 
 
@@ -326,7 +366,6 @@ def validate[M: WireModel](shape: type[M], value: Json, *, strict: bool | None =
 
 
 def read_body[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:
-    """Read the body of a request, which has the shape of a wire model."""
     return validate(shape, read_json(event))
 
 

@@ -59,7 +59,7 @@ class OutgoingMail:
     Blind copies are only in the SMTP envelope, so there is no field for them.
     """
 
-    #: Makes the boundaries of its parts. Whoever sends the mail adds a Message-ID.
+    #: Makes the boundaries of its parts. The Message-ID is added when it is sent.
     message_id: UUID
     #: Has a time zone. The Date header is in UTC.
     date: datetime

@@ -4,6 +4,7 @@ Programs agree where a sender keeps the rules. Where one breaks them, people may
 texts, so what must not mislead them is checked in each. All of it takes linear time.
 """
 
+import codecs
 import json
 import re
 from binascii import a2b_base64
@@ -40,6 +41,7 @@ _MEANT: Final = {
     **dict.fromkeys(("iso8859_11", "tis_620"), "cp874"),
     **dict.fromkeys(("csunicode", "iso_10646_ucs_2", "ucs_2", "unicode"), "utf_16_le"),
     **dict.fromkeys(("cseuckr", "iso_ir_149", "ks_c_5601_1989", "ksc_5601"), "cp949"),
+    "iso2022_jp": "iso2022_jp_ext",  # with the narrow katakana
     "iso8859_9": "cp1254",
     "shift_jis": "cp932",
     "euc_kr": "cp949",
@@ -49,20 +51,13 @@ _MEANT: Final = {
 _WITH_DOT: Final = ("ansi_x3.", "iso_646.")
 #: Registered names that Python lacks and SES knows.
 _MORE: Final = frozenset(
-    {
-        "euc-tw",
-        "iso-10646-ucs-2",
-        "iso-2022-cn",
-        "iso-8859-6-e",
-        "iso-8859-6-i",
-        "iso-8859-8-e",
-        "iso-8859-8-i",
-        "viscii",
-        "windows-874",
-        "windows-936",
-        "windows-949",
-    }
+    {"euc-tw", "iso-10646-ucs-2", "iso-2022-cn", "iso-8859-6-e", "iso-8859-6-i", "iso-8859-8-e"}
+    | {"iso-8859-8-i", "viscii", "windows-874", "windows-936", "windows-949"}
 )
+#: The octets of a character of JIS X 0208, and those of Shift_JIS.
+_CELLS: Final = bytes(range(0x21, 0x7F))
+_LEADS: Final = bytes((*range(0x81, 0xA0), *range(0xE0, 0xFD)))
+_TRAILS: Final = bytes((*range(0x40, 0x7F), *range(0x80, 0xFD)))
 
 
 def codec_of(charset: str) -> str | None:
@@ -79,7 +74,27 @@ def decode(octets: bytes, charset: str) -> str:
     # ISO 2022 has 7 bits. Programs that meet more read UTF-8, or nothing.
     if codec is None or (codec.startswith("iso2022") and not octets.isascii()):
         codec = "utf_8"
-    return octets.decode(codec, "replace")
+    return octets.decode(codec, "jis" if codec in {"iso2022_jp_ext", "euc_jp"} else "replace")
+
+
+def _read_windows_character(error: UnicodeError) -> tuple[str, int]:
+    """Read what Windows has beside JIS X 0208, such as ① and 髙, as in its Shift_JIS.
+
+    Mail programs write it in ISO-2022-JP and EUC-JP, too (WHATWG Encoding Standard, section 12).
+    """
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    start, high = error.start, 0x80 if error.encoding == "euc_jp" else 0
+    try:
+        row, cell = (_CELLS.index(octet - high) for octet in error.object[start : start + 2])
+        lead, trail = divmod(len(_CELLS) * row + cell, len(_TRAILS))
+        character = bytes((_LEADS[lead], _TRAILS[trail])).decode("cp932")
+    except ValueError:
+        return "\ufffd", error.end
+    return character, start + 2
+
+
+codecs.register_error("jis", _read_windows_character)
 
 
 def is_like_ascii(charset: str) -> bool:

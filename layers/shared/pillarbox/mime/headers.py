@@ -13,6 +13,7 @@ addresses and subjects.
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -117,7 +118,8 @@ def filename_parameter(name: str) -> list[str]:
     if _PLAIN_FILENAME.fullmatch(name) and "=?" not in name:
         return [f'filename="{name}"']
     room = _MAX_LINE - len(" filename*99*=utf-8'';")
-    pieces = [quote(piece, safe="") for piece in _pieces(_text(name), _percent_length, room)]
+    quoted = partial(quote, safe="")
+    pieces = [*map(quoted, _pieces(_text(name), lambda one: len(quoted(one)), room))]
     pieces[0] = f"utf-8''{pieces[0]}"
     if len(pieces) == 1:
         return [f"filename*={pieces[0]}"]
@@ -139,7 +141,7 @@ def _encoded_words(text: str) -> Iterator[str]:
         for piece in _pieces(text, _q_length, room):
             yield f"=?utf-8?q?{''.join(map(_q, piece))}?="
     else:
-        for piece in _pieces(text, _octet_length, room // 4 * 3):
+        for piece in _pieces(text, lambda one: len(one.encode()), room // 4 * 3):
             yield f"=?utf-8?b?{b64encode(piece.encode()).decode()}?="
 
 
@@ -162,11 +164,3 @@ def _q(character: str) -> str:
 
 def _q_length(character: str) -> int:
     return len(_q(character))
-
-
-def _octet_length(character: str) -> int:
-    return len(character.encode())
-
-
-def _percent_length(character: str) -> int:
-    return len(quote(character, safe=""))

@@ -96,13 +96,10 @@ class StructuredValue:
         return next(iter(self.parameters.get(parameter, ())), b"")
 
     def boundary(self) -> bytes:
-        """Return the boundary of a multipart type."""
         boundary = self.text(b"boundary")
         extended = any(name.startswith(b"boundary*") for name in self.parameters)
         if extended or not _BOUNDARY.fullmatch(boundary):
-            raise bad_message(
-                "Content-Type", "a multipart type needs a valid boundary, on one line", "bad_mime"
-            )
+            raise _bad_mime("Content-Type", "a multipart type needs a valid boundary, on one line")
         return boundary
 
     def names(self, parameter: bytes) -> tuple[str, ...]:
@@ -140,6 +137,10 @@ class StructuredValue:
             raise _bad_name() from None
 
 
+def _bad_mime(name: str, text: str) -> ValidationFailed:
+    return bad_message(name, text, "bad_mime")
+
+
 def read_type(value: bytes) -> StructuredValue:
     """Read a Content-Type (RFC 2045 section 5.1), which may be folded."""
     return _read(_TYPE, value, "Content-Type", "is not of the form type/subtype")
@@ -153,20 +154,20 @@ def read_disposition(value: bytes) -> StructuredValue:
 def _read(start: re.Pattern[bytes], value: bytes, name: str, fault: str) -> StructuredValue:
     match = start.match(value)
     if match is None:
-        raise bad_message(name, fault, "bad_mime")
+        raise _bad_mime(name, fault)
     kind = match[1].decode("ascii").lower()
     parameters: dict[bytes, tuple[bytes, ...]] = {}
     has_comment, count = match["comment"] is not None, 0
     while not _PARAMETERS_END.match(value, match.end()):
         position, count = match.end(), count + 1
         if count > _MAX_PARAMETERS:
-            raise bad_message(name, f"has more than {_MAX_PARAMETERS} parameters", "bad_mime")
+            raise _bad_mime(name, f"has more than {_MAX_PARAMETERS} parameters")
         if match := _QUOTED.match(value, position):
             texts = _quoted_texts(match[2])
         elif match := _UNQUOTED_NAME.match(value, position) or _UNQUOTED.match(value, position):
             texts = _unquoted_texts(match[2])
         else:
-            raise bad_message(name, "has invalid parameters", "bad_mime")
+            raise _bad_mime(name, "has invalid parameters")
         parameter = match[1].lower()
         if parameter == b"boundary":
             # It needs no escapes or folds, and programs disagree about both: it keeps them,
@@ -174,11 +175,11 @@ def _read(start: re.Pattern[bytes], value: bytes, name: str, fault: str) -> Stru
             texts = (match[2],)
         if parameters.setdefault(parameter, texts) != texts:
             twice = parameter.decode("ascii")
-            raise bad_message(name, f"has two different values of {twice}", "bad_mime")
+            raise _bad_mime(name, f"has two different values of {twice}")
         has_comment |= match.groupdict().get("comment") is not None
     if has_comment and kind.startswith("multipart/"):
         # A program that knows no comments would find no parts, or others.
-        raise bad_message(name, "a multipart type must not have a comment", "bad_mime")
+        raise _bad_mime(name, "a multipart type must not have a comment")
     return StructuredValue(kind, parameters)
 
 
@@ -242,7 +243,7 @@ def _decode_words(value: bytes) -> tuple[str, ...]:
 
 
 def _bad_name() -> ValidationFailed:
-    return bad_message("filename", "is incomplete or cannot be decoded", "bad_mime")
+    return _bad_mime("filename", "is incomplete or cannot be decoded")
 
 
 #: The content is as it stands. A multipart has no other encoding (RFC 2045 section 6.4).
@@ -288,7 +289,7 @@ def read_encoding(value: bytes) -> bytes:
     """Return the encoding that a field names, in lower case."""
     match = _WRITTEN.fullmatch(value.lower())
     if match is None:
-        raise bad_message("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
+        raise _bad_mime("Content-Transfer-Encoding", "is not an encoding of RFC 2045")
     return match[1].replace(b"-bit", b"bit")
 
 
@@ -308,7 +309,7 @@ def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
         or (padding >= 0 and not _BASE64_END.fullmatch(octets, padding, end))
         or (end - start - blanks) % 4
     ):
-        raise bad_message("", "a part is not valid base64", "bad_mime")
+        raise _bad_mime("", "a part is not valid base64")
 
 
 def check_charset(charset: bytes) -> None:
@@ -317,7 +318,7 @@ def check_charset(charset: bytes) -> None:
     if is_charset(name):
         return
     shown = cut(name, _MAX_SHOWN)
-    raise bad_message("Content-Type", f"charset {shown} is not the name of one", "bad_mime")
+    raise _bad_mime("Content-Type", f"charset {shown} is not the name of one")
 
 
 def decoded_size(octets: bytes | bytearray, part: MimePart) -> int:
@@ -338,7 +339,6 @@ def decoded_size(octets: bytes | bytearray, part: MimePart) -> int:
 
 
 def decoded(octets: bytes, part: MimePart) -> bytes:
-    """Return the content of a part."""
     content = octets[part.start : part.end]
     if part.encoding == b"base64":
         return binascii.a2b_base64(content)
@@ -510,11 +510,9 @@ class _PartParser:
         ]
         if content_type.value.startswith("multipart/"):
             if written.lower() not in IDENTITY:
-                raise bad_message(
-                    "Content-Transfer-Encoding", "a multipart is not encoded", "bad_mime"
-                )
+                raise _bad_mime("Content-Transfer-Encoding", "a multipart is not encoded")
             if names:
-                raise bad_message("filename", "a multipart is not a file", "bad_mime")
+                raise _bad_mime("filename", "a multipart is not a file")
             (type_field,) = (entry for entry in fields if entry.name == b"content-type")
             self._parse_multipart(type_field, content_type, (start, end), enclosing)
             return
@@ -535,16 +533,14 @@ class _PartParser:
             part = replace(part, is_form=True)
         self.parts.append(part)
         if len(self.parts) > MAX_PARTS:
-            raise bad_message("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
+            raise _bad_mime("", f"the message has more than {MAX_PARTS} parts")
         if part.is_form and part.content_type in _MESSAGES:
             self._parse_returned(part, enclosing)
 
     def _parse_returned(self, part: MimePart, enclosing: tuple[bytes, ...]) -> None:
         """Parse a message in a report: its parts are checked as those of the message itself."""
         if part.encoding not in IDENTITY:
-            raise bad_message(
-                "Content-Transfer-Encoding", "a message within is not encoded", "bad_mime"
-            )
+            raise _bad_mime("Content-Transfer-Encoding", "a message within is not encoded")
         fields, body = read_header(self.octets, part.start, part.end)
         self.parse_part(fields, body, part.end, enclosing)
 
@@ -556,15 +552,11 @@ class _PartParser:
         enclosing: tuple[bytes, ...],
     ) -> None:
         if len(enclosing) >= MAX_DEPTH:
-            raise bad_message(
-                "", f"the parts are nested more than {MAX_DEPTH} levels deep", "bad_mime"
-            )
+            raise _bad_mime("", f"the parts are nested more than {MAX_DEPTH} levels deep")
         boundary = content_type.boundary()
         # RFC 2046 section 5.1.1: a line that only starts with a delimiter may count as one.
         if any(boundary.startswith(other) or other.startswith(boundary) for other in enclosing):
-            raise bad_message(
-                "Content-Type", "nested multiparts have boundaries that start alike", "bad_mime"
-            )
+            raise _bad_mime("Content-Type", "nested multiparts have boundaries that start alike")
         position = self.octets.rfind(boundary, type_field.start, type_field.end)
         self.boundaries.append((position, position + len(boundary)))
         self.path.append(0)
@@ -584,7 +576,7 @@ class _PartParser:
         while position >= 0:
             self.delimiters += 1
             if self.delimiters > _MAX_DELIMITERS:
-                raise bad_message("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
+                raise _bad_mime("", f"the message has more than {MAX_PARTS} parts")
             search_from = position + len(delimiter)
             match = _DELIMITER_END.match(self.octets, search_from, end)
             if match:
@@ -592,7 +584,8 @@ class _PartParser:
                 if part_start is not None:
                     yield part_start, max(position, part_start)
                 if match[1]:
-                    self._check_epilogue(delimiter, match.end() - 2, end)
+                    if self.octets.find(delimiter, match.end() - 2, end) >= 0:  # some show them
+                        raise _bad_mime("", "parts follow the end of a multipart")
                     break
                 part_start = search_from = match.end()
             position = self.octets.find(delimiter, search_from, end)
@@ -600,12 +593,7 @@ class _PartParser:
             if part_start is not None:
                 yield part_start, end
         if part_start is None:
-            raise bad_message("Content-Type", "no part starts in the body", "bad_mime")
-
-    def _check_epilogue(self, delimiter: bytes, start: int, end: int) -> None:
-        """Raise if parts follow the last delimiter: some programs show them."""
-        if self.octets.find(delimiter, start, end) >= 0:
-            raise bad_message("", "parts follow the end of a multipart", "bad_mime")
+            raise _bad_mime("Content-Type", "no part starts in the body")
 
 
 #: In octets: a longer part is not shown. Both parts as JSON must fit into a response of 6 MB.

@@ -32,7 +32,7 @@ _ADDRESS: Final = re.compile(r"[^\s<>@]@[^\s<>@]+\.[^\s<>@]")
 _IN_BRACKETS: Final = re.compile(r"[<(\[]\s*(?:mailto:)?[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+\s*[>)\]]")
 _TIME: Final = re.compile(
     r"\d{1,2}[:.h]\d\d(?!\d)|\d{4}\s?[-/.年년]|\d{1,2}[./-]\w{1,4}\.?[./-]\d{2,4}"
-    r"|\b\d{1,2}\.?\s\w+\.?\s(?:de\s)?\d{4}"
+    r"|\b\d{1,2}\.?\s(?:de\s)?\w+\.?\s(?:de\s)?\d{4}"
 )
 #: Says in some languages that somebody wrote, where the line ends.
 _WROTE: Final = (
@@ -84,20 +84,24 @@ _NOTICE: Final = re.compile(
 )
 
 
-def reply_of(text: str) -> str:
-    """Return what the writer of an answer wrote, without blank lines at both ends."""
+def reply_of(text: str, *, is_flowed: bool = False) -> str:
+    """Return what the writer of an answer wrote, without blank lines at both ends.
+
+    A program that writes flowed text folds no quoted line without `>` (RFC 3676 section 4.5).
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").split("\n")
     kept: list[str] = []
     lines = [line if line == _SIGNATURE else line.rstrip() for line in lines]
-    parts = [*_parts(lines)]
-    if not any(map(any, parts)) and not any(line.startswith(">") for line in lines):
-        parts = [lines]  # the answer is in the quotation, of which no line is marked
+    parts = [*_parts(lines, is_flowed=is_flowed)]
+    last = next(filter(None, reversed(lines)), "")
+    if not any(map(any, parts)) and not last.startswith(">"):
+        parts = [lines]  # the answer is in the quotation, of which the last line is not marked
     for part in parts:
         kept += [*_without_signature(part), ""]
     return "\n".join(_single_blanks(kept)).strip("\n")
 
 
-def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
+def _parts(lines: Sequence[str], *, is_flowed: bool = False) -> Iterator[list[str]]:
     """Yield the lines that the writer wrote between quotations."""
     part: list[str] = []
     is_quoting, number = False, 0
@@ -116,7 +120,7 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
         elif line.startswith(">") and (
             is_quoting or (number > last_own and _is_quotation(lines, number))
         ):
-            is_quoting, length = True, _quoted(lines, number)
+            is_quoting, length = True, _quoted(lines, number, is_flowed=is_flowed)
         else:
             part.append(line)
             number += 1
@@ -137,15 +141,16 @@ def _forwards(lines: Sequence[str], start: int) -> bool:
 def _attribution(lines: Sequence[str], start: int) -> tuple[int, bool]:
     """Return how many lines say who wrote when, and whether all that follows is a quotation.
 
-    No lines say so: 0. The first one has a time or an address, since others may be the writer's, or
-    is a title of hyphens.
+    It is 0 if none do. The first line has a time or an address, or is a title in hyphens: others
+    may be the writer's.
     """
     title = _DASHED.fullmatch(lines[start].strip()[:_JUDGED])
     if title and _ORIGINAL.search((title[2] or "").lower()) and _next(lines, start + 1)[:1] == ">":
         return 1, False
     joined = ""
     for count, line in enumerate(lines[start : start + _MOST_FOLDED], 1):
-        if not line or line.startswith(">"):
+        is_bracket = joined.count("<") > joined.count(">")  # that of an address, folded before it
+        if not line or (line.startswith(">") and not is_bracket):
             break
         joined = f"{joined} {line.strip()}".lstrip()[:_JUDGED]
         has_time, has_address = _TIME.search(joined), _ADDRESS.search(joined)
@@ -172,7 +177,7 @@ def _is_quotation(lines: Sequence[str], start: int) -> bool:
     A person also writes `>`, as before a number.
     """
     before = next((line for line in reversed(lines[max(0, start - 3) : start]) if line), "")
-    first = " ".join(lines[start : start + 2])[:_JUDGED]
+    first = " ".join(lines[start : start + 5])[:_JUDGED]
     says = _SAYS.search(before[-_JUDGED:].lower()) or _SAYS.search(first.lower())
     return bool(says or (_TIME.search(first) and _ADDRESS.search(first)))
 
@@ -182,7 +187,7 @@ def _next(lines: Sequence[str], start: int) -> str:
     return next((line.lstrip() for line in lines[start : start + 4] if line.strip()), "")
 
 
-def _quoted(lines: Sequence[str], start: int) -> int:
+def _quoted(lines: Sequence[str], start: int, *, is_flowed: bool) -> int:
     """Return how many lines are quoted, with those that were folded off a quoted one."""
     number = start
     while number < len(lines) and lines[number].startswith(">"):
@@ -197,7 +202,8 @@ def _quoted(lines: Sequence[str], start: int) -> int:
         )
         quoted = lines[number - 1]
         is_folded = (
-            len(quoted) >= _FOLDED_AT
+            not is_flowed
+            and len(quoted) >= _FOLDED_AT
             and quoted[-1] not in ".?!:"
             and all(line and not line.startswith(">") for line in lines[number : number + folded])
         )
@@ -263,5 +269,4 @@ def _without_signature(lines: list[str]) -> list[str]:
 
 
 def _single_blanks(lines: Sequence[str]) -> list[str]:
-    """Return lines where several blank ones are one."""
     return [line for number, line in enumerate(lines) if line or not number or lines[number - 1]]

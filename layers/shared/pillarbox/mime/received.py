@@ -7,6 +7,7 @@ raw mail is kept as it came. The time is linear in the size, and every number is
 
 import re
 from binascii import a2b_base64, a2b_qp
+from codecs import utf_8_decode
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -25,7 +26,7 @@ from pillarbox.domain.replies import (
     ReceivedFile,
     Verdicts,
 )
-from pillarbox.mime.fields import Mailbox, decode, decode_words, read_text
+from pillarbox.mime.fields import Mailbox, codec_of, decode, decode_words, read_text
 from pillarbox.mime.parse import StructuredValue
 from pillarbox.mime.quotation import reply_of
 
@@ -42,8 +43,8 @@ MAX_ADDRESSES: Final = 100
 _MAX_PARAMETERS: Final = 100
 _MAX_NAME: Final = 255
 
-#: With those that are folded behind it.
-_LINE: Final = re.compile(rb"[^\n]*+(?:\n(?=[ \t]++[^ \t\r\n])[^\n]*+)*+(?:\n|\Z)")
+#: With those that are folded behind it; only an empty line ends the header (RFC 5322 section 4.2).
+_LINE: Final = re.compile(rb"\r?+\n|[^\n]++(?:\n[ \t][^\n]*+)*+(?:\n|\Z)")
 _FOLD: Final = re.compile(rb"\r?\n[ \t]+")
 _FIELD: Final = re.compile(rb"([!-9;-~]{1,76}+)[ \t]*+:(.*)", re.DOTALL)
 _TYPE: Final = re.compile(rb"\s*([\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127})")
@@ -55,11 +56,20 @@ _NOT_BASE64: Final = bytes({*range(256)} - {*f"{ascii_letters}{digits}+/".encode
 #: What may follow a boundary on its line: "--" at the end of the multipart, and padding.
 _AFTER_BOUNDARY: Final = re.compile(rb"(--)?[ \t]*+(?:\r?\n|\Z)")
 _CR, _LF = b"\r\n"
-_COMMENT: Final = re.compile(rb"\([^()]*+\)")
-_IN_BRACKETS: Final = re.compile(rb"<([^<>\s]{1,320}+)>")
-_ADDRESS: Final = re.compile(rb"([^\s<>,;:\"()@]{1,250}+@[^\s<>,;:\"()@]{1,255}+)")
-_ENTRY: Final = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"?+|<[^>]*+>?+|[^",<])++', re.DOTALL)
+#: One in it may have no other.
+_COMMENT: Final = rb"\((?:[^()]|\([^()]*+\))*+\)"
+#: A route before the address is from before 1989 (RFC 5322 section 4.4).
+_IN_BRACKETS: Final = re.compile(rb"<(?:@[^<>\s:]{1,320}+:)?+([^<>\s]{1,320}+)>")
+#: What is in quotes is only quotes here: see `_hide`.
+_ADDRESS: Final = re.compile(
+    rb"((?:(?<!\")\"{2,250}+|[^\s<>,;:\"()@]{1,250}+)@[^\s<>,;:\"()@]{1,255}+)"
+)
+_QUOTED: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?+', re.DOTALL)
+_PIECE: Final = re.compile(rb"(" + _QUOTED.pattern + rb")|(" + _COMMENT + rb")", re.DOTALL)
+_ENTRY: Final = re.compile(rb"(?:" + _PIECE.pattern + rb'|<[^>]*+>?+|[^",<])++', re.DOTALL)
 _TEXTS: Final = frozenset({"text/plain", "text/html"})
+#: A line: its marks of a quotation, or the blank before another mark, and the rest (RFC 3676).
+_FLOWED: Final = re.compile(r"(?m)^(?:((?:> ?)++| (?=>))| )?+(.*)")
 #: The fields that SES writes above those of the sender, in its order.
 _TRACE: Final = (
     "return-path",
@@ -98,6 +108,8 @@ class ReceivedPart:
 
     content_type: str
     charset: str
+    flowed: bool
+    del_sp: bool
     encoding: str
     disposition: str
     filename: str | None
@@ -132,7 +144,6 @@ class ReceivedStructure:
     parts: tuple[ReceivedPart, ...]
 
     def all(self, name: str) -> list[bytes]:
-        """Return the values of all fields with a name."""
         return [value for each, value in self.fields if each == name]
 
     def first(self, name: str) -> bytes:
@@ -144,13 +155,11 @@ class ReceivedStructure:
         return _line(self.first(name))
 
     def mailboxes(self, name: str) -> tuple[Mailbox, ...]:
-        """Return the addresses of the fields with a name, each with its name."""
         found = (one for value in self.all(name) for one in _mailboxes(value))
         return tuple(one for one, _ in zip(found, range(MAX_ADDRESSES), strict=False))
 
 
 def read_structure(octets: bytes) -> ReceivedStructure:
-    """Return the fields and the parts of any octets."""
     fields, body = _header(octets, 0, len(octets))
     reader = _PartReader(octets)
     reader.read(fields, body, len(octets), "", 1, 0)
@@ -177,19 +186,35 @@ def _header(octets: bytes, start: int, end: int) -> tuple[tuple[tuple[str, bytes
 
 
 def _mailboxes(value: bytes) -> Iterator[Mailbox]:
-    """Yield the addresses of a value. A quote or bracket that is not closed ends with it."""
-    for entry in _ENTRY.findall(_COMMENT.sub(b"", value)):
-        in_brackets = _IN_BRACKETS.search(entry)
-        found = in_brackets or _ADDRESS.search(entry)
-        address = found[1].decode("utf-8", "replace") if found else ""
+    """Yield the addresses of a value. A quote or bracket that is not closed ends with it.
+
+    A comment is the name if there is no other, as older programs write it (RFC 5322 section 3.4).
+    """
+    for match in _ENTRY.finditer(value):
+        comments = b" ".join(comment[1:-1] for _, comment in _PIECE.findall(match[0]))
+        entry = _PIECE.sub(rb"\1", match[0])
+        unquoted = _QUOTED.sub(_hide, entry)
+        in_brackets = _IN_BRACKETS.search(unquoted)
+        found = in_brackets or _ADDRESS.search(unquoted)
+        # What is quoted may be a part of the address (RFC 5322 section 3.4.1).
+        address = entry[slice(*found.span(1))].decode("utf-8", "replace") if found else ""
         if found is None or not is_header_safe(address):
             continue
-        name = _ESCAPE.sub(rb"\1", entry[: found.start()].strip().strip(b'"'))
-        yield Mailbox(_line(name) or None if in_brackets else None, address)
+        name = entry[: found.start()].strip().strip(b'"') if in_brackets else b""
+        yield Mailbox(_line(_ESCAPE.sub(rb"\1", name or comments)) or None, address)
+
+
+def _hide(name: re.Match[bytes]) -> bytes:
+    """Return as many octets without an address in them; a quote that is not closed stays."""
+    return b'"' * len(name[0]) if name[0].endswith(b'"') else name[0]
 
 
 def _line(value: bytes) -> str:
-    return " ".join(in_one_line(read_text(value)).split())
+    return " ".join(in_one_line(read_text(_in_utf_8(value))).split())
+
+
+def _in_utf_8(value: bytes) -> bytes:
+    return decode(value, _guessed(value)).encode()
 
 
 def read_parameters(value: bytes) -> StructuredValue:
@@ -219,13 +244,12 @@ class _PartReader:
         number: int,
         depth: int,
     ) -> None:
-        """Read one part, or the parts of a multipart."""
         values = dict(reversed(fields))
         default = b"message/rfc822" if container == "multipart/digest" else b"text/plain"
         full_type = read_parameters(values.get("content-type", default))
         found = _TYPE.match(values.get("content-type", default))
         kind = found[1].decode("latin-1").lower() if found else "application/octet-stream"
-        boundary = full_type.text(b"boundary")
+        boundary = full_type.text(b"boundary") or _name(full_type, b"boundary").encode()
         if kind.startswith("multipart/") and depth < MAX_DEPTH:
             count = 0
             for count, (first, last) in enumerate(self._parts(boundary, start, end), 1):
@@ -236,12 +260,14 @@ class _PartReader:
             kind = "text/plain"  # programs show what has no delimiter
         if len(self.parts) >= MAX_PARTS:
             return
-        disposition = read_parameters(values.get("content-disposition", b""))
+        disposition = read_parameters(_in_utf_8(values.get("content-disposition", b"")))
         content_id = _line(values.get("content-id", b"").strip(b"<> \t"))
         self.parts.append(
             ReceivedPart(
                 content_type=kind,
                 charset=full_type.text(b"charset").decode("latin-1"),
+                flowed=full_type.text(b"format").lower() == b"flowed" and kind == "text/plain",
+                del_sp=full_type.text(b"delsp").lower() == b"yes",
                 encoding=_first_word(values.get("content-transfer-encoding", b"")),
                 disposition=disposition.value,
                 filename=_filename(disposition, b"filename") or _filename(full_type, b"name"),
@@ -257,7 +283,8 @@ class _PartReader:
         """Yield where each part is; the line end before a delimiter belongs to none."""
         delimiter, octets = b"--" + boundary, self.octets
         part: int | None = None
-        position = octets.find(delimiter, start, end)
+        # The line "--" above a signature is no delimiter.
+        position = octets.find(delimiter, start, end) if boundary else -1
         while position >= 0:
             found = _AFTER_BOUNDARY.match(octets, position + len(delimiter), end)
             is_line = position == start or octets[position - 1] == _LF
@@ -278,27 +305,65 @@ def _first_word(value: bytes) -> str:
     return next(iter(re.split(r"[\s;(]", value.strip().decode("latin-1").lower())))
 
 
-def _filename(value: StructuredValue, parameter: bytes) -> str | None:
+def _name(value: StructuredValue, parameter: bytes) -> str:
+    """Return a parameter that may be in pieces (RFC 2231); empty if there is none."""
     try:
-        names = value.names(parameter)
+        return next(iter(value.names(parameter)), "")
     except ValidationFailed:
-        names = (decode_words(value.text(parameter).decode("utf-8", "replace")),)
-    name = next(iter(names), "").replace("\\", "/").rpartition("/")[2]
-    printable = "".join(letter for letter in name if letter.isprintable()).strip(". ")
+        return decode_words(value.text(parameter).decode("utf-8", "replace"))
+
+
+def _filename(value: StructuredValue, parameter: bytes) -> str | None:
+    name = _name(value, parameter).replace("\\", "/").rpartition("/")[2]
+    blanks = " ".join(name.split())  # macOS and Japanese programs write others than the usual one
+    printable = "".join(letter for letter in blanks if letter.isprintable()).strip(". ")
     return printable[:_MAX_NAME] or None
 
 
 def decode_text(part: ReceivedPart, octets: bytes) -> str:
-    """Return a text, up to `_MAX_TEXT`, with LF at its line ends, without NULs."""
+    """Return a text, up to `_MAX_TEXT`, with LF at its line ends, without NULs.
+
+    Lines that its program broke are joined.
+    """
     start = replace(part, end=min(part.end, part.start + _MAX_TEXT))
-    text = decode(start.content(octets), part.charset or "utf-8")
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    content, charset = start.content(octets), part.charset
+    if codec_of(charset) is None or charset.lower() == "us-ascii":
+        charset = _guessed(content, is_whole=start.end == part.end)
+    text = decode(content, charset).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return _unflowed(text[:_MAX_READ], del_sp=part.del_sp) if part.flowed else text
+
+
+def _guessed(octets: bytes, *, is_whole: bool = True) -> str:
+    """Return the charset of a text that names none, or not the right one, as most programs do."""
+    try:
+        utf_8_decode(octets, "strict", is_whole)
+    except UnicodeDecodeError:
+        return "windows-1252"
+    return "utf-8"
+
+
+def _unflowed(text: str, *, del_sp: bool) -> str:
+    """Join the lines that end with a blank (RFC 3676 section 4). Blank lines stay.
+
+    So do the delimiter of a signature and titles in hyphens, after which Outlook writes a blank. A
+    line that a person began with `>` keeps the blank before it, since it is no quotation.
+    """
+    pieces: list[str] = []
+    flowing = -1  # the marks of the line before, if this one may belong to it
+    for line in _FLOWED.finditer(text):
+        quote, content = line.groups("")
+        is_title = content.startswith("--") and content.endswith("-- ")
+        is_text = not is_title and content.strip(" ") != ""
+        depth = quote.count(">")
+        pieces += (content,) if is_text and depth == flowing else ("\n", quote, content)
+        flowing = depth if is_text and content.endswith(" ") else -1
+        if del_sp and flowing >= 0:
+            pieces[-1] = content[:-1]
+    return "".join(pieces[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """What SES wrote when it received a mail."""
-
     #: The envelope's sender; empty for a report.
     return_path: str | None
     verdicts: Verdicts
@@ -403,7 +468,7 @@ def content_of(
     return ReceivedContent(
         text=shown,
         html=page,
-        reply=written and reply_of(written),
+        reply=written and reply_of(written, is_flowed=any(part.flowed for part in texts)),
         cut=(shown, page) != (text, html),
         calendar=tuple(islice(_calendars(structure, octets), _MAX_CALENDARS)),
     )
@@ -417,7 +482,6 @@ def files_of(structure: ReceivedStructure) -> tuple[ReceivedPart, ...]:
 
 
 def describe(part: ReceivedPart, size: int) -> ReceivedFile:
-    """Return the description of a file of a decoded size."""
     return ReceivedFile(
         filename=part.filename,
         content_type=part.content_type,

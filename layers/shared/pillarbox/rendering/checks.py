@@ -105,7 +105,6 @@ def check_source(kind: SourceKind, source: str) -> list[Problem]:
 
 
 def check_result(subject: str, html: str) -> list[Problem]:
-    """Return the problems of a rendered email."""
     problems: list[Problem] = []
     size = len(html.encode())
     if size > GMAIL_BYTES:

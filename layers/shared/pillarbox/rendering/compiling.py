@@ -81,7 +81,6 @@ class MaskedTemplate:
         return [number for number in self.marks_in(text) if self.is_control(number)]
 
     def marks_in(self, text: str) -> list[int]:
-        """Return the numbers of the marks in a text, in order."""
         return [int(match[1]) for match in re.finditer(self._mark, text)]
 
     def is_control(self, number: int) -> bool:
@@ -89,7 +88,6 @@ class MaskedTemplate:
         return not self.tags[number].startswith("{{") and not _RAW.match(self.tags[number])
 
     def line_of(self, position: int) -> int:
-        """Return the line in the source of a position in `text`."""
         place = bisect_right(self._places, position, key=lambda one: one[1]) - 1
         if place >= 0:
             at_source, at_text = self._places[place]
@@ -97,7 +95,6 @@ class MaskedTemplate:
         return self._lines.at(position)
 
     def line_of_tag(self, number: int) -> int:
-        """Return the line in the source of a tag."""
         return self._lines.at(self._places[number][0])
 
     @cached_property
@@ -160,13 +157,7 @@ _COMBINATOR: Final = re.compile(r"[\s>+~]+")
 def check_css(
     masked: MaskedTemplate, styles: Sequence[tuple[int, str]], pieces: Sequence[Piece]
 ) -> None:
-    """Refuse style sheets that would make too much of the elements, or take too long to match.
-
-    Args:
-        masked: the template.
-        styles: where each style sheet is in the masked text, and its text there.
-        pieces: the markup into which the rules are copied.
-    """
+    """Refuse style sheets that would make too much of the elements, or take too long to match."""
     elements = _Elements(pieces)
     octets = steps = 0
     largest: tuple[int, int, str] = (0, 0, "")

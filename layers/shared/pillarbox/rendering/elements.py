@@ -129,5 +129,4 @@ class LineNumbers:
         self._ends = [match.start() for match in re.finditer("\n", text)]
 
     def at(self, position: int) -> int:
-        """Return the line of a position."""
         return bisect_right(self._ends, position - 1) + 1

@@ -385,7 +385,6 @@ class OpenElements:
             self._close(places[tag][-1])
 
     def close(self) -> None:
-        """End all elements."""
         self._close(1)
 
     def _push(self, tag: str, source: str) -> Element:

@@ -28,7 +28,6 @@ def code_source() -> str:
 
 @cache
 def invitation_source() -> str:
-    """Return the template of an invitation to an account."""
     return _framed(
         "invitation",
         "You are invited to an account",

@@ -99,7 +99,6 @@ def _readable(colour: str, background: str, ratio: float) -> str:
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour."""
     red, green, blue = (_linear(part / 255) for part in _parts(colour))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

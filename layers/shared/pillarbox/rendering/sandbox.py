@@ -526,9 +526,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
     """Render a starter template to an HTML document.
 
     Args:
-        slug: the starter's slug.
         values: a value for each variable (see `rendering.values`); optional ones may be left out.
-        branding: the content of the header and footer.
     """
     starter = get_starter(slug)
     return render_bounded(
@@ -554,11 +552,6 @@ def render_saved(
     """Render a saved template to HTML.
 
     Check the template against the allow-list again, which may have become shorter since then.
-
-    Args:
-        html: the template.
-        values: the values of its variables.
-        request_fuel: what the emails of one request share.
     """
     request_fuel = request_fuel or RequestFuel()
     request_fuel.check()

@@ -45,7 +45,6 @@ SLUGS: Final = (
 
 
 def all_starters() -> tuple[StarterTemplate, ...]:
-    """Return all starter templates, in the contract's order."""
     return tuple(_read(slug) for slug in SLUGS)
 
 
@@ -55,7 +54,6 @@ def find_starter(slug: str) -> StarterTemplate | None:
 
 
 def get_starter(slug: str) -> StarterTemplate:
-    """Return the starter with this slug."""
     if slug in SLUGS:
         return _read(slug)
     import difflib  # noqa: PLC0415  few requests need it

@@ -42,5 +42,4 @@ class Problem:
 
     @property
     def stops_publication(self) -> bool:
-        """Whether the template cannot be published."""
         return self.severity is Severity.ERROR

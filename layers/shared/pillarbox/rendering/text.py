@@ -199,7 +199,6 @@ class _TextWriter:
                     self._starts_pre = True
 
     def leave(self, element: Element) -> None:
-        """End an element that was begun."""
         tag = element.tag
         if tag == "a":
             if isinstance(element.note, _OpenLink):

@@ -50,11 +50,7 @@ def starter_values(
     Treat null and blank text as missing. An optional variable without any value is left out.
 
     Args:
-        starter: the template to fill.
-        variables: the request's `variables`.
-        brand: the brand of the email, with the name that it shows.
         contact: the address for replies: `replyTo`, or the sender's address.
-        now: the time of the send.
     """
     fallbacks: dict[str, Json] = {
         **brand_values(starter, brand, contact),
@@ -112,13 +108,7 @@ def values_or_samples(
     variables: Mapping[str, Json],
     company: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    """Return the values of a preview: those of the request, and samples (contract 4.7).
-
-    Args:
-        starter: the template to fill.
-        variables: the request's `variables`.
-        company: what fills optional variables (see `brand_values`).
-    """
+    """Return the values of a preview: those of the request, and samples (contract 4.7)."""
     samples = {variable.name: variable.sample for variable in starter.variables}
     return _complete(starter, variables, {**(company or {}), **samples}, [])
 

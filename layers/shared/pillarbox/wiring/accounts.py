@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.senders import Senders
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.caller import CallerLookup
-    from pillarbox.application.pauses import Pauses
     from pillarbox.application.sign_in.authentication import (
         CallerAuthentication,
         OperatorAuthentication,
@@ -76,7 +75,6 @@ class AccountWiring(ServiceMailWiring):
     member_senders: "MemberSenders" = made(
         "application.accounts.domains", domains=lambda it: it.account_domains
     )
-    pauses: "Pauses" = made("application.pauses", records=lambda it: it.account_store)
     receiving_setup: "ReceivingSetup" = made(
         "application.accounts.receiving_setup",
         domains=lambda it: it.account_domains,
@@ -105,7 +103,6 @@ class AccountWiring(ServiceMailWiring):
 
     @cached_property
     def region(self) -> str:
-        """Return where the service runs."""
         return os.environ["AWS_DEFAULT_REGION"]  # Lambda sets it
 
     @cached_property
@@ -115,15 +112,11 @@ class AccountWiring(ServiceMailWiring):
         from pillarbox.adapters.ses.identities import SesDomains
         from pillarbox.application.accounts.domains import AccountDomains, DomainCheck
 
-        return AccountDomains(
+        return self.fill(
+            AccountDomains,
             records=self.account_domain_store,
-            accounts=self.account_store,
             check=DomainCheck(SesDomains(service_errors), self.dns_records, in_parallel),
-            slow_requests=self.slow_requests,
-            count=self.sign_in_counts.count,
             registrable_domain=registrable_domain,
-            log=self.change_log,
-            clock=self.clock,
         )
 
     @cached_property
@@ -132,11 +125,8 @@ class AccountWiring(ServiceMailWiring):
         from pillarbox.adapters.ses.tenants import SesTenants
         from pillarbox.application.accounts.senders import Senders
 
-        return Senders(
-            accounts=self.account_store,
-            identities=SesIdentities(),
-            tenants=SesTenants(self.settings.configuration_set),
-        )
+        tenants = SesTenants(self.settings.configuration_set)
+        return self.fill(Senders, identities=SesIdentities(), tenants=tenants)
 
 
 class CallerWiring(Stores):
@@ -146,6 +136,7 @@ class CallerWiring(Stores):
         "application.sign_in.authentication", sessions=lambda it: it.session_authentication
     )
     caller_lookup: "CallerLookup" = made("application.caller")
+    key_check: KeyCheck = made("application.authentication")
     operator_authentication: "OperatorAuthentication" = made(
         "application.sign_in.authentication",
         sessions=lambda it: it.session_authentication,
@@ -163,11 +154,6 @@ class CallerWiring(Stores):
             return SERVICE_ACCOUNT
 
         return Authentication(self.directory, self.key_check, service)
-
-    @cached_property
-    def key_check(self) -> KeyCheck:
-        """Decide whether a key that was read works."""
-        return KeyCheck(self.clock, self.is_of_edge)
 
 
 class SignInWiring(ServiceMailWiring):
@@ -224,19 +210,11 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.adapters.passkeys import LambdaPasskeyNotices, WebAuthnVerifier
         from pillarbox.application.sign_in.passkeys import UserPasskeys
 
-        return UserPasskeys(
-            users=self.user_store,
-            members=self.member_store,
-            sessions=self.session_store,
+        return self.fill(
+            UserPasskeys,
             passkeys=self.passkey_store,
-            proofs=self.proof_store,
-            counts=self.sign_in_counts,
             verifier=WebAuthnVerifier(),
             notices=LambdaPasskeyNotices(self.code_requests.invoke),
-            log=self.change_log,
-            start=self.session_start,
-            base_url=self.service_address.read,
-            clock=self.clock,
         )
 
     @cached_property
@@ -270,17 +248,13 @@ class SignInWiring(ServiceMailWiring):
         from pillarbox.adapters.public_suffixes import is_disposable, registrable_domain
         from pillarbox.application.sign_in.preview_keys import PreviewKeys
 
-        return PreviewKeys(
+        return self.fill(
+            PreviewKeys,
             is_open=bool(self.settings.widget_origins),
             accounts=DynamoPreviewAccounts(self.credentials, self.table),
             flows=DynamoFlows(self.credentials, keys.preview_flow),
-            proofs=self.proof_store,
-            counts=self.sign_in_counts,
             queue=self.code_requests,
             domains=self.mail_domains,
-            strangers=self.stranger_mail,
             is_disposable=is_disposable,
             registrable_domain=registrable_domain,
-            tenant=self.newcomers_tenant,
-            clock=self.clock,
         )

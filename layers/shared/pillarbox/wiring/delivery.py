@@ -57,12 +57,10 @@ class DeliveryWiring(HistoryWiring):
 
         directory = DynamoDirectory(self.table)
         mailer = SesMailer(self.settings.configuration_set, self.settings.ses_rate_share)
-        return Delivery(
-            messages=self.message_store,
+        return self.fill(
+            Delivery,
             directory=directory,
             holds=Holds(directory, self.clock),
-            suppressions=self.suppression_store,
-            jobs=self.jobs,
             mailer=mailer,
             rate=DynamoSendingRate(
                 Table(self.settings.table, retries=False),
@@ -70,14 +68,11 @@ class DeliveryWiring(HistoryWiring):
                 self.clock,
                 sleep,
             ),
-            seen_events=self.seen_events,
             event_queue=SqsEventQueue(
                 self.settings.events_queue_url, self.settings.events_dead_letters_url, self.clock
             ),
-            heartbeat=self.heartbeat,
             build=lambda mail, message: build_raw(mail, message, *self._needed(mail)),
             keep=keeping(keep),
-            clock=self.clock,
             pause=sleep,
             new_owner=lambda: new_token(16),
         )
@@ -135,11 +130,8 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.sqs.queues import SqsDeadLetters
         from pillarbox.application.delivery.poison_jobs import PoisonJobs
 
-        return PoisonJobs(
-            messages=self.message_store,
-            dead_letters=SqsDeadLetters(self.settings.jobs_dead_letters_url),
-            clock=self.clock,
-        )
+        dead_letters = SqsDeadLetters(self.settings.jobs_dead_letters_url)
+        return self.fill(PoisonJobs, dead_letters=dead_letters)
 
     @cached_property
     def feedback(self) -> "Feedback":
@@ -147,20 +139,14 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.ses.events import find_message, read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
 
-        return Feedback(
+        return self.fill(
+            Feedback,
             read=read_provider_event,
             find_message=find_message,
-            messages=self.message_store,
-            suppressions=self.suppression_store,
-            provider_suppressions=self.provider_suppressions,
             tenant_of=self._tenant_of,
             suspend_preview=DynamoPreviewAccounts(None, self.table).suspend,
-            strangers=self.stranger_mail,
             sent_in_a_day=lambda: self.ses_account.sending_status().sent_last_24_hours,
             apply_tenant_change=lambda change: self.tenant_pauses.apply(change),  # noqa: PLW0108  made at first use
-            seen_events=self.seen_events,
-            heartbeat=self.heartbeat,
-            clock=self.clock,
             pause=sleep,
         )
 
@@ -173,12 +159,10 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.ses.tenants import SesTenants
         from pillarbox.application.delivery.tenant_pauses import TenantPauses
 
-        return TenantPauses(
-            accounts=self.account_store,
+        return self.fill(
+            TenantPauses,
             may_send=SesTenants(configuration_set="").may_send,
             shared_tenant=self.shared_tenant.stored,
-            raise_alert=self.alerts.raise_alert,
-            clock=self.clock,
         )
 
     @cached_property
@@ -186,31 +170,27 @@ class DeliveryWiring(HistoryWiring):
         from pillarbox.adapters.dynamodb.accounts.account_changes import DynamoSenderDomains
         from pillarbox.adapters.ses.identities import SesIdentities
         from pillarbox.application.accounts.account_list import AccountUsage
+        from pillarbox.application.accounts.alert_looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.accounts.senders import SenderDomains
-        from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
         from pillarbox.application.delivery.sweep import RecordRetention, Sweep, WaitingSweep
 
-        raise_alert = self.alerts.raise_alert
-        quotas = QuotaLook(AccountUsage(self.directory, self.clock).of, raise_alert)
+        quotas = self.fill(QuotaLook, usage=self.fill(AccountUsage).of)
         api_keys = self.api_key_store
-        keys = UnusedKeysLook(
+        keys = self.fill(
+            UnusedKeysLook,
             ids_of=api_keys.ids_of_account,
             last_uses=self.key_uses.last_uses,
             key_of=api_keys.get,
-            raise_alert=raise_alert,
-            clock=self.clock,
         )
-        domains = SenderDomains(
+        domains = self.fill(
+            SenderDomains,
             records=DynamoSenderDomains(self.table),
             domains_of_members=self.account_domain_store.of_account,
             provider=SesIdentities(),
-            raise_alert=raise_alert,
-            clock=self.clock,
         )
-        return Sweep(
+        return self.fill(
+            Sweep,
             log=self.message_log,
-            messages=self.message_store,
-            spool=self.spool,
             statistics=self.ledger_check,
             waiting=WaitingSweep(
                 contents=self.waiting_contents, messages=self.message_store, queue=self.jobs
@@ -221,13 +201,11 @@ class DeliveryWiring(HistoryWiring):
                 set_records_from=self.account_store.set_records_from,
                 remove_kept=lambda content: self.kept_contents.remove(content),  # noqa: PLW0108  made at first use
             ),
-            accounts=self.account_store,
             looks=(
                 *(domains.look, self.tenant_pauses.look, quotas.look, keys.look),
                 self._look_at_receiving,
             ),
             tasks=self.sweep_tasks,
-            clock=self.clock,
         )
 
     def _look_at_receiving(self, account: "Account") -> None:

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from pillarbox.application.history.aggregate import Aggregation, LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.history.ranking import AccountRates
     from pillarbox.application.management import ManagementApi, SecretValues
     from pillarbox.application.operator.account_deletion import AccountDeletion
     from pillarbox.application.operator.checks import QueueOperations, ServiceChecks
     from pillarbox.application.operator.isolation import AccountIsolation
-    from pillarbox.application.operator.ranking import AccountRates
+    from pillarbox.application.pauses import Pauses
     from pillarbox.domain.messages.message import Message
     from pillarbox.domain.messages.statistics import IndexEntry
 
@@ -34,10 +35,10 @@ class HistoryWiring(Stores):
         index=lambda it: it.search_index,
     )
     message_lookup: "MessageLookup" = made("application.history.lookup")
+    pauses: "Pauses" = made("application.pauses", records=lambda it: it.account_store)
 
     @cached_property
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
-        from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.dynamodb.history.message_log import (
             change_time,
             read_change,
@@ -45,21 +46,17 @@ class HistoryWiring(Stores):
         )
         from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 
-        return Aggregation(
+        return self.fill(
+            Aggregation,
             read=read_change,
             written_at=change_time,
-            ledger=self.ledger,
-            marks=self.rebuild_marks,
-            key_uses=self.key_uses,
-            clock=self.clock,
-            for_each=in_parallel,
             search=SearchIndexing(read_search_change, self.search_index),
             judge=self._judge,
             tell_owners=self._tell_of_held,
         )
 
     def _tell_of_held(self, account_id: str, messages: "Sequence[Message]") -> None:
-        from pillarbox.application.alerts.held import held_alerts
+        from pillarbox.application.accounts.held_alerts import held_alerts
 
         for alert in held_alerts(messages, self.service_address.read()):
             self.alerts.raise_alert(account_id, alert)
@@ -68,18 +65,9 @@ class HistoryWiring(Stores):
     def _judge(self) -> "Callable[[str, Sequence[IndexEntry]], int]":
         """Return what looks at new entries of the ledger."""
         from pillarbox.application.history.breaker import Breaker, VolumeWatch
-        from pillarbox.application.pauses import Pauses
 
-        breaker = Breaker(
-            ledger=self.ledger,
-            pauses=Pauses(self.account_store),
-            may_pause=self.settings.strangers,
-            raise_alert=self.alerts.raise_alert,
-            clock=self.clock,
-        )
-        volume = VolumeWatch(
-            ledger=self.ledger, raise_alert=self.alerts.raise_alert, clock=self.clock
-        )
+        breaker = self.fill(Breaker, may_pause=self.settings.strangers)
+        volume = self.fill(VolumeWatch)
 
         def judge(account_id: str, entries: "Sequence[IndexEntry]") -> int:
             paused = breaker.judge(account_id, entries)
@@ -92,21 +80,26 @@ class HistoryWiring(Stores):
 class OperationWiring(HistoryWiring):
     """Makes each use case of this area once."""
 
-    account_rates: "AccountRates" = made("application.operator.ranking")
+    account_isolation: "AccountIsolation" = made(
+        "application.operator.isolation",
+        shared=lambda it: it.shared_tenant,
+        begins_shared=lambda it: it.settings.strangers,
+    )
+    account_rates: "AccountRates" = made("application.history.ranking")
     service_checks: "ServiceChecks" = made(
         "application.operator.checks",
         provider=lambda it: it.ses_account,
         queues=lambda it: it.queue_operations,
-        configuration_set=lambda it: it.settings.configuration_set,
         webhooks=lambda it: it.settings.webhooks,
     )
+    tenants: "SesTenants" = made("adapters.ses.tenants")
 
     @cached_property
     def queue_operations(self) -> "QueueOperations":
         from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
         from pillarbox.adapters.sqs.event_queue import SqsQueueAges
         from pillarbox.adapters.sqs.queues import SqsQueues
-        from pillarbox.application.operator.checks import QueueOperations, QueueUrls
+        from pillarbox.application.operator.checks import QueueOperations
 
         return QueueOperations(
             queues=SqsQueues(),
@@ -114,22 +107,12 @@ class OperationWiring(HistoryWiring):
             log=DynamoQueueLog(self.table),
             clock=self.clock,
             urls={
-                "jobs": QueueUrls(
-                    self.settings.jobs_queue_url, self.settings.jobs_dead_letters_url
-                ),
-                "urgent": QueueUrls(self.settings.urgent_jobs_queue_url, None),
-                "events": QueueUrls(
-                    self.settings.events_queue_url, self.settings.events_dead_letters_url
-                ),
-                "sweep": QueueUrls(
-                    self.settings.sweep_queue_url, self.settings.sweep_dead_letters_url
-                ),
-                "webhooks": QueueUrls(
-                    self.settings.webhooks_queue_url, self.settings.webhooks_dead_letters_url
-                ),
-                "received": QueueUrls(
-                    self.settings.received_queue_url, self.settings.received_dead_letters_url
-                ),
+                "jobs": self.settings.jobs_queue_url,
+                "urgent": self.settings.urgent_jobs_queue_url,
+                "events": self.settings.events_queue_url,
+                "sweep": self.settings.sweep_queue_url,
+                "webhooks": self.settings.webhooks_queue_url,
+                "received": self.settings.received_queue_url,
             },
         )
 
@@ -139,33 +122,13 @@ class OperationWiring(HistoryWiring):
         from pillarbox.adapters.ses.tenants import SesTenants
         from pillarbox.application.operator.account_deletion import AccountDeletion
 
-        return AccountDeletion(
-            accounts=self.account_store,
-            queries=self.history_queries,
+        return self.fill(
+            AccountDeletion,
+            count_pending=self.history_queries.count_pending,
             data=DynamoAccountData(self.table, self.credentials),
             remove_kept=lambda account_id: self.kept_contents.remove_all(account_id),  # noqa: PLW0108  made at first use
             tenants=SesTenants(configuration_set=""),  # it deletes only
             end_receiving=lambda domain: self.receipt_rules.remove(domain),  # noqa: PLW0108  made at first use
-            clock=self.clock,
-        )
-
-    @cached_property
-    def tenants(self) -> "SesTenants":
-        from pillarbox.adapters.ses.tenants import SesTenants
-
-        return SesTenants(self.settings.configuration_set)
-
-    @cached_property
-    def account_isolation(self) -> "AccountIsolation":
-        from pillarbox.application.operator.isolation import AccountIsolation
-
-        return AccountIsolation(
-            accounts=self.account_store,
-            tenants=self.tenants,
-            shared=self.shared_tenant,
-            stack=self.settings.stack,
-            preview_sender=self.settings.preview_sender,
-            begins_shared=self.settings.strangers,
         )
 
     @cached_property

@@ -61,28 +61,22 @@ class SendingWiring(Stores):
 
     @cached_property
     def sending_ports(self) -> "SendingPorts":
-        """Everything that sending needs."""
         from pillarbox.adapters.dynamodb.messages.claims import DynamoClaims
         from pillarbox.adapters.dynamodb.messages.quota_refusals import DynamoRefusals
         from pillarbox.application.sending.ports import SendingPorts
         from pillarbox.domain.accounts.key_policy import PreviewSettings
 
-        return SendingPorts(
-            directory=self.directory,
+        return self.fill(
+            SendingPorts,
             claims=DynamoClaims(self.table),
-            quotas=self.quota_store,
             refusals=DynamoRefusals(self.table),
-            jobs=self.jobs,
-            messages=self.message_store,
             domains=self.mail_domains,
             find_uploads=lambda account_id, ids: self.uploads.find(account_id, ids),  # noqa: PLW0108  made at first use
             waiting=lambda: self.waiting_mail,
-            clock=self.clock,
             preview=PreviewSettings(
                 sender=self.settings.preview_sender,
                 upgrade_url=self.settings.upgrade_url,
             ),
-            is_of_edge=self.is_of_edge,
         )
 
 
@@ -90,7 +84,6 @@ class ServiceMailWiring(Stores):
     """Makes what accepts these emails once for each queue: few roles may write to both."""
 
     def owners_of(self, account_id: str) -> "Iterable[str]":
-        """Return the addresses of an account's owners."""
         from pillarbox.domain.sign_in.session import Role
 
         members = self.member_store.of_account(account_id)

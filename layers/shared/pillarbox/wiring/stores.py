@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.ses.receipts import LambdaReceivedQueue, SesReceiptRules
     from pillarbox.adapters.ses.suppressions import SesSuppressions
     from pillarbox.adapters.sqs.jobs import SqsJobs
-    from pillarbox.application.alerts.raising import Alerts
+    from pillarbox.application.accounts.alerts import Alerts
     from pillarbox.application.change_log import ChangeLog
     from pillarbox.application.creations import Creations
     from pillarbox.application.received import ReceivedReading
@@ -126,6 +126,7 @@ _NAMES: Final = {
     "sessions": "session_store",
     "start": "session_start",
     "strangers": "stranger_mail",
+    "suppressions": "suppression_store",
     "switched_on": "settings.webhooks",
     "tenant": "newcomers_tenant",
     "usage": "account_usage",
@@ -134,11 +135,7 @@ _NAMES: Final = {
 
 
 class _Made:
-    """An object whose class the annotation names: imported and made on its first use.
-
-    An argument of its constructor that is not `given` is the container's attribute of that name, or
-    of the name that `_NAMES` has for it. One without such an attribute keeps its default.
-    """
+    """An object whose class the annotation names: imported, and filled on its first use."""
 
     def __init__(self, module: str, given: "Mapping[str, Callable[[Any], object]]") -> None:
         self._module = f"pillarbox.{module}"
@@ -153,14 +150,9 @@ class _Made:
         if container is None:
             return self
         constructor = getattr(import_module(self._module), self._class)
-        arguments = {name: find(container) for name, find in self._given.items()}
-        for name in constructor.__init__.__annotations__.keys() - arguments.keys():
-            attribute = _NAMES.get(name, name)
-            first = attribute.partition(".")[0]
-            if first in vars(container) or hasattr(owner, first):
-                arguments[name] = attrgetter(attribute)(container)
+        given = {name: find(container) for name, find in self._given.items()}
         # Python finds it there from now on.
-        made = container.__dict__[self._name] = constructor(**arguments)
+        made = container.__dict__[self._name] = container.fill(constructor, **given)
         return made
 
 
@@ -205,9 +197,7 @@ class Stores:
     message_store: "DynamoMessages" = _store("messages.messages")
     passkey_store: "DynamoPasskeys" = _store("sign_in.passkeys", "credentials")
     proof_store: "DynamoProofs" = made("adapters.dynamodb.sign_in.sign_ups")
-    receipt_rules: "SesReceiptRules" = made(
-        "adapters.ses.receipts", stack=lambda it: it.settings.stack
-    )
+    receipt_rules: "SesReceiptRules" = made("adapters.ses.receipts")
     received_mails: "DynamoReceivedMails" = _store("replies")
     received_objects: "S3Received" = made("adapters.s3")
     received_queue: "LambdaReceivedQueue" = made(
@@ -241,7 +231,7 @@ class Stores:
     shared_tenant: "DynamoSharedTenant" = _store("service_address")
     ses_account: "SesAccount" = made("adapters.ses.account")
     alerts: "Alerts" = made(
-        "application.alerts.raising",
+        "application.accounts.alerts",
         records=lambda it: it.alert_store,
         times=lambda it: it.alert_times,
     )
@@ -281,6 +271,21 @@ class Stores:
     def credentials(self) -> Table:
         """The table of API keys, secrets, users and sessions."""
         return Table(self.settings.credentials_table)
+
+    def fill[T](self, kind: type[T], **given: object) -> T:
+        """Make an object of a class, with what is given and what this has for its arguments.
+
+        An argument that is not given is the attribute of that name, or of the name that `_NAMES`
+        has for it; else the setting of that name. One without either keeps its default.
+        """
+        for name in kind.__init__.__annotations__.keys() - given.keys():
+            attribute = _NAMES.get(name, name)
+            first = attribute.partition(".")[0]
+            if first in vars(self) or hasattr(type(self), first):
+                given[name] = attrgetter(attribute)(self)
+            elif hasattr(Settings, name):
+                given[name] = getattr(self.settings, name)
+        return kind(**given)
 
     def is_of_edge(self, text: str) -> bool:
         """Return whether a text is the edge's secret, which is read on the first use."""

@@ -51,14 +51,13 @@ class TemplateWiring(SendingWiring, HistoryWiring):
         )
         from pillarbox.application.templates.authoring import TemplateAuthoring
 
-        return TemplateAuthoring(
+        return self.fill(
+            TemplateAuthoring,
             waits_for=DynamoWaitingContents(self.table, bucket="").uses,
             records=DynamoTemplates(self.table),
             drafts=DynamoTemplateDrafts(self.table),
             versions=DynamoTemplateVersions(self.table),
-            accounts=self.account_store,
             compile_source=compile_in_child,
-            clock=self.clock,
         )
 
     @cached_property

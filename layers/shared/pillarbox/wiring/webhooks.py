@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
-    from pillarbox.application.alerts.choices import AlertChoices
-    from pillarbox.application.alerts.telling import AlertTelling, ChatPosts
+    from pillarbox.application.accounts.alert_choices import AlertChoices
+    from pillarbox.application.accounts.alert_telling import AlertTelling, ChatPosts
     from pillarbox.application.waiting import DueMail
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
@@ -26,12 +26,12 @@ class WebhookWiring(ServiceMailWiring):
     """Makes each use case of this area once."""
 
     alert_choices: "AlertChoices" = made(
-        "application.alerts.choices",
+        "application.accounts.alert_choices",
         records=lambda it: it.alert_store,
         posts=lambda it: it.chat_posts,
     )
     alert_telling: "AlertTelling" = made(
-        "application.alerts.telling",
+        "application.accounts.alert_telling",
         records=lambda it: it.alert_store,
         times=lambda it: it.alert_times,
         queue_post=lambda it: (
@@ -39,7 +39,7 @@ class WebhookWiring(ServiceMailWiring):
         ),
     )
     chat_posts: "ChatPosts" = made(
-        "application.alerts.telling",
+        "application.accounts.alert_telling",
         records=lambda it: it.alert_store,
         poster=lambda it: lambda: it.webhook_poster,
         queue_again=lambda it: lambda task, delay: it.webhooks_queue.put_all([task], delay),
@@ -82,17 +82,14 @@ class WebhookWiring(ServiceMailWiring):
         from pillarbox.adapters.dynamodb.history.message_log import change_time
         from pillarbox.application.webhooks.announce import Announcement
 
-        return Announcement(
+        return self.fill(
+            Announcement,
             account_of=changed_account,
             read=added_events,
             written_at=change_time,
-            endpoints=self.endpoint_store,
-            queue=self.webhooks_queue,
-            clock=self.clock,
         )
 
     def webhook_worker(self, payloads: "Mapping[WebhookFormat, PayloadWriter]") -> "WebhookWorker":
-        """Return a worker that posts events to webhook endpoints."""
         from random import random
 
         from pillarbox.adapters.dynamodb.webhooks.deliveries import DynamoWaitingEvents
@@ -100,21 +97,14 @@ class WebhookWiring(ServiceMailWiring):
         from pillarbox.application.webhooks.attempts import PostingPorts
         from pillarbox.application.webhooks.post import WebhookWorker
 
-        ports = PostingPorts(
-            endpoints=self.endpoint_store,
-            healths=self.endpoint_healths,
-            deliveries=self.delivery_store,
+        ports = self.fill(
+            PostingPorts,
             waiting=DynamoWaitingEvents(self.table, self.clock),
-            queue=self.webhooks_queue,
-            due=self.due_times,
-            messages=self.message_store,
-            suppressions=self.suppression_store,
             find_received=lambda account_id, one: self.received_reading.find(account_id, one),  # noqa: PLW0108  made at first use
             poster=self.webhook_poster,
             aws_poster=lambda: self.aws_poster,
             payloads=payloads,
             post_alert=self.chat_posts.post,
-            clock=self.clock,
             random=random,
         )
         return WebhookWorker(ports, in_threads)

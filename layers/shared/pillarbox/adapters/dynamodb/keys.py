@@ -211,17 +211,14 @@ stranger_day: Final = _common("STRANGERS")
 
 
 def accounts_from(account_id: str) -> tuple[Item, Item]:
-    """Return the lowest and the highest key of the list of all accounts from an id on."""
     return _key("ACCTS", account_id or _LOWEST), _key("ACCTS", _LAST)
 
 
 def claim(account_id: str, digest: str) -> Item:
-    """Return the key of a claim on an idempotency key."""
     return _key(f"IDEM#{account_id}#{digest}")
 
 
 def message(account_id: str, message_id: UUID) -> Item:
-    """Return the key of a message's record."""
     return _in_shard(account_id, shard_of(message_id), message_id)
 
 
@@ -245,7 +242,6 @@ def template_version(account_id: str, template_id: UUID, version: int) -> Item:
 
 
 def template_versions(account_id: str, template_id: UUID) -> tuple[Item, Item]:
-    """Return the first and the last key of a template's versions."""
     last = 10**_VERSION_DIGITS - 1
     return (
         template_version(account_id, template_id, 0),
@@ -263,7 +259,6 @@ def of_templates(account_id: str) -> tuple[Item, ...]:
 
 
 def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
-    """Return the key of a webhook endpoint's record."""
     return _key(f"HOOK#{account_id}", endpoint_id)
 
 
@@ -280,7 +275,6 @@ def account_and_endpoint(item: Item) -> tuple[str, str] | None:
 
 
 def access_token(user_id: str, session_id: str, digest: str) -> Item:
-    """Return the key of an access token of a session."""
     return _key(f"SESS#{user_id}", f"~{session_id}#{digest}")
 
 
@@ -300,7 +294,6 @@ def seen_event(account_id: str, message_id: UUID) -> Item:
 
 
 def sending_rate() -> Item:
-    """Return the key of the token bucket of the SES account."""
     return _key("RATE")
 
 
@@ -320,7 +313,6 @@ def is_credential(item: Item) -> bool:
 
 
 def is_message(item: Item) -> bool:
-    """Return whether an item is the record of a message."""
     pk: str = item["pk"]["S"]
     return pk.startswith("MSG#")
 
@@ -396,12 +388,10 @@ def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:
 
 
 def marked_account(item: Mapping[str, Any]) -> str:
-    """Return the account in the key of a rebuild mark."""
     return str(item["sk"].partition("#")[0])
 
 
 def webhook_delivery(account_id: str, endpoint_id: str, delivery_id: str) -> Item:
-    """Return the key of a webhook delivery."""
     return in_log(account_id, endpoint_id, _endpoint_shard(delivery_id), delivery_id)
 
 
@@ -421,7 +411,6 @@ def among_waiting(account_id: str, endpoint_id: str, shard: int, delivery_id: st
 
 
 def endpoint_health(account_id: str, endpoint_id: str) -> Item:
-    """Return the key of the health of a webhook endpoint."""
     return _key(f"HOOKH#{account_id}#{endpoint_id}")
 
 

@@ -10,7 +10,6 @@ class DynamoNameLeases(Store):
     """Implements `creations.NameLeases`."""
 
     def take(self, name: str, now: datetime, until: datetime) -> bool:
-        """Set the end in one conditional update."""
         item = self._table.try_update(
             keys.name_lease(name),
             "SET #until = :until, expires_at = :expires",
@@ -20,7 +19,6 @@ class DynamoNameLeases(Store):
         return item is not None
 
     def give_back(self, name: str, until: datetime) -> None:
-        """Remove the end, unless it is that of another lease."""
         self._table.try_update(
             keys.name_lease(name),
             "REMOVE #until",

@@ -19,6 +19,5 @@ class DynamoQueueLog(Store):
         self._table.put(keys.redrive(redrive.entry_id) | to_item(_REDRIVE.write(redrive)))
 
     def newest(self, limit: int) -> Sequence[Redrive]:
-        """Read the end of the log."""
         items = self._table.query(keys.redrive(), newest_first=True, limit=limit)
         return [_REDRIVE.read(item, entry_id=item["sk"]) for item in items]

@@ -1,6 +1,7 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +36,7 @@ from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import (
     Event,
     EventKind,
+    Labels,
     Lease,
     Message,
     MessageOrigin,
@@ -177,11 +179,14 @@ _ORIGIN: Final = Row(
     template_version="version?",
     shape="shape?",
     request_id="request?",
-    tags=Column("tags", Codec(dict, dict), absent={}),
     scheduled_at=("asked?", MILLISECONDS),
     held=Column("hold", absent=False),
     resend_of=("resend_of?", UUID_TEXT),
     for_owner=Column("for_owner", absent=False),
+)
+#: Each field has a column of its name.
+_LABELS: Final = Row(
+    Labels, **{name: Column(name, absent=default) for name, default in asdict(Labels()).items()}
 )
 _CHANGING: Final[Row[dict[str, Any]]] = Row(
     dict,
@@ -207,6 +212,12 @@ _MESSAGE: Final = Row(
     keep=Column("keep", absent=0),
     unkept=Column("unkept", absent=False),
 )
+#: The attributes that changes of an account or a template set; None means that one is not there.
+brand_attributes: Final = _BRAND.write
+limit_attributes: Final = _LIMITS.write
+template_source: Final = _TEMPLATE_SOURCE.write
+lease_attribute: Final = _LEASE.write
+key_of: Final = _KEY.read
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"
 #: The condition that no record has a key.
@@ -214,7 +225,6 @@ NO_RECORD: Final = f"{NEW} OR attribute_exists({_WITHDRAWN})"
 
 
 def account_item(account: Account) -> Item:
-    """Write a new account."""
     attributes = _ACCOUNT.write(account) | _LIMITS.write(account.overrides)
     if account.pauses:
         from pillarbox.adapters.dynamodb.accounts.pauses import pause_attributes  # noqa: PLC0415
@@ -227,7 +237,6 @@ def account_item(account: Account) -> Item:
 
 
 def account_of(item: Mapping[str, Any]) -> Account:
-    """Read an account."""
     pauses: tuple[Pause, ...] = ()
     if "paused" in item:
         from pillarbox.adapters.dynamodb.accounts.pauses import pauses_of  # noqa: PLC0415  few have
@@ -243,24 +252,8 @@ def account_of(item: Mapping[str, Any]) -> Account:
     )
 
 
-def brand_attributes(brand: Brand) -> dict[str, object]:
-    """Return the attributes of an account's brand; None means that one is not there."""
-    return _BRAND.write(brand)
-
-
-def limit_attributes(limits: Limits) -> dict[str, object]:
-    """Return the attributes of an account's own limits; None means that one is not there."""
-    return _LIMITS.write(limits)
-
-
 def key_item(key: ApiKey) -> Item:
-    """Write an API key."""
     return keys.api_key(key.digest) | to_item(_KEY.write(key))
-
-
-def key_of(item: Mapping[str, Any]) -> ApiKey:
-    """Read an API key."""
-    return _KEY.read(item)
 
 
 def template_item(template: SavedTemplate) -> Item:
@@ -270,21 +263,15 @@ def template_item(template: SavedTemplate) -> Item:
     )
 
 
-def template_source(template: SavedTemplate) -> dict[str, object]:
-    """Return the attributes of a saved template that its author changes."""
-    return _TEMPLATE_SOURCE.write(template)
-
-
 def template_of(item: Mapping[str, Any]) -> SavedTemplate:
-    """Read a saved template."""
     references = frozenset(item.get("references", ()))
     return _TEMPLATE.read(item, **_TEMPLATE_SOURCE.read(item), references=references)
 
 
 def message_item(message: Message) -> Item:
-    """Write a newly accepted message."""
+    origin = _ORIGIN.write(message.origin) | _LABELS.write(message.origin.labels)
     return keys.message(message.account_id, message.message_id) | to_item(
-        _MESSAGE.write(message) | _ORIGIN.write(message.origin) | changing_attributes(message)
+        _MESSAGE.write(message) | origin | changing_attributes(message)
     )
 
 
@@ -298,13 +285,12 @@ def changing_attributes(message: Message) -> dict[str, object]:
 
 
 def message_of(item: Mapping[str, Any]) -> Message:
-    """Read a message."""
     message_id = UUID(item["sk"])
     return _MESSAGE.read(
         item,
         message_id=message_id,
         created_at=created_at(message_id),
-        origin=_ORIGIN.read(item),
+        origin=_ORIGIN.read(item, labels=_LABELS.read(item)),
         **_CHANGING.read(item),
     )
 
@@ -328,8 +314,3 @@ def tombstone_item(account_id: str, message_id: UUID, until: datetime) -> Item:
 def schedule_values(schedule: "Schedule") -> dict[str, object]:
     """Return the value of a condition on a schedule."""
     return {":schedule": _SCHEDULE.write(schedule)}
-
-
-def lease_attribute(lease: Lease) -> dict[str, object]:
-    """Return the stored form of a lease; times are in milliseconds."""
-    return _LEASE.write(lease)

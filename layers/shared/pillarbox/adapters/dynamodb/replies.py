@@ -1,8 +1,7 @@
 """Received mail: its records, the domains that receive, and the keys of the tokens."""
 
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -10,10 +9,11 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.table import (
     EXISTS,
+    NEW,
     TIME,
-    ConditionFailed,
     Store,
     Table,
+    assigning,
     from_text,
     to_item,
     to_text,
@@ -76,6 +76,7 @@ _DOMAIN: Final = Row(
     names=Column("names", Codec(frozenset, frozenset), absent=frozenset()),
     stopped_on=("stopped?", Codec(date.isoformat, date.fromisoformat)),
 )
+_OF_ACCOUNT: Final = "#account = :account"
 
 
 class DynamoReceivedMails(Store):
@@ -91,12 +92,10 @@ class DynamoReceivedMails(Store):
         return self._table.put_new(key | to_item(_MAIL.write(mail) | expires)) is None
 
     def get(self, account_id: str, received_id: UUID) -> ReceivedMail | None:
-        """Read one record with strong consistency."""
         item = self._table.get(keys.received(account_id, received_id))
         return received_of(account_id, item) if item else None
 
     def all(self, account_id: str) -> Iterator[ReceivedMail]:
-        """Read the list."""
         items = self._table.query(*keys.received_before(account_id, None))
         return (received_of(account_id, item) for item in items)
 
@@ -110,7 +109,6 @@ class DynamoReceivedMails(Store):
     def of_account(
         self, account_id: str, before: UUID | None, limit: int
     ) -> Sequence[ReceivedMail]:
-        """Read a part of the list."""
         first, last = keys.received_before(account_id, before)
         items = self._table.query(first, last, newest_first=True, limit=limit)
         return [received_of(account_id, item) for item in items]
@@ -127,7 +125,6 @@ class DynamoReceivedMails(Store):
 
 
 def received_of(account_id: str, item: dict[str, Any]) -> ReceivedMail:
-    """Read a record."""
     return _MAIL.read(item, account_id=account_id, received_id=UUID(item["sk"]))
 
 
@@ -135,30 +132,39 @@ class DynamoReceivingDomains(Store):
     """Implements `ports.ReceivingDomains`, and writes them."""
 
     def get(self, domain: str) -> ReceivingDomain | None:
-        """Read one with strong consistency."""
         item = self._table.get(keys.receiving_domain(domain))
         return _DOMAIN.read(item, domain=domain, ended="expires_at" in item) if item else None
 
-    def put(self, domain: ReceivingDomain) -> bool:
-        """Put one; return False if it is another account's and has not ended."""
-        return self._put(domain, "attribute_not_exists(pk) OR attribute_exists(expires_at) OR ")
+    def put(self, domain: ReceivingDomain) -> ReceivingDomain | None:
+        """Set all but the day, unless another account has it and it has not ended."""
+        of, names = domain.account_id, domain.names or None
+        values = {"account": of, "names": names, "expires_at": None}
+        new = f"{NEW} OR attribute_exists(expires_at) OR {_OF_ACCOUNT}"
+        return self._update(domain.domain, *assigning(values), condition=new)
+
+    def stop(self, domain: ReceivingDomain, day: date) -> bool:
+        values = {":stopped": day.isoformat(), ":account": domain.account_id}
+        goes_on = f"{_OF_ACCOUNT} AND attribute_not_exists(expires_at)"
+        set_day = "SET #stopped = :stopped"
+        return self._update(domain.domain, set_day, values, condition=goes_on) is not None
+
+    def resume(self, domain: ReceivingDomain) -> None:
+        values = {":stopped": _DOMAIN.write(domain)["stopped"], ":account": domain.account_id}
+        same = f"{_OF_ACCOUNT} AND #stopped = :stopped"
+        self._update(domain.domain, "REMOVE #stopped", values, condition=same)
 
     def end(self, domain: str, account_id: str, until: datetime) -> None:
         """Let the table's TTL delete one, if it is the account's."""
-        known = self.get(domain)
-        if known and known.account_id == account_id:
-            self._put(replace(known, stopped_on=None), "", expires_at=to_ttl(until))
+        values = {":until": to_ttl(until), ":account": account_id}
+        end = "SET expires_at = :until REMOVE #stopped"
+        self._update(domain, end, values, condition=_OF_ACCOUNT)
 
-    def _put(self, domain: ReceivingDomain, condition: str, **more: int) -> bool:
-        try:
-            self._table.put(
-                keys.receiving_domain(domain.domain) | to_item(_DOMAIN.write(domain) | more),
-                condition=f"{condition}#account = :account",
-                values={":account": domain.account_id},
-            )
-        except ConditionFailed:
-            return False
-        return True
+    def _update(
+        self, domain: str, change: str, values: Mapping[str, object], *, condition: str
+    ) -> ReceivingDomain | None:
+        key = keys.receiving_domain(domain)
+        item = self._table.try_update(key, change, values=values, condition=condition)
+        return _DOMAIN.read(item, domain=domain, ended="expires_at" in item) if item else None
 
 
 class DynamoReplyKeys:
@@ -171,7 +177,6 @@ class DynamoReplyKeys:
         self._read_at = datetime.min.replace(tzinfo=UTC)
 
     def all(self) -> Sequence[bytes]:
-        """Read the keys."""
         return self._read(renew=False)
 
     def for_new_tokens(self) -> bytes:

@@ -42,12 +42,10 @@ class DynamoServiceAddress:
         return self._url
 
     def stored(self) -> str | None:
-        """Return the address in the table; None if there is none."""
         item = self._table.get(keys.service_address())
         return item["url"] if item else None
 
     def store(self, url: str) -> None:
-        """Store the address, in place of another one."""
         self._table.put(keys.service_address() | {"url": to_attribute(url)})
 
 
@@ -55,12 +53,10 @@ class DynamoSharedTenant(Store):
     """Implements `accounts.ports.SharedTenant`."""
 
     def stored(self) -> str | None:
-        """Read one item."""
         item = self._table.get(keys.shared_tenant())
         return item["name"] if item else None
 
     def store(self, name: str | None) -> None:
-        """Put the item, or delete it."""
         if name is None:
             self._table.delete(keys.shared_tenant())
         else:

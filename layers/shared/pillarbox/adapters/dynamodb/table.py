@@ -4,7 +4,7 @@ BatchWriteItem takes no condition. A transaction costs two write units an item.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import batched, count
@@ -148,7 +148,7 @@ class Parts(TypedDict, total=False):
 
 
 class ConditionFailed(Exception):
-    """The condition of a write failed; `item` is the stored item, or None."""
+    """A write's condition failed and nothing was written; `item` is the stored item, or None."""
 
     def __init__(self, item: dict[str, Any] | None) -> None:
         super().__init__("the condition of the write failed")
@@ -167,7 +167,6 @@ class Table:
     """A DynamoDB table. Keys and items to put are encoded; items that it returns are decoded.
 
     Args:
-        name: the name of the table.
         retries: False for writes that must not take effect twice.
     """
 
@@ -187,13 +186,19 @@ class Table:
             response = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
         return from_item(response["Item"]) if "Item" in response else None
 
+    def find[T](
+        self, key: Item, read: Callable[[dict[str, Any]], T], *, consistent: bool = True
+    ) -> T | None:
+        """Return what a stored item stands for; None if there is none."""
+        item = self.get(key, consistent=consistent)
+        return None if item is None else read(item)
+
     def get_all(
         self, keys: Sequence[Item], of_another: "tuple[Table, Sequence[Item]] | None" = None
     ) -> list[dict[str, Any]]:
         """Read items with strong consistency, in any order; absent items are left out.
 
         Args:
-            keys: the keys of this table.
             of_another: another table and keys of it, for the same request.
         """
         named = [(self.name, key) for key in keys]
@@ -237,21 +242,11 @@ class Table:
         Args:
             key: the partition key; with `last`, also the first sort key.
             last: the last sort key.
-            newest_first: read from the end.
-            limit: the maximum number of items.
             page: the number of items in each request, for a caller that may stop early.
             consistent: only without it may the read miss a recent write.
         """
-        request: dict[str, Any] = {
-            "TableName": self.name,
-            "KeyConditionExpression": "pk = :pk",
-            "ExpressionAttributeValues": {":pk": key["pk"]},
-            "ScanIndexForward": not newest_first,
-            "ConsistentRead": consistent,
-        }
-        if last is not None:
-            request["KeyConditionExpression"] += " AND sk BETWEEN :first AND :last"
-            request["ExpressionAttributeValues"] |= {":first": key["sk"], ":last": last["sk"]}
+        request = self._range(key, last)
+        request |= {"ScanIndexForward": not newest_first, "ConsistentRead": consistent}
         if limit or page:
             request["Limit"] = limit or page
         for response in self._pages(request):
@@ -261,12 +256,7 @@ class Table:
 
     def count(self, key: Item) -> int:
         """Count the items of a partition. DynamoDB reads all of them, and returns none."""
-        request: dict[str, Any] = {
-            "TableName": self.name,
-            "KeyConditionExpression": "pk = :pk",
-            "ExpressionAttributeValues": {":pk": key["pk"]},
-            "Select": "COUNT",
-        }
+        request = self._range(key) | {"Select": "COUNT"}
         return sum(response["Count"] for response in self._pages(request))
 
     def query_page(
@@ -277,32 +267,33 @@ class Table:
         DynamoDB reads and bills all items of the page, and returns those that match.
 
         Args:
-            key: the partition key and the first sort key.
-            last: the last sort key.
             equal: an attribute and the text that it must have.
-            cursor: the sort key after which the page starts.
 
         Returns:
             The items, and the cursor of the next page (None at the end).
         """
         name, text = equal
-        request: dict[str, Any] = {
-            "TableName": self.name,
-            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :last",
-            "FilterExpression": "#name = :text",
-            "ExpressionAttributeNames": {"#name": name},
-            "ExpressionAttributeValues": {
-                ":pk": key["pk"],
-                ":first": key["sk"],
-                ":last": last["sk"],
-                ":text": to_attribute(text),
-            },
-        }
+        request = self._range(key, last)
+        request["FilterExpression"] = "#name = :text"
+        request["ExpressionAttributeNames"] = {"#name": name}
+        request["ExpressionAttributeValues"][":text"] = to_attribute(text)
         if cursor is not None:
             request["ExclusiveStartKey"] = {"pk": key["pk"], "sk": to_attribute(cursor)}
         response = next(self._pages(request))
         last_key = response.get("LastEvaluatedKey")
         return [*map(from_item, response["Items"])], last_key["sk"]["S"] if last_key else None
+
+    def _range(self, key: Item, last: Item | None = None) -> dict[str, Any]:
+        """Return the request for a partition, or for a range of its sort keys."""
+        condition, values = "pk = :pk", {":pk": key["pk"]}
+        if last is not None:
+            condition += " AND sk BETWEEN :first AND :last"
+            values |= {":first": key["sk"], ":last": last["sk"]}
+        return {
+            "TableName": self.name,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+        }
 
     def _pages(self, request: dict[str, Any]) -> Iterator[Any]:
         while True:
@@ -314,11 +305,6 @@ class Table:
             request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
 
     def put(self, item: Item, **parts: Unpack[Parts]) -> None:
-        """Put an item.
-
-        Raises:
-            ConditionFailed: the condition failed; nothing was written.
-        """
         self._write("put_item", {"Item": item}, parts)
 
     def put_new(self, item: Item) -> dict[str, Any] | None:
@@ -329,12 +315,18 @@ class Table:
             return failure.item
         return None
 
-    def delete(self, key: Item, **parts: Unpack[Parts]) -> None:
-        """Delete an item.
+    def replace(self, item: Item, **parts: Unpack[Parts]) -> bool:
+        """Put an item; return False if the condition failed and another one is stored.
 
-        Raises:
-            ConditionFailed: the condition failed; nothing was deleted.
+        The SDK may have repeated our own write, whose response was lost.
         """
+        try:
+            self.put(item, **parts)
+        except ConditionFailed as failure:
+            return failure.item == from_item(item)
+        return True
+
+    def delete(self, key: Item, **parts: Unpack[Parts]) -> None:
         self._write("delete_item", {"Key": key}, parts)
 
     def remove(self, key: Item) -> bool:
@@ -346,11 +338,7 @@ class Table:
         return True
 
     def update(self, key: Item, expression: str, **parts: Unpack[Parts]) -> dict[str, Any]:
-        """Update an item and return its new state.
-
-        Raises:
-            ConditionFailed: the condition failed; nothing was changed.
-        """
+        """Update an item and return its new state."""
         request = {"Key": key, "UpdateExpression": expression, "ReturnValues": "ALL_NEW"}
         response = self._write("update_item", request, parts)
         return from_item(response.get("Attributes", {}))

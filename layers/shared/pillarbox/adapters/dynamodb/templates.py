@@ -59,34 +59,24 @@ class DynamoTemplateDrafts(Store):
     """Implements `templates.ports.TemplateDrafts`."""
 
     def get(self, account_id: str, template_id: UUID) -> TemplateDraft | None:
-        """Read one draft with strong consistency."""
-        item = self._table.get(keys.template_draft(account_id, template_id))
-        return _draft_of(item) if item else None
+        return self._table.find(keys.template_draft(account_id, template_id), _draft_of)
 
     def of_account(self, account_id: str) -> Iterable[TemplateDraft]:
         """Read the account's list from its end: ids sort by their time of creation."""
         return map(_draft_of, self._table.query(keys.template_draft(account_id), newest_first=True))
 
     def count(self, account_id: str) -> int:
-        """Count the items of the account's list."""
         return self._table.count(keys.template_draft(account_id))
 
     def put(self, draft: TemplateDraft, replaces: int) -> bool:
-        """Put a draft under the condition of the revision."""
-        condition = "revision = :replaces" if replaces else NEW
-        try:
-            self._table.put(
-                _draft_item(draft),
-                condition=condition,
-                values={":replaces": replaces} if replaces else None,
-            )
-        except ConditionFailed as failure:
-            # The response to the first try may have been lost.
-            return failure.item is not None and _draft_of(failure.item) == draft
-        return True
+        return self._table.replace(
+            keys.template_draft(draft.account_id, UUID(draft.template_id))
+            | to_item(_attributes(_DRAFT, draft, draft.samples)),
+            condition="revision = :replaces" if replaces else NEW,
+            values={":replaces": replaces} if replaces else None,
+        )
 
     def delete(self, account_id: str, template_id: UUID) -> None:
-        """Delete one item."""
         self._table.delete(keys.template_draft(account_id, template_id))
 
 
@@ -94,14 +84,13 @@ class DynamoTemplateVersions(Store):
     """Implements `templates.ports.TemplateVersions`."""
 
     def get(self, account_id: str, template_id: UUID, version: int) -> TemplateVersion | None:
-        """Read one version."""
-        item = self._table.get(keys.template_version(account_id, template_id, version))
-        return _version_of(item) if item else None
+        return self._table.find(
+            keys.template_version(account_id, template_id, version), _version_of
+        )
 
     def newest_first(
         self, account_id: str, template_id: UUID, limit: int, before: int | None = None
     ) -> Sequence[TemplateVersion]:
-        """Read the template's items from their end."""
         first, last = keys.template_versions(account_id, template_id)
         if before is not None:
             last = keys.template_version(account_id, template_id, max(before - 1, 0))
@@ -109,11 +98,9 @@ class DynamoTemplateVersions(Store):
         return [_version_of(item) for _, item in zip(range(limit), items, strict=False)]
 
     def delete(self, account_id: str, template_id: UUID, version: int) -> None:
-        """Delete one item."""
         self._table.delete(keys.template_version(account_id, template_id, version))
 
     def delete_all(self, account_id: str, template_id: UUID) -> None:
-        """Delete the template's items."""
         items = self._table.query(*keys.template_versions(account_id, template_id))
         places = [to_item({"pk": item["pk"], "sk": item["sk"]}) for item in items]
         if places:
@@ -121,79 +108,55 @@ class DynamoTemplateVersions(Store):
 
 
 def version_item(version: TemplateVersion) -> Item:
-    """Write a version."""
     return keys.template_version(
         version.account_id, UUID(version.template_id), version.version
     ) | to_item(_attributes(_VERSION, version, version.html))
 
 
 def _version_of(item: Mapping[str, Any]) -> TemplateVersion:
-    source, html = _unpack(item["packed"])
-    content = _CONTENT.read(item, source=source, **_more(item))
+    content, html = _unpack(item)
     return _VERSION.read(item, content=content, html=html)
 
 
-def _draft_item(draft: TemplateDraft) -> Item:
-    return keys.template_draft(draft.account_id, UUID(draft.template_id)) | to_item(
-        _attributes(_DRAFT, draft, draft.samples)
-    )
-
-
 def _draft_of(item: Mapping[str, Any]) -> TemplateDraft:
-    source, samples = _unpack(item["packed"])
-    content = _CONTENT.read(item, source=source, **_more(item))
+    content, samples = _unpack(item)
     return _DRAFT.read(item, content=content, samples=samples)
 
 
 def _attributes(
     row: Row[Any], work: TemplateDraft | TemplateVersion, packed_with: object
 ) -> dict[str, object]:
-    """Write a draft or a version; the source is packed with something else.
-
-    Text part and locales have an attribute of their own, which a release without them ignores.
-    """
+    """Write a draft or a version; the sources are packed with something else."""
     content = work.content
-    packed = _pack([content.source, packed_with])
-    more: dict[str, bytes] = {}
-    if content.text is not None or content.locales:
-        locales = {
-            name: [part.subject, part.source, part.text] for name, part in content.locales.items()
-        }
-        more["locales"] = _pack([content.text, locales], used=len(packed))
-    return row.write(work) | _CONTENT.write(content) | {"packed": packed} | more
+    locales = {
+        name: [part.subject, part.source, part.text] for name, part in content.locales.items()
+    }
+    text = json.dumps([content.source, packed_with, content.text, locales], ensure_ascii=False)
+    packed = zlib.compress(text.encode("utf-8", "surrogatepass"))
+    if len(packed) > _MAX_PACKED:
+        message = f"must have at most {_MAX_PACKED} bytes when it is compressed, with its HTML"
+        raise ValidationFailed(FieldError("html", message, "too_large"))
+    return row.write(work) | _CONTENT.write(content) | {"packed": packed}
 
 
-def _more(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return text part and locales of a content."""
-    if "locales" not in item:
-        return {}
-    text, locales = _unpack(item["locales"])
+def _unpack(item: Mapping[str, Any]) -> tuple[TemplateContent, Any]:
+    """Return the content of a draft or a version, and what is packed with its sources."""
+    source, packed_with, *more = json.loads(zlib.decompress(item["packed"]))
+    if "locales" in item:  # an earlier version stored text and locales apart, if there were any
+        more = json.loads(zlib.decompress(item["locales"]))
+    text, locales = more or (None, {})
     parts = {
         name: LocaleContent(subject=subject, source=source, text=own)
         for name, (subject, source, own) in locales.items()
     }
-    return {"text": text, "locales": parts}
-
-
-def _pack(values: Sequence[object], used: int = 0) -> bytes:
-    packed = zlib.compress(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    if used + len(packed) > _MAX_PACKED:
-        message = f"must have at most {_MAX_PACKED} bytes when it is compressed, with its HTML"
-        raise ValidationFailed(FieldError("html", message, "too_large"))
-    return packed
-
-
-def _unpack(packed: bytes) -> Any:  # noqa: ANN401  any JSON
-    return json.loads(zlib.decompress(packed))
+    return _CONTENT.read(item, source=source, text=text, locales=parts), packed_with
 
 
 class DynamoTemplates(Store):
     """Implements `templates.ports.TemplateRecords`."""
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
-        """Read one template with strong consistency."""
-        item = self._table.get(keys.template(account_id, template_id))
-        return template_of(item) if item else None
+        return self._table.find(keys.template(account_id, template_id), template_of)
 
     def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
         """Read the account's list from its end: ids sort by their time of creation."""
@@ -207,7 +170,6 @@ class DynamoTemplates(Store):
         unless_changed_since: datetime | None,
         draft: TemplateDraft | None = None,
     ) -> bool:
-        """Put the version, write the template, and mark the draft, in one transaction."""
         writes: list[TransactWriteItemTypeDef] = [
             self._table.to_put(version_item(version), condition=NEW),
             self._table.to_put(template_item(template), condition=NEW)
@@ -253,7 +215,6 @@ class DynamoTemplates(Store):
         return DeleteResult.DELETED
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
-        """Add to the set of references."""
         return self._change_references("ADD", account_id, template_id, by)
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
@@ -277,5 +238,4 @@ class DynamoRenderings(Store):
     def count(
         self, account_id: str, kind: str, now: datetime, most: int, *, times: int = 1
     ) -> bool:
-        """Add to the count of the minute, or begin the count of a later minute."""
         return count_in_minute(self._table, keys.quota(account_id), kind, now, most, times=times)

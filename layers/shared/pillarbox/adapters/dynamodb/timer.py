@@ -27,7 +27,7 @@ from pillarbox.adapters.dynamodb.table import (
     to_text,
     to_ttl,
 )
-from pillarbox.domain.timing import milliseconds
+from pillarbox.domain.timing import CLOCK_MARGIN, milliseconds
 
 _MINUTE: Final = timedelta(minutes=1)
 #: How far back the first pass looks after the note was made.
@@ -39,19 +39,18 @@ _ITEMS: Final = 100
 #: After this time an item is read again that could not be read: a newer version may know it.
 _UNREADABLE_PAUSE: Final = timedelta(minutes=10)
 
-type Place = tuple[datetime, str]
-
 
 class Timer[T]:
     """The items of one kind that wait for their minute.
 
     Args:
-        table: the table.
         kind: the kind of the items (`keys.TIMERS`).
+        name: returns the sort key of an item.
         read: reads an item; KeyError, TypeError and ValueError mean that it cannot be read.
         kept: how long after its minute DynamoDB deletes an item that no pass has found.
         ahead: how long before their minute passes return the items.
-        closed_after: how long after its beginning a minute is closed.
+        closed_after: how long after its beginning a minute is closed. An item is put a minute or
+            more before its own, so what is late has a slow call or clock.
         at_most: after how long a pass ends. The timers share the time of one invocation.
     """
 
@@ -59,28 +58,34 @@ class Timer[T]:
         self,
         table: Table,
         kind: str,
+        name: Callable[[T], str],
         read: Callable[[Mapping[str, Any]], T],
+        write: Callable[[T], Mapping[str, object]],
         *,
-        kept: timedelta,
-        ahead: timedelta,
-        closed_after: timedelta,
-        at_most: timedelta,
+        kept: timedelta = timedelta(days=7),
+        ahead: timedelta = timedelta(0),
+        closed_after: timedelta = CLOCK_MARGIN + timedelta(seconds=90),
+        at_most: timedelta = timedelta(seconds=10),
     ) -> None:
-        self._table, self._kind, self._read = table, kind, read
+        self._table, self._kind = table, kind
+        self._name, self._read, self._write = name, read, write
         self._kept, self._ahead, self._closed_after = kept, ahead, closed_after
         self._at_most = at_most.total_seconds()
         self._is_noted = False
 
-    def put_all(self, items: Sequence[tuple[datetime, str, Mapping[str, object]]]) -> None:
+    def put(self, item: T, due: datetime) -> None:
+        self._put_all([(item, due)])
+
+    def _put_all(self, items: Sequence[tuple[T, datetime]]) -> None:
         """Put items, each into the first minute that begins when it is due."""
         if not self._is_noted:
             self._table.put_new(keys.timer_note(self._kind))
             self._is_noted = True
         in_parallel(lambda item: self._table.put(self._item(*item)), items)
 
-    def _item(self, due: datetime, name: str, attributes: Mapping[str, object]) -> Item:
-        kept = {"expires_at": to_ttl(due + self._kept)}
-        return timer_key(self._kind, due, name) | to_item({**attributes, **kept})
+    def _item(self, item: T, due: datetime) -> Item:
+        attributes = {**self._write(item), "expires_at": to_ttl(due + self._kept)}
+        return timer_key(self._kind, due, self._name(item)) | to_item(attributes)
 
     def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[T]]]:
         """Return the items of the minutes since the note, in parts, and move the note.
@@ -116,13 +121,10 @@ class Timer[T]:
         if errors:
             raise errors[0]
 
-    def remove(self, places: Sequence[Place]) -> None:
-        """Delete items by their minutes and names; they may be absent."""
+    def remove(self, minute: datetime, items: Iterable[T]) -> None:
+        names = dict.fromkeys(map(self._name, items))
         self._table.write_all(
-            deletes=[
-                keys.timer_item(self._kind, _number(minute), name)
-                for minute, name in dict.fromkeys(places)
-            ]
+            deletes=[keys.timer_item(self._kind, _number(minute), name) for name in names]
         )
 
     def _bucket(self, minute: datetime, bucket: int) -> Iterator[dict[str, Any]]:

@@ -25,7 +25,6 @@ class SesAccount:
         self._clock = clock
 
     def sending_status(self) -> SendingStatus:
-        """Read quotas and status, with the time in the response's Date header."""
         with operator_errors(_NAME):
             response = self._ses.get_account()
         quota = response.get("SendQuota", {})

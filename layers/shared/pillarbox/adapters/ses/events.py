@@ -141,7 +141,7 @@ type _Events = tuple[list[Event], list[tuple[str, str]]]
 def _of_recipients(
     suppress: Iterable[tuple[str, str]], destination: Sequence[str] | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield whom to suppress: recipients as SES knows them, whoever a report names.
+    """Yield whom to suppress: recipients as SES knows them, also if a report names others.
 
     The recipient's server writes the addresses of a report, and SES those of `destination`. The
     message's own record no longer has a recipient who was erased.

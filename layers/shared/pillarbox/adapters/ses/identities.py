@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, operator_errors, service_errors
+from pillarbox.adapters.aws import client_of, code_of, ignoring, operator_errors, service_errors
 from pillarbox.domain.accounts.account_domain import DomainIdentity
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.address import domain_and_parents, domain_of
@@ -60,15 +60,11 @@ class SesIdentities:
         return response["VerifiedForSendingStatus"]
 
     def _create(self, address: str) -> bool:
-        try:
-            with service_errors(PROVIDER):
-                response = self._ses.create_email_identity(EmailIdentity=address)
-        except ClientError as error:
-            if code_of(error) == "AlreadyExistsException":  # another request created it
-                return False
-            raise
-        ensure_no_feedback_mail(self._ses, address)
-        return response["VerifiedForSendingStatus"]
+        with service_errors(PROVIDER), ignoring("AlreadyExistsException"):
+            response = self._ses.create_email_identity(EmailIdentity=address)
+            ensure_no_feedback_mail(self._ses, address)
+            return response["VerifiedForSendingStatus"]
+        return False  # another request created it
 
 
 def find_identity(
@@ -76,20 +72,10 @@ def find_identity(
     identity: str,
     errors: Callable[[str], AbstractContextManager[None]] = service_errors,
 ) -> "GetEmailIdentityResponseTypeDef | None":
-    """Read an address or a domain; return None if SES does not know it.
-
-    Args:
-        ses: the client.
-        identity: the address or the domain.
-        errors: translates AWS's errors.
-    """
-    with errors(PROVIDER):
-        try:
-            return ses.get_email_identity(EmailIdentity=identity)
-        except ClientError as error:
-            if code_of(error) == "NotFoundException":
-                return None
-            raise
+    """Read an address or a domain; return None if SES does not know it."""
+    with errors(PROVIDER), ignoring("NotFoundException"):
+        return ses.get_email_identity(EmailIdentity=identity)
+    return None
 
 
 def ensure_no_feedback_mail(ses: "SESV2Client", identity: str) -> bool:
@@ -133,7 +119,6 @@ class SesDomains:
         return self._ses.meta.region_name
 
     def get(self, name: str) -> DomainIdentity | None:
-        """Read a domain; return None if SES does not know it."""
         response = find_identity(self._ses, name, self._errors)
         if response is None:
             return None
@@ -177,13 +162,8 @@ class SesDomains:
         return identity
 
     def remove(self, name: str) -> None:
-        """Delete the identity."""
-        with self._errors(PROVIDER):
-            try:
-                self._ses.delete_email_identity(EmailIdentity=name)
-            except ClientError as error:
-                if code_of(error) != "NotFoundException":
-                    raise
+        with self._errors(PROVIDER), ignoring("NotFoundException"):
+            self._ses.delete_email_identity(EmailIdentity=name)
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the MAIL FROM domain. Until SES finds its MX record, SES uses its own domain."""

@@ -91,9 +91,7 @@ class SesMailer:
     """Implements `delivery.ports.Mailer`, and reads the account's rate with the same connections.
 
     Args:
-        configuration_set: that of the emails.
         rate_share: the percentage of the account's rate that this stack uses; others use the rest.
-        clock: returns the time in seconds.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, make_client, service_errors
+from pillarbox.adapters.aws import client_of, code_of, ignoring, make_client, service_errors
 from pillarbox.application.receiving_ports import RECEIVED
 from pillarbox.domain.errors import FieldError, Unavailable, ValidationFailed
 
@@ -60,18 +60,16 @@ class SesReceiptRules:
                 self._ses.update_receipt_rule(**request)
 
     def switch(self, domain: str, *, on: bool) -> None:
-        """Enable or disable a rule."""
         rule = self._rule(domain, enabled=on)
-        with service_errors(_NAME), _absences():
+        with service_errors(_NAME), ignoring(_NO_RULE, _NO_SET):
             if active := self._active_set():
                 self._ses.update_receipt_rule(RuleSetName=active, Rule=rule)
 
     def remove(self, domain: str) -> None:
-        """Delete a rule, also from the set of the stacks if others have activated theirs."""
         name = self.rule_name(domain)
         with service_errors(_NAME):
             for each in filter(None, dict.fromkeys((self._active_set(), OWN_SET))):
-                with _absences():
+                with ignoring(_NO_RULE, _NO_SET):
                     self._ses.delete_receipt_rule(RuleSetName=each, RuleName=name)
 
     def rule_name(self, domain: str) -> str:
@@ -85,11 +83,8 @@ class SesReceiptRules:
 
     def _new_set(self) -> str:
         """Make the set of the stacks active, where no set is active: others keep theirs."""
-        try:
+        with ignoring(_EXISTS):
             self._ses.create_receipt_rule_set(RuleSetName=OWN_SET)
-        except ClientError as error:
-            if code_of(error) != _EXISTS:
-                raise
         self._ses.set_active_receipt_rule_set(RuleSetName=OWN_SET)
         return OWN_SET
 
@@ -128,7 +123,6 @@ class LambdaReceivedQueue:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Say why a domain cannot receive."""
     try:
         yield
     except ClientError as error:
@@ -137,13 +131,3 @@ def _refusals() -> Iterator[None]:
         if code_of(error) == _NO_SET:  # another stack has just deleted it
             raise Unavailable(_NAME, aws_error=code_of(error)) from error
         raise
-
-
-@contextmanager
-def _absences() -> Iterator[None]:
-    """Pass over a rule or a set that is not there."""
-    try:
-        yield
-    except ClientError as error:
-        if code_of(error) not in {_NO_RULE, _NO_SET}:
-            raise

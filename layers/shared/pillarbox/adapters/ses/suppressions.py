@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.adapters.aws import client_of, code_of, ignoring, service_errors
 from pillarbox.adapters.ses.identities import PROVIDER
 from pillarbox.domain.address import mailbox_key
 
@@ -29,11 +29,7 @@ class ListedAddress(NamedTuple):
 
 
 class SesSuppressions:
-    """Implements `ProviderSuppressions`.
-
-    Args:
-        errors: translates AWS's errors.
-    """
+    """Implements `ProviderSuppressions`."""
 
     _ses: "SESV2Client" = client_of("sesv2")
 
@@ -84,14 +80,10 @@ class SesSuppressions:
             request["NextToken"] = page["NextToken"]
 
     def _delete(self, address: str, tenant: str | None) -> bool:
-        with self._errors(PROVIDER):
-            try:
-                self._ses.delete_suppressed_destination(EmailAddress=address, **_of(tenant))
-            except ClientError as error:
-                if code_of(error) not in _NOT_LISTED:
-                    raise
-                return False
-        return True
+        with self._errors(PROVIDER), ignoring(*_NOT_LISTED):
+            self._ses.delete_suppressed_destination(EmailAddress=address, **_of(tenant))
+            return True
+        return False
 
 
 def _lists(tenant: str | None) -> list[str | None]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import client_of, code_of, service_errors
+from pillarbox.adapters.aws import client_of, code_of, ignoring, service_errors
 from pillarbox.adapters.direct import CallLimits
 from pillarbox.adapters.ses.identities import PROVIDER, find_identity
 from pillarbox.domain.accounts.account import Isolation
@@ -35,7 +35,6 @@ class SesTenants:
 
     Args:
         configuration_set: the one that every email names; each tenant needs it.
-        errors: translates AWS's errors.
     """
 
     _ses: "SESV2Client" = client_of("sesv2", _PATIENT)
@@ -75,12 +74,8 @@ class SesTenants:
         """Associate the configuration set and each verified identity of an address."""
         wanted = self._wanted(name, addresses)
         for arn in wanted - self._associated(name):
-            with self._errors(PROVIDER):
-                try:
-                    self._ses.create_tenant_resource_association(TenantName=name, ResourceArn=arn)
-                except ClientError as error:
-                    if code_of(error) != "AlreadyExistsException":
-                        raise
+            with self._errors(PROVIDER), ignoring("AlreadyExistsException"):
+                self._ses.create_tenant_resource_association(TenantName=name, ResourceArn=arn)
         if wanted - self._associated(name):
             raise Unavailable(PROVIDER, f"SES has not associated all that {name} needs; try again.")
 
@@ -90,22 +85,16 @@ class SesTenants:
         return sorted(arn.partition("/")[2] for arn in missing)
 
     def suppresses_apart(self, name: str) -> bool:
-        """Read one tenant."""
         found = self._get(name).get("SuppressionAttributes", {})
         reasons = {*found.get("SuppressedReasons", ())}
         return found.get("SuppressionScope") == "TENANT" and reasons >= {"BOUNCE", "COMPLAINT"}
 
     def delete(self, name: str) -> None:
         """Delete the tenant; SES ends its associations with it."""
-        with self._errors(PROVIDER):
-            try:
-                self._ses.delete_tenant(TenantName=name)
-            except ClientError as error:
-                if code_of(error) != "NotFoundException":
-                    raise
+        with self._errors(PROVIDER), ignoring("NotFoundException"):
+            self._ses.delete_tenant(TenantName=name)
 
     def all(self) -> Mapping[str, bool]:
-        """Read page by page."""
         found: dict[str, bool] = {}
         with self._errors(PROVIDER):
             for page in self._ses.get_paginator("list_tenants").paginate():
@@ -114,24 +103,18 @@ class SesTenants:
         return found
 
     def may_send(self, name: str) -> bool | None:
-        """Read one tenant."""
-        with self._errors(PROVIDER):
-            try:
-                tenant = self._ses.get_tenant(TenantName=name)["Tenant"]
-            except ClientError as error:
-                if code_of(error) == "NotFoundException":
-                    return None
-                raise
-        return _may_send(tenant)
+        tenant = self._find(name)
+        return _may_send(tenant) if tenant else None
+
+    def _find(self, name: str) -> "TenantTypeDef | None":
+        with self._errors(PROVIDER), ignoring("NotFoundException"):
+            return self._ses.get_tenant(TenantName=name)["Tenant"]
+        return None
 
     def _get(self, name: str) -> "TenantTypeDef":
-        with self._errors(PROVIDER):
-            try:
-                return self._ses.get_tenant(TenantName=name)["Tenant"]
-            except ClientError as error:
-                if code_of(error) == "NotFoundException":
-                    raise Unavailable(PROVIDER, f"SES has no tenant {name}.") from error
-                raise
+        if tenant := self._find(name):
+            return tenant
+        raise Unavailable(PROVIDER, f"SES has no tenant {name}.")
 
     def _wanted(self, name: str, addresses: Iterable[str]) -> set[str]:
         start = self._get(name)["TenantArn"].partition(":tenant/")[0]

@@ -15,9 +15,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
-from botocore.exceptions import ClientError
-
-from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
+from pillarbox.adapters.aws import client_of, ignoring, in_parallel, service_errors
 from pillarbox.adapters.rows import TUPLE, UUID_TEXT, Codec, Column, Row, many, one_of
 from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_all, send_batch
 from pillarbox.application.ports import PayloadGone, UnreadableJob
@@ -108,12 +106,7 @@ _MAIL: Final = Row(
     to=Column("to", TUPLE, absent=()),
     cc=Column("cc", TUPLE, absent=()),
     bcc=Column("bcc", TUPLE, absent=()),
-    # A job of an earlier release has one address.
-    reply_to=Column(
-        "reply_to",
-        Codec(list, lambda stored: (stored,) if isinstance(stored, str) else tuple(stored)),
-        absent=(),
-    ),
+    reply_to=Column("reply_to", TUPLE, absent=()),
     names=Column("names", Codec(dict, dict), absent={}),
     headers=Column("headers", Codec(dict, dict), absent={}),
     attachments=Column(
@@ -158,7 +151,6 @@ def _job_json(job: Job, version: int) -> dict[str, object]:
 
 
 def read_job(text: str) -> Job:
-    """Read what `write_job` or `write_result` wrote."""
     try:
         body = json.loads(text)
     except ValueError as error:
@@ -195,9 +187,19 @@ def write_payload(mail: Mail) -> bytes:
 
 
 def read_payload(payload: bytes) -> Mail:
-    """Read what `write_payload` wrote."""
     fields, _, octets = payload.partition(b"\n")
     return _read_mail(json.loads(fields), octets)
+
+
+def load_spooled(s3: "S3Client", bucket: str, key: str) -> Mail:
+    """Read a mail in the spool.
+
+    Raises:
+        PayloadGone: it is not there any more.
+    """
+    with service_errors("spool"), ignoring("NoSuchKey"):
+        return read_payload(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+    raise PayloadGone
 
 
 def _unreadable(body: object) -> UnreadableJob:
@@ -232,7 +234,6 @@ def _body_json(body: Body) -> dict[str, object]:
             # Latin-1 maps each octet to the character with its number; most are ASCII.
             return {
                 "raw": body.octets.decode("latin-1"),
-                "message_id": True,  # an older worker adds one otherwise
                 "date": body.has_date,
             }
 
@@ -277,7 +278,6 @@ class SqsJobs:
         self._bucket = bucket
 
     def put(self, job: Job, mail: Mail) -> None:
-        """Queue a job with its email or with the key of the email in the spool."""
         text = self._text(job, mail)
         with service_errors("queue"):
             self._sqs.send_message(
@@ -285,7 +285,6 @@ class SqsJobs:
             )
 
     def put_result(self, job: Job, result: HandOverResult) -> None:
-        """Queue a job that only records a result."""
         with service_errors("queue"):
             self._sqs.send_message(
                 QueueUrl=self._queue_of(job),
@@ -362,9 +361,7 @@ class SqsJobs:
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload)
         return write_job(job, version, spool_key=key)
 
-    def read(self, text: str) -> Job:
-        """Read the job in a message of the queue."""
-        return read_job(text)
+    read = staticmethod(read_job)
 
     def load(self, job: Job) -> Mail:
         """Return the email from the job or from the spool, with its uploaded files."""
@@ -380,18 +377,9 @@ class SqsJobs:
     def _load_spooled(self, job: Job) -> Mail:
         if job.spool_key is None:
             raise PayloadGone
-        try:
-            with service_errors("spool"):
-                stored = self._s3.get_object(Bucket=self._bucket, Key=job.spool_key)
-                payload = stored["Body"].read()
-        except ClientError as error:
-            if code_of(error) == "NoSuchKey":
-                raise PayloadGone from error
-            raise
-        return read_payload(payload)
+        return load_spooled(self._s3, self._bucket, job.spool_key)
 
     def discard(self, job: Job) -> None:
-        """Delete the object in the spool, if the job has one."""
         if job.spool_key is not None:
             with service_errors("spool"):
                 self._s3.delete_object(Bucket=self._bucket, Key=job.spool_key)

@@ -1,5 +1,6 @@
 """SQS for operators: count messages and move dead letters."""
 
+import json
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -29,13 +30,23 @@ class SqsQueues:
     _sqs: "SQSClient" = client_of("sqs")
 
     def status(self, queue_url: str) -> QueueStatus:
-        """Count a queue's messages. SQS counts approximately."""
+        """Read a queue's attributes. SQS counts approximately.
+
+        A queue and its dead-letter queue are of one AWS account and region.
+        """
         with operator_errors(_NAME):
-            counts: Any = self._sqs.get_queue_attributes(
-                QueueUrl=queue_url, AttributeNames=[*_COUNTS]
+            found: Any = self._sqs.get_queue_attributes(
+                QueueUrl=queue_url, AttributeNames=[*_COUNTS, "RedrivePolicy"]
             )["Attributes"]
-        waiting, in_flight, delayed = (int(counts.get(name, 0)) for name in _COUNTS)
-        return QueueStatus(waiting=waiting, in_flight=in_flight, delayed=delayed)
+        waiting, in_flight, delayed = (int(found.get(name, 0)) for name in _COUNTS)
+        policy = json.loads(found.get("RedrivePolicy", "{}"))
+        name = policy.get("deadLetterTargetArn", "").rpartition(":")[2]
+        return QueueStatus(
+            waiting=waiting,
+            in_flight=in_flight,
+            delayed=delayed,
+            dead_letters_url=f"{queue_url.rpartition('/')[0]}/{name}" if name else None,
+        )
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         """Move messages that the source has now, and return how many.

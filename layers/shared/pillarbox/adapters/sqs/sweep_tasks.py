@@ -17,6 +17,38 @@ _TASKS_AT_A_TIME: Final = 1_000
 _MAX_DELAY: Final = 900
 
 
+def write_task(task: SweepTask) -> str:
+    """Write a task as JSON; moments are in milliseconds."""
+    fields: dict[str, Any] = {
+        "version": _VERSION,
+        "account": task.account_id,
+        "pass": milliseconds(task.pass_at),
+        "step": task.step.value,
+    }
+    if task.cursor is not None:
+        fields["cursor"] = task.cursor
+    if task.mark is not None:
+        fields |= {"hour": task.mark.hour, "marked": milliseconds(task.mark.marked_at)}
+    return json.dumps(fields)
+
+
+def read_task(text: str) -> SweepTask:
+    fields = json.loads(text)
+    if fields["version"] != _VERSION:
+        raise ValueError("the task has another version")
+    step, account_id = SweepStep(fields["step"]), fields["account"]
+    mark = None
+    if step is SweepStep.REBUILD:
+        mark = RebuildMark(account_id, int(fields["hour"]), to_datetime(fields["marked"]))
+    return SweepTask(
+        account_id=account_id,
+        pass_at=to_datetime(fields["pass"]),
+        step=step,
+        cursor=fields.get("cursor"),
+        mark=mark,
+    )
+
+
 class SqsSweepTasks(SqsQueue):
     """Implements `delivery.ports.SweepTasks`, and reads tasks for the worker."""
 
@@ -42,39 +74,4 @@ class SqsSweepTasks(SqsQueue):
             count += len(group)
         return count
 
-    def read(self, text: str) -> SweepTask:
-        """Read the task in a message of the queue."""
-        return read_task(text)
-
-
-def write_task(task: SweepTask) -> str:
-    """Write a task as JSON; moments are in milliseconds."""
-    fields: dict[str, Any] = {
-        "version": _VERSION,
-        "account": task.account_id,
-        "pass": milliseconds(task.pass_at),
-        "step": task.step.value,
-    }
-    if task.cursor is not None:
-        fields["cursor"] = task.cursor
-    if task.mark is not None:
-        fields |= {"hour": task.mark.hour, "marked": milliseconds(task.mark.marked_at)}
-    return json.dumps(fields)
-
-
-def read_task(text: str) -> SweepTask:
-    """Read what `write_task` wrote."""
-    fields = json.loads(text)
-    if fields["version"] != _VERSION:
-        raise ValueError("the task has another version")
-    step, account_id = SweepStep(fields["step"]), fields["account"]
-    mark = None
-    if step is SweepStep.REBUILD:
-        mark = RebuildMark(account_id, int(fields["hour"]), to_datetime(fields["marked"]))
-    return SweepTask(
-        account_id=account_id,
-        pass_at=to_datetime(fields["pass"]),
-        step=step,
-        cursor=fields.get("cursor"),
-        mark=mark,
-    )
+    read = staticmethod(read_task)

@@ -10,12 +10,66 @@ from math import ceil
 from typing import Any, Final
 from uuid import UUID
 
+from pillarbox.adapters.rows import MILLISECONDS, UUID_TEXT, Row, one_of
 from pillarbox.adapters.sqs.batches import SqsQueue, send_all
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, PostingTask, WebhookEvent, WebhookType
 
 _VERSION: Final = 1
+#: What the queue and the tables store of an event, beside its ids, its time and its attempts.
+EVENT: Final = Row(
+    WebhookEvent,
+    *("address?", "domain?", "pause?"),
+    type=("type", one_of(WebhookType)),
+    message_id=("message?", UUID_TEXT),
+    replayed_at=("replayed?", MILLISECONDS),
+)
+
+
+def group_of(task: PostingTask) -> str:
+    """Return what has a fair part of the queue: the account, with all its endpoints."""
+    return task.account_id
+
+
+def write_task(task: PostingTask) -> str:
+    """Write a task as JSON; moments are in milliseconds."""
+    if isinstance(task, AlertPost):
+        alert = {"version": _VERSION, "account": task.account_id, "alert": task.text}
+        return json.dumps(alert | {"attempts": task.attempts}, separators=(",", ":"))
+    fields: dict[str, Any] = {
+        "version": _VERSION,
+        "account": task.account_id,
+        "endpoint": task.endpoint_id,
+    }
+    if isinstance(task, EndpointDrain):
+        fields["drain"] = milliseconds(task.lease) if task.lease else 0
+        fields |= {"successes": task.successes, "late": task.late}
+    else:
+        event = {name: value for name, value in EVENT.write(task).items() if value is not None}
+        fields |= {"id": str(task.event_id), "at": milliseconds(task.at), **event}
+        fields["attempts"] = task.attempts
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def read_task(text: str) -> PostingTask:
+    fields = json.loads(text)
+    if fields["version"] != _VERSION:
+        raise ValueError("the task has another version")
+    if "alert" in fields:
+        return AlertPost(fields["account"], fields["alert"], fields["attempts"])
+    account_id, endpoint_id = fields["account"], fields["endpoint"]
+    if "drain" in fields:
+        lease = to_datetime(fields["drain"]) if fields["drain"] else None
+        return EndpointDrain(account_id, endpoint_id, lease, fields["successes"], fields["late"])
+    return EVENT.read(
+        fields,
+        event_id=UUID(fields["id"]),
+        account_id=account_id,
+        endpoint_id=endpoint_id,
+        at=to_datetime(fields["at"]),
+        attempts=fields["attempts"],
+    )
 
 
 class SqsWebhookQueue(SqsQueue):
@@ -38,72 +92,4 @@ class SqsWebhookQueue(SqsQueue):
             ),
         )
 
-    def read(self, text: str) -> PostingTask:
-        """Read the task in a message of the queue."""
-        return read_task(text)
-
-
-def group_of(task: PostingTask) -> str:
-    """Return what has a fair part of the queue: the account, with all its endpoints."""
-    return task.account_id
-
-
-def write_task(task: PostingTask) -> str:
-    """Write a task as JSON; moments are in milliseconds."""
-    if isinstance(task, AlertPost):
-        alert = {"version": _VERSION, "account": task.account_id, "alert": task.text}
-        return json.dumps(alert | {"attempts": task.attempts}, separators=(",", ":"))
-    fields: dict[str, Any] = {
-        "version": _VERSION,
-        "account": task.account_id,
-        "endpoint": task.endpoint_id,
-    }
-    if isinstance(task, EndpointDrain):
-        fields["drain"] = milliseconds(task.lease) if task.lease else 0
-        fields |= {"successes": task.successes, "late": task.late}
-    else:
-        fields |= {
-            "id": str(task.event_id),
-            "type": task.type.value,
-            "at": milliseconds(task.at),
-            "attempts": task.attempts,
-        }
-        if task.message_id is not None:
-            fields["message"] = str(task.message_id)
-        if task.address is not None:
-            fields["address"] = task.address
-        if task.domain is not None:
-            fields["domain"] = task.domain
-        if task.pause is not None:
-            fields["pause"] = task.pause
-        if task.replayed_at is not None:
-            fields["replayed"] = milliseconds(task.replayed_at)
-    return json.dumps(fields, separators=(",", ":"))
-
-
-def read_task(text: str) -> PostingTask:
-    """Read what `write_task` wrote."""
-    fields = json.loads(text)
-    if fields["version"] != _VERSION:
-        raise ValueError("the task has another version")
-    if "alert" in fields:
-        return AlertPost(fields["account"], fields["alert"], fields["attempts"])
-    account_id, endpoint_id = fields["account"], fields["endpoint"]
-    if "drain" in fields:
-        lease = to_datetime(fields["drain"]) if fields["drain"] else None
-        # An older version queues neither.
-        successes, late = fields.get("successes", 0), fields.get("late", False)
-        return EndpointDrain(account_id, endpoint_id, lease, successes, late)
-    return WebhookEvent(
-        event_id=UUID(fields["id"]),
-        type=WebhookType(fields["type"]),
-        account_id=account_id,
-        endpoint_id=endpoint_id,
-        at=to_datetime(fields["at"]),
-        message_id=UUID(fields["message"]) if "message" in fields else None,
-        address=fields.get("address"),
-        domain=fields.get("domain"),
-        pause=fields.get("pause"),
-        replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
-        attempts=fields["attempts"],
-    )
+    read = staticmethod(read_task)

@@ -1,1 +1,1 @@
-"""Accounts with their keys, senders, domains and suppressions, as an operator manages them."""
+"""Accounts with their keys, senders, domains, suppressions, and alerts to their owners."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock, Directory
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.accounts.quota import QuotaState
@@ -18,7 +19,6 @@ class AccountUsage:
     clock: Clock
 
     def of(self, account: Account) -> QuotaState:
-        """Return the limits of an account, and what is used of them."""
         counts = self.directory.look_up(account.account_id, quota=True).quota
         return counts.state(account.limits, self.clock())
 
@@ -26,14 +26,6 @@ class AccountUsage:
 #: A search reads so many accounts at a time, and so often for one page.
 _BATCH: Final = 100
 _MAX_BATCHES: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class AccountListPage:
-    """A part of the list. `following` is where the next part begins; None at the end."""
-
-    items: Sequence[tuple[Account, QuotaState]]
-    following: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +36,19 @@ class AccountList:
     usage: AccountUsage
     for_each: Callable[[Callable[[Account], QuotaState], Sequence[Account]], Iterable[QuotaState]]
 
-    def page(self, search: str | None, first: str | None, limit: int) -> AccountListPage:
+    def page(
+        self, search: str | None, first: str | None, limit: int
+    ) -> ScanPage[tuple[Account, QuotaState]]:
         """Read a part of the list.
 
         Args:
             search: a part of the name or the start of the id, in any letter case. A page of a
                 search may have fewer accounts than the limit, and another may follow.
-            first: where the part begins: `following` of the part before.
-            limit: the number of accounts.
+            first: where the part begins: `next` of the part before.
         """
         found, following = self._find((search or "").casefold(), first, limit)
         quotas = self.for_each(self.usage.of, found)
-        return AccountListPage([*zip(found, quotas, strict=True)], following)
+        return ScanPage([*zip(found, quotas, strict=True)], following)
 
     def _find(self, text: str, first: str | None, limit: int) -> tuple[list[Account], str | None]:
         if not text:

@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.account_lookup import account_not_found, find_account
+from pillarbox.application.account_lookup import existing, find_account
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords, LogReader
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text, normalize_address
 from pillarbox.domain.accounts.account import (
@@ -38,14 +39,6 @@ LOG_LENGTH: Final = 50
 _SEARCHED: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class LogPage:
-    """A part of a log, and the cursor of the next one; None at the end."""
-
-    items: Sequence[LogEntry]
-    following: str | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
     """The accounts of a stack.
@@ -71,7 +64,6 @@ class Accounts:
 
         Args:
             name: a display name; it need not be unique.
-            plan: the account's plan.
             limits: the account's own limits; None uses the plan's limit.
             hold_uncertain: what to do with an email when the provider may or may not have
                 accepted it: True marks it as failed, False sends it again.
@@ -92,7 +84,6 @@ class Accounts:
         return account
 
     def ids_of(self, name: str) -> Iterable[str]:
-        """Read the ids of the accounts of a name."""
         return (one.account_id for one in self.records.all() if one.name == name)
 
     def update(
@@ -108,8 +99,6 @@ class Accounts:
         Keys keep their scopes, even if the plan changes.
 
         Args:
-            account_id: the account.
-            changes: what to change.
             by: the operator; None for a member.
             member: the member or key. Of their changes the log has only how long content is kept.
         """
@@ -132,10 +121,7 @@ class Accounts:
             is_kept = "keepDays" in days
             action = AccountAction.KEEP_CHANGED if is_kept else AccountAction.RECORDS_CHANGED
             entry = replace(self._entry(member, action), changes=days)
-        changed = self.records.change(account_id, changes, entry)
-        if changed is None:
-            raise account_not_found()
-        return changed
+        return existing(self.records.change(account_id, changes, entry))
 
     def raise_shards(self, account_id: str, shards: int, *, by: str = COMMAND) -> Account:
         """Spread an account's new messages over more shards, and return its new state.
@@ -172,28 +158,19 @@ class Accounts:
         account = find_account(self.records, account_id)
         is_new = account.suspension is None or reason not in {None, account.suspension.reason}
         entry = self._entry(by, AccountAction.SUSPENDED, reason=reason) if is_new else None
-        suspended = self.records.suspend(
-            account_id, Suspension(self.clock(), reason, queued), entry
-        )
-        if suspended is None:
-            raise account_not_found()
-        return suspended
+        suspension = Suspension(self.clock(), reason, queued)
+        return existing(self.records.suspend(account_id, suspension, entry))
 
     def resume(self, account_id: str, *, by: str = COMMAND) -> Account:
         """End the suspension of an account: its keys work again, except revoked ones."""
         account = find_account(self.records, account_id)
         entry = self._entry(by, AccountAction.RESUMED) if account.suspension else None
-        resumed = self.records.resume(account_id, entry)
-        if resumed is None:
-            raise account_not_found()
-        return resumed
+        return existing(self.records.resume(account_id, entry))
 
     def get(self, account_id: str) -> Account:
-        """Read one account."""
         return find_account(self.records, account_id)
 
     def all(self) -> Iterable[Account]:
-        """Read all accounts, sorted by id."""
         return self.records.all()
 
     def log(self, account_id: str, *, calls: bool = False) -> Sequence[LogEntry]:
@@ -208,7 +185,7 @@ class Accounts:
         *,
         calls: bool = False,
         by: Collection[str] | None = None,
-    ) -> LogPage:
+    ) -> ScanPage[LogEntry]:
         """Read a part of an account's log, the newest first.
 
         With `by` it has what these did, of `_SEARCHED` entries: it may be short, or empty, and have
@@ -218,7 +195,7 @@ class Accounts:
         found = self.entries.entries(account_id, most + 1, cursor, calls=calls)
         following = found[most].entry_id if len(found) > most else None
         shown = [one for one in found[:most] if by is None or one.by in by]
-        return LogPage(shown, following)
+        return ScanPage(shown, following)
 
     def _change_entry(self, before: Account, after: Account, by: str | None) -> LogEntry | None:
         """Return the entry for a change; None for a member's, or if it changes nothing."""

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.accounts.domains import (
-    AccountDomains,
-    CheckedDomain,
-    domain_not_found,
-)
+from pillarbox.application.accounts.domains import AccountDomains, CheckedDomain, domain_not_found
 from pillarbox.application.accounts.ports import AccountDomainRecords
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
@@ -20,7 +16,7 @@ from pillarbox.domain.accounts.account_domain import (
     parse_domain_link,
 )
 from pillarbox.domain.accounts.account_log import AccountAction
-from pillarbox.domain.accounts.quota import too_many, window_end
+from pillarbox.domain.accounts.quota import too_many_this_minute
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.session import digest_of
 
@@ -62,7 +58,6 @@ class DomainLinks:
         return SharedLink(url, link.expires_at)
 
     def revoke(self, account_id: str, name: str) -> None:
-        """End the link of a domain, if there is one."""
         domain = self.domains.get(account_id, name)
         self.records.set_link(account_id, domain.name, None)
 
@@ -79,5 +74,5 @@ class DomainLinks:
         subject = f"domains#link#{token.account_id}"
         if not self.count(subject, _MINUTE, PER_MINUTE, now):
             message = f"The links of an account are opened {PER_MINUTE} times a minute at most."
-            raise too_many(message, PER_MINUTE, window_end("minute", now) - now)
+            raise too_many_this_minute(message, PER_MINUTE, now)
         return self.domains.look(token.account_id, token.domain)

@@ -5,7 +5,7 @@ and send from it when they have set it up. So each account also needs a TXT reco
 The provider gets to know the domain only then, because the number of its identities is limited. A
 domain that another account or the operator has looks the same as a new one.
 
-What members see here is not what webhooks announce: `sender_domains` looks at the domains of the
+What members see here is not what webhooks announce: `senders.py` looks at the domains of the
 account's senders, also those that the operator added without a proof.
 """
 
@@ -112,7 +112,6 @@ def ownership_record(account_id: str, domain: str) -> DnsRecord:
 
 
 def compare(record: DnsRecord, values: Sequence[str]) -> RecordCheck:
-    """Compare a required record with the existing values of its type at its name."""
     if not values:
         return RecordCheck(record, RecordState.MISSING)
     match record.type, record.purpose:
@@ -219,11 +218,9 @@ class DomainCheck:
     for_each: ForEachRecord = map
 
     def show(self, name: str) -> Domain:
-        """Read a domain and check its records in DNS."""
         return self.check_dns(self.identity(normalize_domain(name)))
 
     def identity(self, name: str) -> DomainIdentity:
-        """Read a domain at the provider."""
         identity = self.identities.get(name)
         if identity is None:
             message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
@@ -231,11 +228,9 @@ class DomainCheck:
         return identity
 
     def check_dns(self, identity: DomainIdentity) -> Domain:
-        """Compare the records of a domain with those in DNS."""
         return Domain(identity, self.check_records(required_records(identity)))
 
     def check_records(self, records: Sequence[DnsRecord]) -> tuple[RecordCheck, ...]:
-        """Compare some records with those in DNS."""
         return tuple(self.for_each(self._check_record, records))
 
     def _check_record(self, record: DnsRecord) -> RecordCheck:
@@ -278,7 +273,6 @@ class Domains:
         return Domain(identity, self._create_missing(zone, required_records(identity)))
 
     def show(self, name: str) -> Domain:
-        """Read a domain and check its records in DNS."""
         return self._check.show(name)
 
     def wait(self, name: str, at_most: timedelta) -> Domain:
@@ -494,7 +488,7 @@ class AccountDomains:
         )
 
     def _with_valid_proof(self, domain: AccountDomain) -> AccountDomain:
-        """Look at DNS again if nobody has for long. Without an answer the proof stays."""
+        """Look at DNS again if the last look was long ago. Without an answer the proof stays."""
         seen = domain.proof_seen_at or domain.proved_at
         if seen is None or self.clock() - seen < PROOF_COUNTS:
             return domain
@@ -629,10 +623,8 @@ def records_of(domain: AccountDomain) -> tuple[DnsRecord, ...]:
 
 
 def receiving_record(identity: DomainIdentity, name: str) -> DnsRecord:
-    """Return the record by which mail to a name comes to the provider."""
     return DnsRecord("ANSWERS", "MX", name, f"10 {identity.inbound_host}")
 
 
 def domain_not_found() -> ServiceError:
-    """Return the error for a domain that the account does not have."""
     return ServiceError("domain_not_found", "The account has no such domain.")

@@ -100,12 +100,6 @@ class Keys:
         key, before it exists.
 
         Args:
-            account_id: the account.
-            name: a display name.
-            preset: the scopes, or `custom`.
-            scopes: the scopes with `custom`.
-            agent: the limits of an agent.
-            limits: until when the key works, and from where.
             creator: the member or the key that creates it; None for the operator's command.
         """
         check_text("name", name)
@@ -153,11 +147,10 @@ class Keys:
         """Revoke a key with those that it created. They stop at once, and this cannot be undone.
 
         No key can be created by one that is revoked, so after that its children are all known. The
-        invitations of each that nobody has accepted end too. A revocation that was interrupted goes
-        on when it is repeated.
+        open invitations of each end too. A revocation that was interrupted goes on when it is
+        repeated.
 
         Args:
-            key_id: the id of the key.
             caller: who revokes a key of its account: a key without all scopes only itself and those
                 that come from it. None: the operator's command.
         """
@@ -172,7 +165,6 @@ class Keys:
         return self._revoke(key_id, caller.actor)
 
     def _comes_from(self, key_id: str, root: str) -> bool:
-        """Return whether a key is another one, or comes from it."""
         children = self.records.children_of(root)
         return key_id == root or any(self._comes_from(key_id, child) for child in children)
 
@@ -298,12 +290,10 @@ def _allowed(
 
 
 def refused_scopes(plan: Plan, scopes: frozenset[str]) -> Sequence[str]:
-    """Return which scopes a plan does not allow."""
     return () if plan.paid else sorted(scopes & PAID_SCOPES)
 
 
 def refusal(plan: Plan, refused: Iterable[str]) -> str:
-    """Say that a plan does not allow some scopes."""
     return f"The {plan} plan does not allow {', '.join(refused)}."
 
 

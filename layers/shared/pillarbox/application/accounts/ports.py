@@ -50,7 +50,6 @@ class AccountChanges:
     received_days: int | None = None
 
     def applied_to(self, account: Account) -> Account:
-        """Return the state of an account after the changes."""
         given = asdict(self.limits)
         old = asdict(NO_LIMITS if self.plan_limits else account.overrides)
         limits = {name: old[name] if value is None else value for name, value in given.items()}

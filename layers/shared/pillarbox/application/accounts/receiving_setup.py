@@ -7,7 +7,7 @@ more than it should.
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -63,10 +63,6 @@ class ReceivingSetup:
         """Let `label` below a domain receive answers, and mail to some names; "" switches it off.
 
         None stays as it is. What a rule needs comes before the rule, and goes after it.
-
-        Raises:
-            ValidationFailed: on `receive` or `receiveNames`.
-            ServiceError: `domain_not_found`, `rate_limit_exceeded`.
         """
         self.domains.slow_requests.take(account_id)
         domain = self.domains.get(account_id, name)
@@ -99,11 +95,11 @@ class ReceivingSetup:
                 self._forget(wanted.domain, known.account_id)
             elif not held.proved_at:
                 self._end(held, wanted.domain)
-        elif known and known.stopped_on:  # its limit is that of the day
-            self.receiving.put(replace(known, names=wanted.names))
-            return
-        if not self.receiving.put(wanted):
+        stored = self.receiving.put(wanted)
+        if stored is None:
             raise _in_use(wanted.domain)
+        if stored.stopped_on:  # its limit is that of the day
+            return
         try:
             self.read_queue()
             self.rules.put(wanted.domain)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.account_lookup import account_not_found, find_account
+from pillarbox.application.account_lookup import existing, find_account
 from pillarbox.application.change_log import ChangeLog
-from pillarbox.application.pauses import PauseChange, Pauses
+from pillarbox.application.pauses import Pauses
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.accounts.account import Account
@@ -34,14 +34,7 @@ class Resuming:
     clock: Clock
 
     def by_owner(self, account_id: str, key: PauseKey, cause: str, by: str) -> Account:
-        """End a pause, for an owner who names what caused it.
-
-        Args:
-            account_id: the account.
-            key: which pause it is.
-            cause: what was wrong and is corrected, for the log.
-            by: the owner's address.
-        """
+        """End a pause, for an owner who names what caused it."""
         check_text("cause", cause, MAX_CAUSE)
         now = self.clock()
 
@@ -56,7 +49,7 @@ class Resuming:
 
         scope, about, _ = key
         subject = f"{scope.value} {about}".strip()
-        changed = self._change(account_id, change)
+        changed = existing(self.pauses.change(account_id, change))
         note = self.log.note
         note(account_id, _RESUMED, subject, by=by, changes={"cause": (None, cause)})
         return changed
@@ -73,20 +66,13 @@ class Resuming:
 
         account = find_account(self.pauses.records, account_id)
         was_open = any(_is_open(one, now) for one in account.pauses)
-        changed = self._change(account_id, change)
+        changed = existing(self.pauses.change(account_id, change))
         if was_open:
             self.log.note(account_id, _RESUMED, "everything", by=by)
         return changed
 
-    def _change(self, account_id: str, change: PauseChange) -> Account:
-        changed = self.pauses.change(account_id, change)
-        if changed is None:
-            raise account_not_found()
-        return changed
-
 
 def is_resumable(pause: Pause, now: datetime) -> bool:
-    """Return whether an owner may end a pause."""
     resumed = pause.owner_resumed
     return _is_open(pause, now) and (resumed is None or now - resumed >= ONCE_IN)
 

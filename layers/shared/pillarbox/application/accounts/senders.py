@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.account_lookup import account_not_found, find_account
+from pillarbox.application.account_lookup import existing, find_account
 from pillarbox.application.accounts.ports import (
     AccountRecords,
     DomainStates,
@@ -56,7 +56,6 @@ class Senders:
         If the account has a tenant at the provider, the tenant may send from it first.
 
         Args:
-            account_id: the account that gets the sender.
             address: one bare address.
             verified: treat the address as verified, without asking the provider.
             default: make it the default sender if it is verified. If the account has no
@@ -67,18 +66,17 @@ class Senders:
         verified = verified or self.identities.ensure_identity(address)
         if verified and before.tenant:
             self.tenants.associate(before.tenant, [address])
-        account = self.accounts.put_sender(
-            account_id, address, verified=verified, default=default and verified
+        account = existing(
+            self.accounts.put_sender(
+                account_id, address, verified=verified, default=default and verified
+            )
         )
-        if account is None:
-            raise account_not_found()
         if verified and account.tenant and account.tenant != before.tenant:
             # It got the tenant meanwhile, from somebody who may not have seen the sender.
             self.tenants.associate(account.tenant, [address])
         return _sender(account, address)
 
     def of_account(self, account_id: str) -> tuple[AccountSender, ...]:
-        """Read an account's senders, sorted by address."""
         account = find_account(self.accounts, account_id)
         return tuple(_sender(account, address) for address in sorted(account.senders))
 

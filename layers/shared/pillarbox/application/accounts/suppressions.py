@@ -7,6 +7,7 @@ from typing import Final
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
+from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.application.provider_suppressions import ProviderSuppressions
 from pillarbox.application.slow_requests import SlowRequests
@@ -20,14 +21,6 @@ from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressionListPage:
-    """A part of a list. `following` is where the next part begins; None at the end."""
-
-    items: Sequence[Suppression]
-    following: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +81,20 @@ class SuppressionList:
 
     def page(
         self, account_id: str, start: str | None, cursor: str | None, limit: int
-    ) -> SuppressionListPage:
+    ) -> ScanPage[Suppression]:
         """Read a part of an account's suppressions, sorted by address.
 
         Args:
-            account_id: the account.
             start: how each address begins, in any letter case; None for all of them.
-            cursor: where the part begins: `following` of the part before.
-            limit: the number of suppressions.
+            cursor: where the part begins: `next` of the part before.
         """
         self._check(account_id)
         beginning = mailbox_key(start or "")
         found = self.records.page(account_id, beginning, cursor, limit + 1)
         following = found[limit].address if len(found) > limit else None
-        return SuppressionListPage(found[:limit], following)
+        return ScanPage(found[:limit], following)
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
-        """Read an account's suppressions, sorted by address."""
         self._check(account_id)
         if account_id == SERVICE_ACCOUNT_ID:
             return [*self.records.of_account(account_id), *self.records.of_account(PREVIEW_LIST)]

@@ -100,9 +100,6 @@ class Feedback:
     def record(self, records: Sequence[EventRecord]) -> list[FeedbackResult | Exception]:
         """Record events; those of one message are merged into it together.
 
-        Args:
-            records: the records as the provider wrote them.
-
         Returns:
             The result of each record, or its error, such as UnreadableEvent for a text that is no
             record of a known form and names no message. The queue then delivers the event again.
@@ -261,7 +258,7 @@ class Feedback:
         Returns whether such mail now pauses; False if this is no such bounce.
         """
         is_own = message.account_id == SERVICE_ACCOUNT_ID
-        cause = cause_of(message.origin.tags) if is_own else None
+        cause = cause_of(message.origin.labels.tags) if is_own else None
         kinds = {event.kind for each in events for event in each.events}
         if cause is None or EventKind.BOUNCED not in kinds:
             return False

@@ -41,11 +41,6 @@ class PoisonJobs:
     ) -> DeliveryResult:
         """Set a job aside, or wait while a newer worker may still read it.
 
-        Args:
-            text: the job as it was received.
-            unreadable: what could be read of it.
-            queued_at: when it was queued.
-
         Raises:
             ServiceError: `service_unavailable`; the queue then delivers the job again.
         """
@@ -73,10 +68,6 @@ class PoisonJobs:
 
     def record_death(self, text: str, job: Job) -> DeliveryResult:
         """Count the death of a process that built the message of a job; set the third aside.
-
-        Args:
-            text: the job as it was received.
-            job: the job.
 
         Raises:
             ServiceError: `service_unavailable`; the queue then delivers the job again.

@@ -109,7 +109,7 @@ class Mailer(Protocol):
     def send_probe(self, message: Message) -> None:
         """Hand over an email whose events show that events arrive, from the sender of a message.
 
-        Nobody receives it. No error is raised if the provider does not take it.
+        It reaches no person. No error is raised if the provider does not take it.
         """
 
 
@@ -142,11 +142,7 @@ class SendRejected(Exception):
 
 
 class SendUncertain(Exception):
-    """The provider gave no response, so it may have accepted the message or not.
-
-    Args:
-        error: what went wrong, for the log.
-    """
+    """The provider gave no response, so it may have accepted the message or not."""
 
     def __init__(self, error: str = "NoResponse") -> None:
         super().__init__()

@@ -55,7 +55,6 @@ class SearchIndexing[Record]:
     Args:
         read: returns the message in a record before and after its change, from the record and
             the message after it; both are None if the index does not depend on the change.
-        index: the index.
     """
 
     read: Callable[[Record, Message | None], tuple[Message | None, Message | None]]
@@ -134,50 +133,27 @@ type Judge = Callable[[str, Sequence[IndexEntry]], int]
 type TellOwners = Callable[[str, Sequence[Message]], None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregation[Record]:
-    """Applies batches of changes from the table's stream to the ledger.
+    """Applies batches of changes from the table's stream to the ledger."""
 
-    Args:
-        read: returns the message in a record, or None; raises `UnreadableChange`.
-        written_at: returns when a record's change was written, or None.
-        ledger: the ledger.
-        marks: where to mark the hours of changes that could not be applied.
-        key_uses: where to record when a key sent a message.
-        clock: the clock.
-        for_each: calls a function for each account.
-        search: applies the changes to the search index; None if there is none.
-        judge: judges an account by entries that the ledger has now, and returns how many scopes
-            it paused; None if nobody does.
-        tell_owners: tells owners about messages that wait for them.
-        tuning: the figures.
-    """
-
-    def __init__(  # noqa: PLR0913  its ports
-        self,
-        *,
-        read: Callable[[Record], Message | None],
-        written_at: Callable[[Record], datetime | None],
-        ledger: Ledger,
-        marks: RebuildMarks,
-        key_uses: KeyUses,
-        clock: Clock,
-        for_each: ForEach = map,
-        search: SearchIndexing[Record] | None = None,
-        judge: Judge | None = None,
-        tell_owners: TellOwners = lambda _, __: None,
-        tuning: Tuning = STANDARD,
-    ) -> None:
-        self._read = read
-        self._written_at = written_at
-        self._ledger = ledger
-        self._marks = marks
-        self._key_uses = key_uses
-        self._clock = clock
-        self._for_each = for_each
-        self._search = search
-        self._judge = judge
-        self._tell_owners = tell_owners
-        self._tuning = tuning
+    #: Returns the message in a record, or None; raises `UnreadableChange`.
+    read: Callable[[Record], Message | None]
+    #: Returns when a record's change was written, or None.
+    written_at: Callable[[Record], datetime | None]
+    ledger: Ledger
+    #: Where to mark the hours of changes that could not be applied.
+    marks: RebuildMarks
+    key_uses: KeyUses
+    clock: Clock
+    for_each: ForEach = map
+    #: Applies the changes to the search index; None if there is none.
+    search: SearchIndexing[Record] | None = None
+    #: Judges an account by entries that the ledger has now, and returns how many scopes it paused;
+    #: None where no breaker acts.
+    judge: Judge | None = None
+    tell_owners: TellOwners = lambda _, __: None
+    tuning: Tuning = STANDARD
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
         """Apply a batch of changes. The batch may be repeated, in part or in whole.
@@ -198,7 +174,7 @@ class Aggregation[Record]:
                 return error
             return self._follow_up(account_id, changes[account_id], errors, paused)
 
-        failures = self._for_each(apply_to_account, [*changes])
+        failures = self.for_each(apply_to_account, [*changes])
         to_retry: list[int] = []
         marked_hours = 0
         for (account_id, of_account), failure in zip(changes.items(), failures, strict=True):
@@ -212,7 +188,8 @@ class Aggregation[Record]:
                 else:
                     hours |= {Granularity.HOUR.start(entry.created) for entry in of_account.entries}
             try:
-                self._mark(account_id, hours)
+                for hour in sorted(hours):
+                    self.marks.put(RebuildMark(account_id, hour, self.clock()))
                 marked_hours += len(hours)
             except Exception as error:  # noqa: BLE001  without a mark the change must be retried
                 errors.append(error)
@@ -226,10 +203,8 @@ class Aggregation[Record]:
         changes: dict[str, _AccountChanges] = {}
         for position, record in enumerate(records):
             try:
-                message = self._read(record)
-                searched, search = (
-                    self._search.changes(record, message) if self._search else ("", {})
-                )
+                message = self.read(record)
+                searched, search = self.search.changes(record, message) if self.search else ("", {})
             except UnreadableChange as change:
                 errors.append(change)
                 if change.created is None:
@@ -243,7 +218,7 @@ class Aggregation[Record]:
                 entry = index_entry(message) if message else None
                 unreadable_hours = set()
             of_account = changes.setdefault(
-                account_id, _AccountChanges(position, self._written_at(record))
+                account_id, _AccountChanges(position, self.written_at(record))
             )
             of_account.entries += [entry] if entry else []
             of_account.unreadable_hours |= unreadable_hours
@@ -267,10 +242,10 @@ class Aggregation[Record]:
             errors.append(error)
         try:
             if of_account.held:
-                self._tell_owners(account_id, of_account.held)
+                self.tell_owners(account_id, of_account.held)
                 of_account.held = []
-            if self._judge is not None:
-                paused.append(self._judge(account_id, entries))
+            if self.judge is not None:
+                paused.append(self.judge(account_id, entries))
         except ServiceError as error:
             return error
         except Exception as error:  # noqa: BLE001  a later bounce of the account repairs it
@@ -278,20 +253,15 @@ class Aggregation[Record]:
         return None
 
     def _record_key_uses(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
-        """Record the newest message of each key."""
         newest: dict[str, int] = {}
         for entry in entries:
             if entry.key_id is not None:
                 newest[entry.key_id] = max(entry.created, newest.get(entry.key_id, 0))
         for key_id, created in newest.items():
-            self._key_uses.record(account_id, key_id, to_datetime(created))
+            self.key_uses.record(account_id, key_id, to_datetime(created))
 
     def _is_recent(self, written_at: datetime | None) -> bool:
-        return written_at is None or self._clock() < written_at + self._tuning.retry_failures_for
-
-    def _mark(self, account_id: str, hours: Iterable[int]) -> None:
-        for hour in sorted(hours):
-            self._marks.put(RebuildMark(account_id, hour, self._clock()))
+        return written_at is None or self.clock() < written_at + self.tuning.retry_failures_for
 
     def _apply_to_account(self, account_id: str, of_account: _AccountChanges) -> None:
         """Apply an account's changes, to the search index first.
@@ -299,8 +269,8 @@ class Aggregation[Record]:
         So a message that has an entry in the ledger is in the search index, and readers of both
         need to know only how far the ledger is.
         """
-        if self._search is not None:
-            self._search.index.change(account_id, of_account.search)
+        if self.search is not None:
+            self.search.index.change(account_id, of_account.search)
             of_account.search = {}
         if of_account.entries:
             self._apply_to_ledger(account_id, of_account.entries)
@@ -313,7 +283,7 @@ class Aggregation[Record]:
         is rolled up again afterwards, because another batch for which it was
         still open may have put an entry into it in between.
         """
-        newest = self._ledger.newest_entry_time(account_id)
+        newest = self.ledger.newest_entry_time(account_id)
         open_hour = None if newest is None else Granularity.HOUR.start(newest)
         by_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
@@ -321,12 +291,12 @@ class Aggregation[Record]:
         changed_hours = {*by_hour} if open_hour is None else {*by_hour, open_hour}
         for hour, in_hour in sorted(by_hour.items()):
             if open_hour is not None and hour > open_hour:
-                roll_up_ended(self._ledger, account_id, {open_hour}, hour)
+                roll_up_ended(self.ledger, account_id, {open_hour}, hour)
             open_hour = hour if open_hour is None else max(hour, open_hour)
             self._put_entries(account_id, in_hour)
-        newest = self._ledger.newest_entry_time(account_id)
+        newest = self.ledger.newest_entry_time(account_id)
         if newest is not None:
-            roll_up_ended(self._ledger, account_id, changed_hours, newest)
+            roll_up_ended(self.ledger, account_id, changed_hours, newest)
 
     def _put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
         """Put the entries of an hour, those of shards ten seconds by ten seconds.
@@ -339,10 +309,10 @@ class Aggregation[Record]:
         for entry in entries:
             part = Granularity.TEN_SECONDS.start(entry.created)
             (parts[part] if entry.is_sharded else plain).append(entry)
-        self._ledger.put_entries(account_id, plain)
+        self.ledger.put_entries(account_id, plain)
         for start, in_part in sorted(parts.items()):
-            self._ledger.put_entries(account_id, in_part)
-            self._ledger.roll_up(account_id, Granularity.TEN_SECONDS, start)
+            self.ledger.put_entries(account_id, in_part)
+            self.ledger.roll_up(account_id, Granularity.TEN_SECONDS, start)
 
 
 def roll_up_ended(ledger: Ledger, account_id: str, hours: Iterable[int], newest: int) -> int:

@@ -1,7 +1,7 @@
 """Judge bounces, complaints and volume of accounts: pause what goes too far, and warn owners.
 
 The breaker is asked when the ledger has recorded such events, never while an email is accepted.
-The narrowest scope comes first. What a stop of it contains is not held against its key and its
+The narrowest scope comes first. What a stop of it contains does not count for its key and its
 account, so that a form of a website that strangers abuse stops one template and not all mail. But
 if three are stopped within a day, all that happened counts.
 
@@ -98,9 +98,6 @@ class Figures:
         """Store what to read.
 
         Args:
-            ledger: the figures.
-            account_id: the account.
-            now: the time.
             oldest: when the oldest message of a wider window was created, in milliseconds.
         """
         self._ledger = ledger
@@ -190,7 +187,6 @@ class Figures:
     def _rollups(
         self, granularity: Granularity, starts: TimeRange, scope: Subset | None
     ) -> list[Rollup]:
-        """Read rollups, newest first."""
         if starts.is_empty:
             return []
         rollups = self._ledger.rollups(self._account_id, granularity, starts, scope)
@@ -222,7 +218,6 @@ def _first(since: datetime | None) -> int:
 
 
 def _share(counts: RecipientCounts, recipients: int) -> RecipientCounts:
-    """Return the figures of some of the recipients."""
     if counts.sent <= recipients:
         return counts
     return RecipientCounts(
@@ -261,10 +256,6 @@ class Breaker:
 
         The call may be repeated. The alert comes first: if the record cannot be written, the
         repeated call raises the same one.
-
-        Args:
-            account_id: the account.
-            entries: the entries that a batch of changes put into the ledger.
         """
         bad = [one for one in entries if one.recipients.bounced or one.recipients.complained]
         account = self.pauses.records.get(account_id) if bad else None
@@ -334,7 +325,7 @@ def _scopes(entries: Iterable[IndexEntry]) -> list[Subset | None]:
 
 
 def _contained(pauses: Iterable[Pause], kind: PauseScope, now: datetime) -> Contained:
-    """Return what is not held against a scope: what narrower scopes sent before their last stops.
+    """Return what does not count for a scope: what narrower scopes sent before their last stops.
 
     What they send afterwards counts like everything else: codes, and what follows a stop's end.
     """

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
+from pillarbox.application.account_lookup import find_message
 from pillarbox.application.ports import Messages
 from pillarbox.domain.accounts.key import EMAILS_READ
 from pillarbox.domain.accounts.key_policy import Principal
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Message
 from pillarbox.domain.sign_in.session import MemberPrincipal
 
@@ -19,7 +19,4 @@ class MessageLookup:
     def get(self, principal: Principal | MemberPrincipal, message_id: UUID) -> Message:
         """Read one message (contract 4.4)."""
         principal.require(EMAILS_READ)
-        message = self._messages.get(principal.account.account_id, message_id)
-        if message is None:
-            raise ServiceError("message_not_found", "There is no such message.")
-        return message
+        return find_message(self._messages, principal.account.account_id, message_id)

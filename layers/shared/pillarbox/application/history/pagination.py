@@ -143,22 +143,19 @@ class Coverage:
         return entries + sum(rollup.errors[error] for rollup in self.rollups)
 
     def count(self, statuses: frozenset[Status]) -> int:
-        """Return the number of messages that have one of the statuses."""
         in_rollups = sum(rollup.count(statuses) for rollup in self.rollups)
         return in_rollups + len(self.entries(statuses))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageReader:
     """Reads coverages, and the finer rollups of those that they contain."""
 
-    def __init__(
-        self, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning, *, for_each: ForEach
-    ) -> None:
-        self._for_each = for_each
-        self._log = log
-        self._ledger = ledger
-        self._clock = clock
-        self._tuning = tuning
+    log: MessageLog
+    ledger: Ledger
+    clock: Clock
+    tuning: Tuning
+    for_each: ForEach
 
     def read(
         self,
@@ -172,11 +169,11 @@ class CoverageReader:
 
         With a subset, cover only its messages. It has rollups of its own and no other entries.
         """
-        newest_entry, indexed_until = read_newest_entry(self._ledger, account_id, self._tuning)
+        newest_entry, indexed_until = read_newest_entry(self.ledger, account_id, self.tuning)
         recent, until = self._read_recent(account_id, created, indexed_until, shards)
 
         def entries_created(time_range: TimeRange) -> list[IndexEntry]:
-            entries = self._ledger.entries_created(account_id, time_range)
+            entries = self.ledger.entries_created(account_id, time_range)
             return [entry for entry in entries if entry.is_in(subset)]
 
         coverage = Coverage(
@@ -194,11 +191,11 @@ class CoverageReader:
             return coverage
         after = TimeRange(rolled_up.until, indexed.until)
         before = TimeRange(indexed.since, rolled_up.since)
-        newest, oldest = self._for_each(entries_created, (after, before))
+        newest, oldest = self.for_each(entries_created, (after, before))
         coverage.newest_entries += newest
         coverage.oldest_entries += oldest
         coverage.rolled_up = rolled_up
-        rollups = self._for_each(
+        rollups = self.for_each(
             lambda part: self._read_granularity(account_id, *part, subset),
             _fewest_rollups(coarsest, rolled_up),
         )
@@ -223,13 +220,13 @@ class CoverageReader:
 
         Return them, and the time before which to read the ledger.
         """
-        settled_until = milliseconds(self._clock() - self._tuning.settling_time)
+        settled_until = milliseconds(self.clock() - self.tuning.settling_time)
         ledger_until = min(indexed_until, settled_until)
         since = max(created.since, ledger_until)
         recent: list[Message] = []
-        for message in self._log.newest_first(account_id, since, created.until, shards):
+        for message in self.log.newest_first(account_id, since, created.until, shards):
             at = milliseconds(message.created_at)
-            if len(recent) >= self._tuning.max_recent_records and at < indexed_until:
+            if len(recent) >= self.tuning.max_recent_records and at < indexed_until:
                 # More messages of this millisecond may follow: leave all of them to the ledger.
                 later = [record for record in recent if milliseconds(record.created_at) > at]
                 return later, at + 1
@@ -243,7 +240,7 @@ class CoverageReader:
         created: TimeRange,
         subset: Subset | None = None,
     ) -> list[Rollup]:
-        rollups = self._ledger.rollups(account_id, granularity, created, subset)
+        rollups = self.ledger.rollups(account_id, granularity, created, subset)
         return sorted(rollups, key=lambda rollup: rollup.start, reverse=True)
 
 
@@ -305,6 +302,7 @@ _ALWAYS: Final = TimeRange(0, END_OF_TIME)
 _FAILURES: Final = frozenset({Status.BOUNCED, Status.COMPLAINED, Status.FAILED})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pagination:
     """Finds pages in the coverages of one account.
 
@@ -312,22 +310,12 @@ class Pagination:
     each of these is read at the same time.
     """
 
-    def __init__(  # noqa: PLR0913  its ports, and whose messages
-        self,
-        account_id: str,
-        ledger: Ledger,
-        reader: CoverageReader,
-        tuning: Tuning,
-        *,
-        for_each: ForEach,
-        subset: Subset | None = None,
-    ) -> None:
-        self._account_id = account_id
-        self._ledger = ledger
-        self._reader = reader
-        self._tuning = tuning
-        self._for_each = for_each
-        self._subset = subset
+    account_id: str
+    ledger: Ledger
+    reader: CoverageReader
+    tuning: Tuning
+    for_each: ForEach
+    subset: Subset | None = None
 
     def by_creation(
         self, coverage: Coverage, statuses: frozenset[Status], skip: int, limit: int
@@ -341,7 +329,7 @@ class Pagination:
             if coarse := [rollup for rollup in reached if self._is_coarse(rollup, statuses)]:
                 remaining = [*self._divide(reached, coarse), *remaining]
                 continue
-            for entries in self._for_each(lambda rollup: self._entries(rollup, statuses), reached):
+            for entries in self.for_each(lambda rollup: self._entries(rollup, statuses), reached):
                 page.add(sort_by_creation(entries))
         page.add(sort_by_creation(e for e in coverage.oldest_entries if e.status in statuses))
         return page.entries
@@ -360,16 +348,16 @@ class Pagination:
                 rollup
                 for rollup in reached
                 if rollup.is_divisible
-                and (self._subset or rollup.count(_FAILURES) > self._tuning.max_entries)
+                and (self.subset or rollup.count(_FAILURES) > self.tuning.max_entries)
             ]
             if coarse:
                 remaining = [*self._divide(reached, coarse), *remaining]
                 continue
-            read = self._for_each(lambda each: self._updated(each, _FAILURES, _ALWAYS), reached)
+            read = self.for_each(lambda each: self._updated(each, _FAILURES, _ALWAYS), reached)
             for entries in read:
                 page.add(
                     sort_by_creation(
-                        e for e in entries if e.error == error and e.is_in(self._subset)
+                        e for e in entries if e.error == error and e.is_in(self.subset)
                     )
                 )
         page.add(sort_by_creation(e for e in coverage.oldest_entries if e.error == error))
@@ -394,22 +382,22 @@ class Pagination:
                     counts[granularity.start(start)] += n
             updated, skip = _narrow(granularity, counts, skip, limit)
             in_range = sum(n for start, n in counts.items() if start in updated)
-            is_short = self._subset is None and in_range <= self._tuning.max_entries
+            is_short = self.subset is None and in_range <= self.tuning.max_entries
             if is_short or granularity is Granularity.HOUR:
                 break
             rollups = [rollup for rollup in rollups if any(rollup.counts(statuses, updated))]
             coarse = [rollup for rollup in rollups if rollup.granularity is granularity]
             rollups = _unfold(self._divide(rollups, coarse), statuses, entries)
         candidates = [entry for entry in entries if entry.updated in updated]
-        if self._subset is not None:
-            read = self._for_each(lambda each: self._in_subset(each, statuses, updated), rollups)
+        if self.subset is not None:
+            read = self.for_each(lambda each: self._in_subset(each, statuses, updated), rollups)
         else:
             rolled_up = {
                 status for rollup in rollups for status, *_ in rollup.counts(statuses, updated)
             }
-            read = self._for_each(
-                lambda status: self._ledger.entries_updated(
-                    self._account_id, status, updated, coverage.rolled_up
+            read = self.for_each(
+                lambda status: self.ledger.entries_updated(
+                    self.account_id, status, updated, coverage.rolled_up
                 ),
                 [*rolled_up],
             )
@@ -434,25 +422,25 @@ class Pagination:
         if rollup.has_entries or not rollup.is_divisible:
             return False
         # How many messages the account has in the time of a subset's rollup is not known.
-        if self._subset is not None:
+        if self.subset is not None:
             return True
         is_rare = self._is_rare(rollup, statuses, _ALWAYS)
         to_read = rollup.count(statuses) if is_rare else rollup.total
-        return to_read > self._tuning.max_entries
+        return to_read > self.tuning.max_entries
 
     def _is_rare(self, rollup: Rollup, statuses: frozenset[Status], updated: TimeRange) -> bool:
         count = sum(n for *_, n in rollup.counts(statuses, updated))
-        return count * self._tuning.rare_status_ratio < rollup.total
+        return count * self.tuning.rare_status_ratio < rollup.total
 
     def _entries(self, rollup: Rollup, statuses: frozenset[Status]) -> list[IndexEntry]:
         """Return the entries of a rollup, which has or counts them."""
         if rollup.has_entries:
             return [entry for entry in rollup.entries if entry.status in statuses]
-        if self._subset is not None:
+        if self.subset is not None:
             return self._in_subset(rollup, statuses, _ALWAYS)
         if self._is_rare(rollup, statuses, _ALWAYS):
             return self._updated(rollup, statuses, _ALWAYS)
-        entries = self._ledger.entries_created(self._account_id, rollup.created)
+        entries = self.ledger.entries_created(self.account_id, rollup.created)
         return [entry for entry in entries if entry.status in statuses]
 
     def _in_subset(
@@ -460,14 +448,14 @@ class Pagination:
     ) -> list[IndexEntry]:
         """Read those of the account's entries that the rollup of a subset counts."""
         if self._is_rare(rollup, statuses, updated):
-            found = [e for e in self._updated(rollup, statuses, updated) if e.is_in(self._subset)]
+            found = [e for e in self._updated(rollup, statuses, updated) if e.is_in(self.subset)]
             # Messages that were delivered at once have no key and template there.
             if len(found) >= sum(n for *_, n in rollup.counts(statuses, updated)):
                 return found
         return [
             entry
-            for entry in self._ledger.entries_created(self._account_id, rollup.created)
-            if entry.is_in(self._subset) and entry.status in statuses and entry.updated in updated
+            for entry in self.ledger.entries_created(self.account_id, rollup.created)
+            if entry.is_in(self.subset) and entry.status in statuses and entry.updated in updated
         ]
 
     def _updated(
@@ -478,15 +466,15 @@ class Pagination:
             entry
             for status in statuses
             for in_range in _update_ranges(rollup, status, updated)
-            for entry in self._ledger.entries_updated(
-                self._account_id, status, in_range, rollup.created
+            for entry in self.ledger.entries_updated(
+                self.account_id, status, in_range, rollup.created
             )
         ]
 
     def _divide(self, rollups: Sequence[Rollup], coarse: Sequence[Rollup]) -> list[Rollup]:
         """Return rollups in their order, with the finer ones in the place of coarse ones."""
-        read = self._for_each(
-            lambda rollup: self._reader.finer_rollups(self._account_id, rollup, self._subset),
+        read = self.for_each(
+            lambda rollup: self.reader.finer_rollups(self.account_id, rollup, self.subset),
             coarse,
         )
         finer = dict(zip((rollup.start for rollup in coarse), read, strict=True))
@@ -525,7 +513,6 @@ class _PageWindow:
         return reached, [*rollups[last:]]
 
     def add(self, entries: list[IndexEntry]) -> None:
-        """Add those of the next entries that are on the page."""
         room = self._limit - len(self.entries)
         self.entries += entries[self._skip : self._skip + room]
         self._skip = max(self._skip - len(entries), 0)
@@ -537,10 +524,7 @@ def _narrow(
     """Return the time range of the buckets that contain a page, and what to skip in it.
 
     Args:
-        granularity: that of the buckets.
         counts: start of a bucket -> number of messages; the newest bucket comes first.
-        skip: the number of messages before the page.
-        limit: the number of messages on the page.
     """
     since = until = 0
     for start in sorted(counts, reverse=True):

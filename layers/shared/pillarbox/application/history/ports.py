@@ -155,7 +155,6 @@ class UnreadableChange(ValueError):
     """A change of a message that this version of the service cannot read.
 
     Args:
-        account_id: the account.
         created: when the message was created, in milliseconds; None if its id is unreadable too.
     """
 

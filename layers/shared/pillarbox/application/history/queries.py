@@ -25,6 +25,7 @@ from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import to_a_label
+from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.address import (
     AddressSyntaxError,
     is_address_start,
@@ -50,19 +51,19 @@ from pillarbox.domain.messages.statistics import (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class RecordSearch:
     """Finds records by what the search index has, and filters them by the rest."""
 
-    def __init__(self, log: MessageLog, ledger: Ledger, index: SearchIndex, tuning: Tuning) -> None:
-        self._log = log
-        self._ledger = ledger
-        self._index = index
-        self._tuning = tuning
+    log: MessageLog
+    ledger: Ledger
+    index: SearchIndex
+    tuning: Tuning
 
     @property
     def max_found(self) -> int:
         """The most messages that `find` returns."""
-        return self._tuning.max_found
+        return self.tuning.max_found
 
     def page(self, account_id: str, request: PageRequest, shards: int | None) -> Page:
         """List the messages that match all terms of a request.
@@ -79,17 +80,17 @@ class RecordSearch:
             on_page = found[request.skip : request.skip + request.limit]
             records = self.read(account_id, on_page, recent)
             return Page([r for r in records if term.matches(r)], len(found))
-        if len(found) > self._tuning.max_filtered:
+        if len(found) > self.tuning.max_filtered:
             raise _too_many(
                 term,
-                self._tuning.max_filtered,
+                self.tuning.max_filtered,
                 "Ask for a shorter time with from and to, or leave out what else you ask for",
             )
         return request.page_of(self.read(account_id, found, recent))
 
     def indexed_until(self, account_id: str) -> int:
         """Return the time before which all messages were created that are surely in the index."""
-        _, until = read_newest_entry(self._ledger, account_id, self._tuning)
+        _, until = read_newest_entry(self.ledger, account_id, self.tuning)
         return until
 
     def find(
@@ -102,29 +103,25 @@ class RecordSearch:
         since = max(created.since, self.indexed_until(account_id))
         recent = {
             message.message_id: message
-            for message in self._log.newest_first(account_id, since, created.until, shards)
+            for message in self.log.newest_first(account_id, since, created.until, shards)
             if term.matches(message)
         }
-        most = self._tuning.max_found
+        most = self.tuning.max_found
         is_prefix = isinstance(term, RecipientTerm) and term.is_prefix
-        indexed = self._index.find(account_id, term, created, most + is_prefix, shards)
+        indexed = self.index.find(account_id, term, created, most + is_prefix, shards)
         if is_prefix and len(indexed) > most:
             raise _too_many(term, most, "Give more of the address")
         ids = {*recent, *(each for each in indexed if creation_time(each) in created)}
-        return recent, sorted(ids, key=_creation, reverse=True)[:most]
+        return recent, sorted(ids, key=lambda one: one.int, reverse=True)[:most]
 
     def read(
         self, account_id: str, ids: Sequence[UUID], recent: dict[UUID, Message]
     ) -> list[Message]:
         """Return the records of some messages, in this order. `recent` has some of them."""
         missing = [each for each in ids if each not in recent]
-        read = self._log.get_all(account_id, missing) if missing else ()
+        read = self.log.get_all(account_id, missing) if missing else ()
         records = recent | {message.message_id: message for message in read}
         return [records[each] for each in ids if each in records]
-
-
-def _creation(message_id: UUID) -> int:
-    return message_id.int
 
 
 def _too_many(term: SearchTerm, most: int, advice: str) -> ValidationFailed:
@@ -208,16 +205,12 @@ class HistoryQueries:
         self.search = RecordSearch(log, ledger, index, tuning)
         self._ledger = ledger
         self._tuning = tuning
-        self._reader = CoverageReader(log, ledger, clock, tuning, for_each=for_each)
+        self._reader = CoverageReader(
+            log=log, ledger=ledger, clock=clock, tuning=tuning, for_each=for_each
+        )
 
     def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
-        """List messages (contract 4.3).
-
-        Args:
-            account_id: the account.
-            request: the messages to list.
-            shards: the account's number of shards, as `MessageLog.newest_first` takes it.
-        """
+        """List messages (contract 4.3)."""
         if request.terms:
             return self.search.page(account_id, request, shards)
         if len(request.subsets) > 1:
@@ -246,6 +239,11 @@ class HistoryQueries:
         )
         records = self._read_records(account_id, coverage, entries, shards, adjacent=adjacent)
         return Page(records, total)
+
+    def count_pending(self, account: Account) -> int:
+        """Count the accepted messages of an account that still wait."""
+        request = PageRequest(status=Status.PENDING, limit=1).of(account)
+        return self.page(account.account_id, request, account.shards).total
 
     def analytics(  # noqa: PLR0913  whose messages, and which
         self,
@@ -303,10 +301,10 @@ class HistoryQueries:
 
     def _pagination(self, account_id: str, subset: Subset | None) -> Pagination:
         return Pagination(
-            account_id,
-            self._ledger,
-            self._reader,
-            self._tuning,
+            account_id=account_id,
+            ledger=self._ledger,
+            reader=self._reader,
+            tuning=self._tuning,
             for_each=self._for_each,
             subset=subset,
         )

@@ -4,27 +4,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Final, Protocol
+from typing import Final
 
 from pillarbox.application.account_lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, Tenants
-from pillarbox.application.history.pagination import Page, PageRequest
 from pillarbox.application.operator.ports import AccountData
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.messages.message import Status
 
 #: Longer than a request may run that read the account before it was suspended, and than the
 #: statistics are usually behind.
 _NOTICE: Final = timedelta(minutes=2)
-
-
-class PageQueries(Protocol):
-    """Lists of the messages of an account."""
-
-    def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
-        """List messages and count them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +31,7 @@ class AccountDeletion:
     """Deletes accounts. A deletion that was interrupted goes on when it is run again."""
 
     accounts: AccountRecords
-    queries: PageQueries
+    count_pending: Callable[[Account], int]
     data: AccountData
     #: Deletes the kept content of an account, and yields the numbers.
     remove_kept: Callable[[str], Iterator[int]]
@@ -55,8 +46,6 @@ class AccountDeletion:
         Its tenant at SES goes too, unless it shares that with others.
 
         Args:
-            account_id: the account.
-            drop_pending: whether emails that wait may be dropped.
             until: when to stop, so that another call goes on.
         """
         account = self._deletable(account_id, drop_pending=drop_pending)
@@ -84,8 +73,7 @@ class AccountDeletion:
                 "the account was suspended just now, and its last requests may still run: wait"
                 f" {wait.total_seconds():.0f} seconds"
             )
-        request = PageRequest(status=Status.PENDING, limit=1).of(account)
-        pending = self.queries.page(account_id, request, account.shards).total
+        pending = self.count_pending(account)
         if pending and not drop_pending:
             raise _refusal(
                 f"{pending} accepted emails of the account still wait. Wait until they are sent,"

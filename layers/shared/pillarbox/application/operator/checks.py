@@ -31,40 +31,43 @@ from pillarbox.domain.sign_in.strangers import ALL, Audience, StrangerDay, first
 LOG_LENGTH: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class QueueUrls:
-    """The URLs of a queue and of its dead-letter queue.
-
-    `dead_letters` is None if another queue of the list has the same.
-    """
-
-    queue: str
-    dead_letters: str | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueOperations:
-    """The queues of the service by name: `jobs`, `urgent` (jobs), `events` and `sweep`."""
+    """The queues of the service, whose URLs `urls` has by the names of `_QUEUES`."""
 
     queues: Queues
     ages: QueueAges
     log: QueueLog
     clock: Clock
-    urls: Mapping[str, QueueUrls]
+    urls: Mapping[str, str]
+
+    def dead_letters(self) -> Mapping[str, str]:
+        """Return the URL of each dead-letter queue, by the first queue that uses it."""
+        return _by_first(self._counted())
+
+    def dead_letters_of(self, name: str) -> str:
+        """Return the URL of the dead-letter queue of a queue."""
+        found = self.dead_letters()
+        if name not in found:
+            message = f"must be {' or '.join(found)}, which have dead letters of their own"
+            raise ValidationFailed(FieldError("queue", message, "unknown_queue"))
+        return found[name]
 
     def status(self) -> Mapping[str, tuple[QueueStatus, QueueStatus | None]]:
         """Count the messages of each queue and of its dead-letter queue, if it has its own."""
+        queues = self._counted()
+        own = _by_first(queues)
         return {
-            name: (
-                self.queues.status(urls.queue),
-                self.queues.status(urls.dead_letters) if urls.dead_letters else None,
-            )
-            for name, urls in self.urls.items()
+            name: (queue, self.queues.status(own[name]) if name in own else None)
+            for name, queue in queues.items()
         }
+
+    def _counted(self) -> Mapping[str, QueueStatus]:
+        return {name: self.queues.status(url) for name, url in self.urls.items()}
 
     def oldest_message_ages(self) -> Mapping[str, float | None]:
         """Return the age in seconds of each queue's oldest message; None if it is not known."""
-        return {name: self.ages.oldest_message_age(urls.queue) for name, urls in self.urls.items()}
+        return {name: self.ages.oldest_message_age(url) for name, url in self.urls.items()}
 
     def redrives(self) -> Sequence[Redrive]:
         """Read the last `LOG_LENGTH` redrives, the newest first."""
@@ -79,16 +82,21 @@ class QueueOperations:
         This is safe at any time: a job whose message is finished is dropped, and an event
         that was already processed changes nothing. Nor does a sweep task that runs twice.
         """
-        urls = self.urls.get(name)
-        if urls is None or urls.dead_letters is None:
-            names = " or ".join(name for name, urls in self.urls.items() if urls.dead_letters)
-            raise ValidationFailed(FieldError("queue", f"must be {names}", "unknown_queue"))
+        source = self.dead_letters_of(name)
         now = self.clock()
         entry = Redrive(entry_id=str(new_id(now)), at=now, by=by, queue=name)
         self.log.put(entry)
-        moved = self.queues.move(urls.dead_letters, urls.queue, at_most)
+        moved = self.queues.move(source, self.urls[name], at_most)
         self.log.put(replace(entry, moved=moved))
         return moved
+
+
+def _by_first(queues: Mapping[str, QueueStatus]) -> Mapping[str, str]:
+    found = dict[str, str]()
+    for name, queue in queues.items():
+        if queue.dead_letters_url and queue.dead_letters_url not in found.values():
+            found[name] = queue.dead_letters_url
+    return found
 
 
 class Verdict(StrEnum):
@@ -114,18 +122,16 @@ class Finding:
 _EVENTS: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
 #: The share of the daily quota from which the check warns.
 _HIGH_USAGE: Final = 0.8
-#: The maximum age of a queue's oldest message in seconds, as in the alarms.
-_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300, "sweep": 10_800, "webhooks": 1200}
-#: The function that empties each queue.
-_WORKERS: Final = {
-    "jobs": "DeliverMessage",
-    "urgent": "DeliverMessage",
-    "events": "RecordFeedback",
-    "sweep": "SweepAccount",
-    "webhooks": "PostWebhooks",
+#: The maximum age in seconds of each queue's oldest message, as in the alarms, and the function
+#: that empties it.
+_QUEUES: Final = {
+    "jobs": (3600, "DeliverMessage"),
+    "urgent": (60, "DeliverMessage"),
+    "events": (300, "RecordFeedback"),
+    "sweep": (10_800, "SweepAccount"),
+    "webhooks": (1200, "PostWebhooks"),
+    "received": (300, "ReceiveEmail"),
 }
-
-
 #: What AWS did with the request for production access, and what to do then.
 _REVIEWS: Final = {
     "PENDING": " AWS reviews the request for more.",
@@ -170,7 +176,6 @@ def check_sending(status: SendingStatus) -> Iterator[Finding]:
 
 
 def check_quota(status: SendingStatus) -> Iterator[Finding]:
-    """Check the use of the daily quota."""
     # A quota of -1 means no limit.
     usage = status.sent_last_24_hours / status.daily_quota if status.daily_quota > 0 else 0.0
     message = f"{status.sent_last_24_hours:.0f} of {status.daily_quota:.0f} recipients in 24 hours."
@@ -258,9 +263,11 @@ def check_strangers(name: str, days: Sequence[StrangerDay], now: datetime) -> It
 def check_dead_letters(
     status: Mapping[str, tuple[QueueStatus, QueueStatus | None]],
 ) -> Iterator[Finding]:
-    """Check whether the dead-letter queues are empty."""
     for name, (queue, dead_letters) in status.items():
-        if dead_letters and dead_letters.waiting:
+        if queue.dead_letters_url is None:
+            message = f"{name}: it has no redrive policy, so what fails is tried again and again."
+            yield Finding("queues", Verdict.FAIL, message, REVERT_DRIFT)
+        elif dead_letters and dead_letters.waiting:
             yield Finding(
                 "queues",
                 Verdict.FAIL,
@@ -281,16 +288,17 @@ def check_queue_ages(
     worker reads a queue in `switched_off`, so what it still has may wait until SQS deletes it.
     """
     for name, age in ages.items():
+        maximum, worker = _QUEUES[name]
         if name in switched_off:
             yield Finding("waiting", Verdict.SKIPPED, f"{name}: they are switched off.")
         elif age is None:
             yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
-        elif age > _MAX_AGES[name]:
+        elif age > maximum:
             yield Finding(
                 "waiting",
                 Verdict.FAIL,
                 f"{name}: the oldest message has waited {age:.0f} seconds.",
-                f"Check the findings about SES, and the log and throttles of {_WORKERS[name]}.",
+                f"Check the findings about SES, and the log and throttles of {worker}.",
             )
         else:
             message = (
@@ -306,12 +314,7 @@ type Checks = Mapping[str, Callable[[], Iterator[Finding]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceChecks:
-    """The checks that need no right to the stack.
-
-    Args:
-        configuration_set: the name of the configuration set that emails are sent with.
-        webhooks: whether they are on.
-    """
+    """The checks that need no right to the stack."""
 
     provider: ProviderAccount
     accounts: AccountReader

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pillarbox.application.account_lookup import account_not_found, find_account
+from pillarbox.application.account_lookup import existing, find_account
 from pillarbox.application.accounts.ports import AccountRecords, SharedTenant, Tenants
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.pauses import Pauses
@@ -188,8 +188,7 @@ class AccountIsolation:
             changed = self.accounts.set_isolation(account_id, isolation, name)
             if changed and changed.senders != account.senders:  # one was added meanwhile
                 self._associate(name, changed)
-        if changed is None:
-            raise account_not_found()
+        changed = existing(changed)
         if changed.tenant != account.tenant:  # what SES said of the former one is over
             return Pauses(self.accounts).remove(account_id, PROVIDER_KEY) or changed
         return changed

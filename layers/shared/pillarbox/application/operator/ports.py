@@ -38,19 +38,21 @@ class AccountData(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus:
-    """The approximate number of messages in a queue."""
+    """The approximate number of messages in a queue, and where it sets some aside."""
 
     waiting: int
     #: Received by a worker and not finished, including messages that it postponed.
     in_flight: int
     delayed: int
+    #: The URL of the queue to which SQS moves what fails too often; None if there is none.
+    dead_letters_url: str | None = None
 
 
 class Queues(Protocol):
     """The service's queues, by URL."""
 
     def status(self, queue_url: str) -> QueueStatus:
-        """Count a queue's messages."""
+        """Count a queue's messages, and read its redrive policy."""
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         """Move messages from one queue to another and return how many."""

@@ -101,7 +101,6 @@ _SERVER_ERROR: Final = 500
 
 
 def http_senders(ports: SendingPorts, seen: SeenKeys) -> SenderLookup:
-    """Return what reads the callers that send over HTTP."""
     return SenderLookup(
         ports.directory, seen, lambda principal: principal.require(EMAILS_SEND), ports.key_check
     )
@@ -122,7 +121,6 @@ class RequestCost:
     accepted: bool = False
 
     def __enter__(self) -> Self:
-        """Return the context."""
         return self
 
     def __exit__(self, _: object, error: BaseException | None, *trace: object) -> None:
@@ -165,7 +163,7 @@ def admit(
     origin: MessageOrigin,
     now: datetime,
 ) -> None:
-    """Refuse an email that is no request of its own, before its content is read.
+    """Refuse an email that answers or repeats another one, before its content is read.
 
     Raises:
         ServiceError: those of a send about recipients, suppressions, pauses and quotas.
@@ -181,11 +179,7 @@ def admit(
 
 
 def check_domains(ports: SendingPorts, account_id: str, recipients: Recipients) -> None:
-    """Refuse a message whose recipients' domains accept no mail.
-
-    Raises:
-        ServiceError: `invalid_recipient`.
-    """
+    """Refuse a message whose recipients' domains accept no mail."""
     verdicts = ports.domains.look_up(recipients.domains)
     try:
         recipients.check_domains(verdicts)
@@ -195,7 +189,6 @@ def check_domains(ports: SendingPorts, account_id: str, recipients: Recipients) 
 
 
 def count_refusals(ports: SendingPorts, account_id: str, count: int) -> None:
-    """Count costly refusals of an account in this minute."""
     if count:
         with suppress(ServiceError):  # the caller gets the reason of the refusal in any case
             ports.refusals.count(account_id, count, ports.clock())

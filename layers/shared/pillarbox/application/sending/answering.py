@@ -19,8 +19,8 @@ from pillarbox.domain.accounts.key import RECEIVED_READ
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
-from pillarbox.domain.messages.mail import HtmlBody, Mail, TextBody
-from pillarbox.domain.messages.message import MessageOrigin, SendRoute
+from pillarbox.domain.messages.mail import Answer, HtmlBody, Mail, TextBody
+from pillarbox.domain.messages.message import Labels, MessageOrigin, SendRoute
 from pillarbox.domain.replies import MESSAGE_ID, ReceivedMail
 
 if TYPE_CHECKING:
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 _RE: Final = "Re: "
 
 type _Sender = "Principal | MemberPrincipal"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What to write. `sender` is a sender of the account; None is its default."""
-
-    text: str | None
-    html: str | None
-    sender: str | None
-    idempotency_digest: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +91,7 @@ class Answering:
             route=SendRoute.HTTP,
             key_id=principal.key.key_id if isinstance(principal, Principal) else None,
             request_id=request_id,
-            tags=received.answered.tags if received.answered else {},
+            labels=Labels(tags=received.answered.tags if received.answered else {}),
         )
         admit(ports, principal, recipients, origin, now)
         check_domains(ports, account.account_id, recipients)
@@ -109,9 +99,6 @@ class Answering:
             sender=sender,
             from_name=account.brand.from_name,
             to=recipients.normalize((received.sender,)),
-            cc=(),
-            bcc=(),
-            reply_to=(),
             subject=_subject(received.subject),
             body=TextBody() if answer.html is None else HtmlBody(html=answer.html),
             text=answer.text,

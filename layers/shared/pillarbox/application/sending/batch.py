@@ -39,11 +39,7 @@ class BatchSend:
     seen: SeenKeys = field(default_factory=SeenKeys)
 
     def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> None:
-        """Refuse a wrong key, or one with too many refusals, before its request is parsed.
-
-        Raises:
-            ServiceError: as `SenderLookup.authenticate`.
-        """
+        """Refuse a wrong key, or one with too many refusals, before its request is parsed."""
         http_senders(self.ports, self.seen).authenticate(key_text, origin=origin)
 
     def submit(  # noqa: PLR0913  what routes have in common, and what only some have
@@ -58,14 +54,10 @@ class BatchSend:
         route: SendRoute = SendRoute.BATCH,
         confirmed: bool = False,
     ) -> StoredResponse:
-        """Accept the messages that can be accepted.
+        """Accept the messages of a batch that can be accepted (contract 4.2).
 
         The arguments are those of `SingleSend.submit`, for a batch. `write_response` writes the
         response from the outcome of each message.
-
-        Raises:
-            ServiceError: a request-level error of contract 4.2; a quota error or
-                `sending_paused`, if not one message fits; `confirmation_required`.
         """
         ports, admitted = self.ports, self._admit(key_text, origin, batch)
         principal, directory = admitted.principal, admitted.directory
@@ -105,11 +97,7 @@ class BatchSend:
         *,
         origin: ClientOrigin | None = None,
     ) -> Mapping[int, PreparedMessage | ServiceError]:
-        """Check a batch as `submit` does; return each message that it would send, or its error.
-
-        Raises:
-            ServiceError: a request-level error of contract 4.2; a quota error.
-        """
+        """Check a batch as `submit` does; return each message that it would send, or its error."""
         admitted = self._admit(key_text, origin, batch)
         group = self._prepare(admitted, (), Caller(admitted.principal, SendRoute.MCP))
         count_rehearsal(self.ports, admitted.principal, len(group.prepared), admitted.records)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.account_lookup import find_message
 from pillarbox.application.ports import Clock, Messages, PayloadGone, Quotas
 from pillarbox.application.waiting import WaitingMail
 from pillarbox.application.waiting_ports import WaitingContents
@@ -38,6 +39,7 @@ class MessageChanges:
     """Changes messages that wait, if their records still say so.
 
     A change that another one overtook is made again from the record as it is then, or refused.
+    Each may raise ServiceError `message_not_found`; `not_cancelable` for one that does not wait.
     """
 
     messages: Messages
@@ -52,9 +54,6 @@ class MessageChanges:
 
         Its quota is given back in the day and the month that still count it. Without `by` it is the
         operator who cancels it.
-
-        Raises:
-            ServiceError: `message_not_found`; `not_cancelable`.
         """
 
         def canceled(message: Message) -> Message:
@@ -66,7 +65,7 @@ class MessageChanges:
         def is_canceled(message: Message) -> bool:
             return message.canceled_at is not None
 
-        message = self._find(account_id, message_id)
+        message = find_message(self.messages, account_id, message_id)
         _check_own(message, by)
         before, message = self._change(message, canceled, is_canceled)
         if before is not None:
@@ -84,7 +83,7 @@ class MessageChanges:
             ServiceError: `message_not_found`; `not_cancelable`, also for a held message or one that
                 an owner releases; `rate_limit_exceeded`.
         """
-        message = self._find(account_id, message_id)
+        message = find_message(self.messages, account_id, message_id)
         _check_own(message, by)
         check_ahead(due_at, self.clock())
         due_at = whole(due_at)
@@ -121,7 +120,7 @@ class MessageChanges:
                 key of an agent; `confirmation_required` for such a key if a person must confirm
                 its emails, and for everybody but an owner if an owner must.
         """
-        message = self._find(principal.account.account_id, message_id)
+        message = find_message(self.messages, principal.account.account_id, message_id)
         if message.origin.for_owner and not _is_owner(principal):
             raise owner_required(_FOR_OWNER)
         if check and message.awaits_owner:
@@ -132,13 +131,8 @@ class MessageChanges:
         return self._release(message, self.clock())
 
     def release_by_operator(self, account_id: str, message_id: UUID) -> Message:
-        """Send a held message when the timer can find it, in `TIMER_WAIT`: no job is queued.
-
-        Raises:
-            ServiceError: `message_not_found`; `not_cancelable`; `confirmation_required` if an owner
-                must release it.
-        """
-        message = self._find(account_id, message_id)
+        """Send a held message when the timer can find it, in `TIMER_WAIT`: no job is queued."""
+        message = find_message(self.messages, account_id, message_id)
         if message.origin.for_owner:
             raise owner_required(_FOR_OWNER)
         return self._release(message, self.clock() + TIMER_WAIT)
@@ -156,24 +150,14 @@ class MessageChanges:
         return self._arrange(message, released, is_released)
 
     def content_for_owner(self, account_id: str, message_id: UUID) -> Mail:
-        """Return the content of a message that waits for an owner. It is what a release sends.
-
-        Raises:
-            ServiceError: `message_not_found`, also for a message that waits for nobody.
-        """
-        message = self._find(account_id, message_id)
+        """Return the content of a message that waits for an owner. It is what a release sends."""
+        message = find_message(self.messages, account_id, message_id)
         if message.awaits_owner:
             try:
                 return self.contents.load(message)
             except PayloadGone:
                 pass  # it was canceled just now
         raise ServiceError("message_not_found", "No such message waits for an owner.")
-
-    def _find(self, account_id: str, message_id: UUID) -> Message:
-        message = self.messages.get(account_id, message_id)
-        if message is None:
-            raise ServiceError("message_not_found", "There is no such message.")
-        return message
 
     def _arrange(
         self,
@@ -212,7 +196,7 @@ class MessageChanges:
             changed = change(message)
             if self.messages.save(changed):
                 return message, changed
-            message = self._find(message.account_id, message.message_id)
+            message = find_message(self.messages, message.account_id, message.message_id)
 
     def _refund(self, message: Message) -> None:
         now, at = self.clock(), message.created_at

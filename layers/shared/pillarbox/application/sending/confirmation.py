@@ -34,7 +34,6 @@ class SendConfirmation:
     idempotency_key: str = ""
 
     def issue(self, now: datetime) -> str:
-        """Return a new token."""
         moment = round(now.timestamp() * 1000)
         return self._token(f"{moment:0{_MOMENT}x}")
 

@@ -47,7 +47,6 @@ class SendingPorts:
 
     @property
     def key_check(self) -> KeyCheck:
-        """What decides whether a key works."""
         return KeyCheck(self.clock, self.is_of_edge)
 
     def find_files(

@@ -28,7 +28,7 @@ from pillarbox.domain.messages.mail import (
     StarterBody,
     TextBody,
 )
-from pillarbox.domain.messages.message import Message, MessageOrigin, SendRoute, Tags
+from pillarbox.domain.messages.message import Labels, Message, MessageOrigin, SendRoute
 from pillarbox.domain.templates.shape import shape_of
 from pillarbox.domain.templates.template import (
     SavedTemplate,
@@ -54,11 +54,7 @@ _ESCAPED: Final = 5
 def find_template(
     request: SendRequest, directory: DirectoryResult
 ) -> StarterTemplate | SavedTemplate | None:
-    """Return the template that a request names; None for HTML or text of the caller.
-
-    Raises:
-        ServiceError: `template_not_found`.
-    """
+    """Return the template that a request names; None for HTML or text of the caller."""
     if request.starter_template is None and request.template_id is None:
         return None
     if request.starter_template is not None:
@@ -89,12 +85,7 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
     *,
     fuel: RequestFuel,
 ) -> Mail:
-    """Compose the mail of a request whose recipients were checked.
-
-    Raises:
-        ValidationFailed: a required value is missing, a value is not allowed
-            where the template uses it, or rendering takes too many steps.
-    """
+    """Compose the mail of a request whose recipients were checked."""
     if template is None and request.variables:
         request = _filled(request)
     brand = terms.brand.override(
@@ -120,11 +111,7 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
 
 
 def reply_domain(account: Account, asked: bool | None) -> str | None:  # noqa: FBT001  a field
-    """Return the domain to which answers come back; None: none do.
-
-    Raises:
-        ValidationFailed: a request asks for answers, and no domain of the account receives.
-    """
+    """Return the domain to which answers come back; None: none do."""
     if asked and account.reply_domain is None:
         message = "needs a domain of the account that receives: PATCH /api/v1/domains/{domain}"
         raise ValidationFailed(FieldError("replies", message, "not_allowed"))
@@ -150,7 +137,6 @@ def _filled(request: SendRequest) -> SendRequest:
 
 
 def _own_text(template: StarterTemplate | SavedTemplate | None, body: Body) -> str | None:
-    """Return the text part of a saved template that has its own."""
     if not (isinstance(template, SavedTemplate) and template.text and isinstance(body, SavedBody)):
         return None
     text = fill_text(template.text, body.values, MAX_TEXT)
@@ -296,7 +282,7 @@ class Caller:
 
     def origin(
         self,
-        tags: Tags,
+        labels: Labels,
         template: StarterTemplate | SavedTemplate | None = None,
         variables: Mapping[str, Json] | None = None,
     ) -> MessageOrigin:
@@ -310,7 +296,7 @@ class Caller:
             template_version=saved.version if saved else None,
             shape=shape_of(variables or {}) if saved else None,
             request_id=self.request_id,
-            tags=tags,
+            labels=labels,
             for_owner=self.principal.sends_for_owner,
         )
 
@@ -358,11 +344,7 @@ class PreparedMessage:
         return replace(self, message=message)
 
     def at(self, scheduled_at: datetime | None, *, hold: bool = False) -> "PreparedMessage":
-        """Return the same message for a time, or one that is held.
-
-        Raises:
-            ValidationFailed: the time is not ahead, or too far.
-        """
+        """Return the same message for a time, or one that is held."""
         from pillarbox.domain.messages.schedule import (  # noqa: PLC0415  few messages wait
             RELEASE_TIME,
             Schedule,
@@ -406,7 +388,6 @@ class PreparedMessage:
         return Amount(1, len(self.message.recipients))
 
     def job(self) -> Job:
-        """Return the job that delivers the message."""
         return Job(
             account_id=self.message.account_id,
             message_id=self.message.message_id,
@@ -437,13 +418,7 @@ class Draft:
         directory: DirectoryResult,
         preview: PreviewSettings,
     ) -> "Draft":
-        """Check one request against the directory: template, sender and recipients.
-
-        Raises:
-            ServiceError: `template_not_found`, `no_verified_sender`,
-                `invalid_recipient`, `recipient_not_allowed` or `recipient_suppressed`;
-                `validation_failed`, for what cannot wait for an owner.
-        """
+        """Check one request against the directory: template, sender and recipients."""
         principal = caller.principal
         if principal.sends_for_owner:
             request = request.for_owner()
@@ -457,7 +432,7 @@ class Draft:
         recipients.check_suppressed(directory.suppressed)
         answers = reply_domain(account, request.replies)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand, answers)
-        origin = caller.origin(request.tags, template, request.variables)
+        origin = caller.origin(request.labels, template, request.variables)
         return cls(request, principal, recipients, template, terms, origin)
 
     def prepare(
@@ -472,12 +447,7 @@ class Draft:
         Args:
             verdicts: by domain.
             files: those that were found, by the ids of their uploads.
-            now: the moment of acceptance.
             fuel: what rendering the emails of this request may cost in all.
-
-        Raises:
-            ServiceError: `invalid_recipient`, `validation_failed`, `attachment_not_found` or a code
-                of `check_attachments`.
         """
         self.recipients.check_domains(verdicts)
         uploads = self._uploads(files) if self.request.uploads else ()

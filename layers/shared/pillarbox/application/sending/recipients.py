@@ -62,25 +62,16 @@ class Recipients:
 
     @property
     def domains(self) -> frozenset[str]:
-        """Return the domains of the addresses."""
         return frozenset(map(domain_of, self.normalized.values()))
 
     def check_syntax(self) -> None:
-        """Refuse addresses with a syntax error.
-
-        Raises:
-            ServiceError: `invalid_recipient`; `details.recipients` lists each.
-        """
+        """Refuse addresses with a syntax error."""
         _refuse_invalid(
             [_recipient(text, reason, code="syntax") for text, reason in self.syntax_errors.items()]
         )
 
     def check_domains(self, verdicts: Mapping[str, DomainVerdict]) -> None:
-        """Refuse addresses whose domains accept no mail.
-
-        Raises:
-            ServiceError: `invalid_recipient`; `details.recipients` lists each.
-        """
+        """Refuse addresses whose domains accept no mail."""
         _refuse_invalid(
             [
                 _recipient(text, _REFUSALS[verdict], code=verdict.value)
@@ -90,11 +81,7 @@ class Recipients:
         )
 
     def check_suppressed(self, suppressed: Mapping[str, str]) -> None:
-        """Refuse addresses that bounced or complained before.
-
-        Raises:
-            ServiceError: `recipient_suppressed`; `details.recipients` lists each.
-        """
+        """Refuse addresses that bounced or complained before."""
         reasons = [
             _recipient(text, reason)
             for text, address in self.normalized.items()
@@ -104,7 +91,6 @@ class Recipients:
             raise _refused("recipient_suppressed", reasons)
 
     def normalize(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """Return the normalized addresses of some texts."""
         return tuple(self.normalized[text] for text in texts)
 
 
@@ -119,7 +105,6 @@ def refused_recipients(details: Mapping[str, Json] | None) -> list[tuple[str, st
 
 
 def count_refused(count: int) -> str:
-    """Say how many recipients are refused."""
     return (
         "One recipient of this email is refused"
         if count == 1
@@ -176,9 +161,6 @@ def as_test(mail: Mail, report: str | None = None) -> Mail:
         sender=mail.sender,
         from_name=None,
         to=mail.to,
-        cc=(),
-        bcc=(),
-        reply_to=(),
         subject=TEST_PREFIX + fill_subject(starter.subject, body.subject_values()),
         body=body,
     )

@@ -24,11 +24,7 @@ class Rehearsal:
 
 
 def rehearsal_of(mail: Mail, sent_at: datetime) -> Rehearsal:
-    """Render a mail as a send at a time would.
-
-    Raises:
-        ValidationFailed: it cannot be rendered.
-    """
+    """Render a mail as a send at a time would."""
     if isinstance(mail.body, RawBody):
         raise TypeError("a message over SMTP is not rehearsed")
     html = "" if isinstance(mail.body, TextBody) else render(mail.body, sent_at=sent_at)

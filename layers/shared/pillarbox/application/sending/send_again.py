@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.account_lookup import find_message
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.kept import ContentReading, content_not_found
 from pillarbox.application.ports import AcceptedMessage, StoredResponse
@@ -58,11 +59,7 @@ class SendAgain:
 
         Args:
             principal: who sends, and may send emails.
-            message_id: the message whose content is sent again.
             to: another address, which gets a copy to read; None for the same recipients.
-            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            request_id: the id of the HTTP request, for the message's record.
-            write_response: writes the response, which replays repeat byte for byte.
 
         Raises:
             ServiceError: `message_not_found`, `not_resendable`, `content_not_found`;
@@ -134,9 +131,7 @@ class SendAgain:
         return octets, fields
 
     def _find(self, account_id: str, message_id: UUID) -> Message:
-        message = self.ports.messages.get(account_id, message_id)
-        if message is None:
-            raise ServiceError("message_not_found", "There is no such message.")
+        message = find_message(self.ports.messages, account_id, message_id)
         if message.origin.starter_template in CODES:
             raise ServiceError(
                 "not_resendable",
@@ -160,7 +155,6 @@ def _mail(message: Message, octets: bytes, fields: Sequence[Field], to: str | No
         to=message.to if to is None else (to,),
         cc=message.cc if to is None else (),
         bcc=message.bcc if to is None else (),
-        reply_to=(),
         subject=message.subject,
         body=RawBody(octets=b"".join(pieces), has_date=False),
     )

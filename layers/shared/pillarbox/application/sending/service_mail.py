@@ -12,7 +12,7 @@ from pillarbox.domain.accounts.account import Account
 from pillarbox.domain.errors import Json, Withdrawn
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.messages.mail import Mail, SavedBody
-from pillarbox.domain.messages.message import MessageOrigin, SendRoute
+from pillarbox.domain.messages.message import Labels, MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT
 
 
@@ -48,14 +48,11 @@ class ServiceMail:
             sender=self.sender,
             from_name=None if account else SERVICE_ACCOUNT.name,
             to=(address,),
-            cc=(),
-            bcc=(),
-            reply_to=(),
             subject=subject,
             body=SavedBody(source=source, values={**values, "stop_url": stop_url}),
         )
         body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
-        origin = MessageOrigin(route=SendRoute.NOTICE, tags=tags or {})
+        origin = MessageOrigin(route=SendRoute.NOTICE, labels=Labels(tags=tags or {}))
         prepared = PreparedMessage.of(
             mail, account or SERVICE_ACCOUNT, body_hash, self.clock(), origin
         )

@@ -34,11 +34,7 @@ class SingleSend:
     seen: SeenKeys = field(default_factory=SeenKeys)
 
     def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> None:
-        """Refuse a wrong key, or one with too many refusals, before its request is parsed.
-
-        Raises:
-            ServiceError: as `SenderLookup.authenticate`.
-        """
+        """Refuse a wrong key, or one with too many refusals, before its request is parsed."""
         http_senders(self.ports, self.seen).authenticate(key_text, origin=origin)
 
     def submit(  # noqa: PLR0913  what routes have in common, and what only some have
@@ -53,20 +49,10 @@ class SingleSend:
         route: SendRoute = SendRoute.HTTP,
         confirmed: bool = False,
     ) -> StoredResponse:
-        """Accept a message; an error leaves nothing behind.
+        """Accept a message (contract 4.1); an error leaves nothing behind.
 
         Args:
-            key_text: the API key as the caller sent it.
-            origin: where the request came from.
             request: the request, or the errors of its form. Authentication comes first.
-            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            write_response: writes the response, which replays repeat byte for byte.
-            request_id: the id of the HTTP request, for the message's record.
-            route: how the request came in.
-            confirmed: whether somebody confirmed this request.
-
-        Raises:
-            ServiceError: any error of contract 4.1; `confirmation_required`.
         """
         ports, admitted = self.ports, self._admit(key_text, origin, request)
         principal, directory = admitted.principal, admitted.directory
@@ -95,11 +81,7 @@ class SingleSend:
         *,
         origin: ClientOrigin | None = None,
     ) -> PreparedMessage:
-        """Check a request as `submit` does, and return the message that it would send.
-
-        Raises:
-            ServiceError: any error of contract 4.1, except those of idempotency.
-        """
+        """Check a request as `submit` does, and return the message that it would send."""
         admitted = self._admit(key_text, origin, request)
         principal = admitted.principal
         principal.check_request(admitted.request, self.ports.preview)

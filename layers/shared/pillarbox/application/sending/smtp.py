@@ -45,7 +45,7 @@ from pillarbox.domain.messages.header_text import (
 )
 from pillarbox.domain.messages.idempotency import idempotency_digest
 from pillarbox.domain.messages.mail import Mail, RawBody, is_ours
-from pillarbox.domain.messages.message import SendRoute, TagError, Tags, check_tags
+from pillarbox.domain.messages.message import Labels, SendRoute, TagError, Tags, check_tags
 from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.mime.fields import (
     Field,
@@ -184,7 +184,7 @@ class SmtpMessage:
     #: Whether it may be accepted in one group with others. A message with a claim, or
     #: a large one that must be uploaded, would make them wait.
     groupable: bool
-    tags: Tags
+    labels: Labels
     #: When to send it (X-Scheduled-At); None as soon as possible.
     scheduled_at: datetime | None
     #: Whether answers come back (X-Replies); None: as the account says.
@@ -196,12 +196,7 @@ class SmtpMessage:
         suppressed: Mapping[str, str],
         now: datetime,
     ) -> PreparedMessage:
-        """Check the message against the account that sends it.
-
-        Raises:
-            ServiceError: `no_verified_sender`, `recipient_not_allowed` or
-                `recipient_suppressed`; `validation_failed` for a time that is not ahead.
-        """
+        """Check the message against the account that sends it."""
         for name, author in zip(("From", "Sender"), self.authors, strict=False):
             try:
                 principal.account.check_sends_from(author)
@@ -209,7 +204,7 @@ class SmtpMessage:
                 raise _bad_author(f"{name}: {error.message}") from error
         principal.check_recipients(self.recipients.normalized.values())
         self.recipients.check_suppressed(suppressed)
-        origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
+        origin = Caller(principal, SendRoute.SMTP).origin(self.labels)
         mail = replace(self.mail, reply_domain=reply_domain(principal.account, self.replies))
         prepared = PreparedMessage.of(mail, principal.account, self.body_hash, now, origin)
         if principal.account.keep:
@@ -254,7 +249,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         body_hash=body_hash,
         idempotency_digest=digest,
         groupable=groupable,
-        tags=tags,
+        labels=Labels(tags=tags),
         scheduled_at=scheduled_at,
         replies=replies,
     )
@@ -272,11 +267,7 @@ def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
 
 
 def read_author(field: Field) -> Mailbox:
-    """Return the address in a From or Sender field, with its name.
-
-    Raises:
-        ServiceError: `no_verified_sender`, if it is not one address.
-    """
+    """Return the address in a From or Sender field, with its name."""
     name, mailbox = field.usual_name, read_commented_mailbox(field.value)
     if mailbox is None:
         shown = _shown(unquoted_name(field.value))
@@ -434,7 +425,6 @@ def _mail(
         to=to,
         cc=cc,
         bcc=blind,
-        reply_to=(),
         subject=in_one_line(subject)[:MAX_SUBJECT],
         body=RawBody(
             octets=_outgoing(octets, structure),
@@ -476,23 +466,13 @@ class SmtpSubmission:
     paid_plans_only: bool = False
 
     def authenticate(self, key_text: str, *, origin: ClientOrigin | None = None) -> Principal:
-        """Return the principal of an API key.
-
-        Raises:
-            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`,
-                `upgrade_required` or `confirmation_required`.
-        """
+        """Return the principal of an API key."""
         return self._senders.read(key_text, origin=origin)
 
     def check_recipient(
         self, key_text: str, address: str, *, origin: ClientOrigin | None = None
     ) -> None:
-        """Check one recipient before its message is there, as `submit` will.
-
-        Raises:
-            ServiceError: as `authenticate`; `invalid_recipient`, `recipient_not_allowed` or
-                `recipient_suppressed`.
-        """
+        """Check one recipient before its message is there, as `submit` will."""
         recipients = Recipients.parse((address,))
         recipients.check_syntax()
         principal, directory = self._senders.look_up(
@@ -507,12 +487,7 @@ class SmtpSubmission:
         """Read a message, and check what can be checked without its account.
 
         Args:
-            key_text: the API key of the session.
-            recipients: the envelope recipients.
             octets: the message; it is emptied (see `read_message`).
-
-        Raises:
-            ServiceError: as `read_message`; `invalid_recipient`.
         """
         key = parse_key(key_text)
         message = read_message(recipients, octets)
@@ -528,14 +503,7 @@ class SmtpSubmission:
     def submit(
         self, key_text: str, message: SmtpMessage, *, origin: ClientOrigin | None = None
     ) -> str:
-        """Accept a message of a key, which is read again; an error leaves nothing behind.
-
-        Returns:
-            The message's id.
-
-        Raises:
-            ServiceError: as over HTTP.
-        """
+        """Accept a message and return its id. The key is read again; an error leaves nothing."""
         principal, directory = self._look_up(key_text, origin, [message])
         digest = principal.key.digest
         with self._remembering(digest, QuotaExceeded):
@@ -558,13 +526,10 @@ class SmtpSubmission:
         *,
         origin: ClientOrigin | None = None,
     ) -> Sequence[str | ServiceError]:
-        """Accept groupable messages of one key in few calls, each separately.
+        """Accept groupable messages of one key in few calls; return the id or error of each.
 
         Their clients may differ. Each had its own origin checked when it logged in, so `origin` is
         that of any of them.
-
-        Returns:
-            For each message its id or its error.
 
         Raises:
             ServiceError: the error of all, such as a revoked key.
@@ -637,5 +602,4 @@ class SmtpSubmission:
 
 
 def _id_of(accepted: AcceptedMessage) -> str:
-    """Write the response to a message: its id."""
     return str(accepted.message_id)

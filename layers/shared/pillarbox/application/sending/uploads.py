@@ -59,13 +59,7 @@ class UploadStart:
         fill the bucket.
 
         Args:
-            key_text: the API key as the caller sent it.
-            origin: where the request came from.
             file: what the caller says of the file, without an id; or the errors of the form.
-
-        Raises:
-            ServiceError: an error of authentication, `upgrade_required`, a quota error, or a code
-                of `check_attachments`.
         """
         ports, senders = self.ports, http_senders(self.ports, self.seen)
         if isinstance(file, ServiceError):

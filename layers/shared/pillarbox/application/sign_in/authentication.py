@@ -7,7 +7,7 @@ of a session and the change of a role take effect at the next one.
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.application.account_lookup import account_not_found
+from pillarbox.application.account_lookup import existing
 from pillarbox.application.authentication import Authentication
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock, Directory
@@ -148,7 +148,10 @@ class CallerAuthentication:
         """
         if isinstance(request.credential, SessionToken):
             if request.account_id is not None:
-                raise _only_operators_keys(ACCOUNTS_WRITE)
+                message = "Only an operator's key names the account that a request is for."
+                raise ServiceError(
+                    "scope_required", message, details={"required_permission": ACCOUNTS_WRITE}
+                )
             return self.sessions.authenticate_member(request.credential, scope)
         own = principal = self.keys.authenticate(request.credential, scope, origin=request.origin)
         changes = scope.endswith(":write")
@@ -173,11 +176,4 @@ class CallerAuthentication:
         found = None
         if is_token(account_id, ACCOUNT_ID_LENGTH):
             found = self.directory.look_up(account_id).account
-        if found is None:
-            raise account_not_found()
-        return Principal(own.key, found)
-
-
-def _only_operators_keys(scope: str) -> ServiceError:
-    message = "Only an operator's key names the account that a request is for."
-    return ServiceError("scope_required", message, details={"required_permission": scope})
+        return Principal(own.key, existing(found))

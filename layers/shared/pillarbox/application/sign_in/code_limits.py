@@ -16,15 +16,7 @@ from pillarbox.domain.sign_in.codes import (
 
 
 def count_code(counts: SignInCounts, purpose: str, digest: str, client: str, now: datetime) -> None:
-    """Count a request for a code.
-
-    Args:
-        counts: the counts.
-        purpose: the start of their subjects.
-        digest: of the address.
-        client: the IP address of the caller.
-        now: the present time.
-    """
+    """Count a request for a code."""
     subject, block = f"{purpose}address#{digest}", block_of(client)
     # The count of all networks comes last: one that is refused before takes none of it.
     limits = [

@@ -71,7 +71,7 @@ class CodeMail:
         of the day. If an address belongs to no user and cannot sign up, an email says so, but not
         each time, and never while sign-up is closed. Who has stopped such mail and is no user gets
         none. Strangers get no email if their domain accepts none, or while too many bounce: this is
-        found out here, where nobody can measure it.
+        found out here, where no caller can measure it.
         """
         now, expires_at = self.clock(), request.at + CODE_TIME
         message_id = named_id(f"code {request.flow_id}", request.at)
@@ -128,10 +128,10 @@ class CodeMail:
         if party:
             name, most = limits[-1]
             limits.insert(-1, (f"{name}/{party}", most // PARTS))
-        return all(self._count(name, most) for name, most in limits)
-
-    def _count(self, name: str, most: int) -> bool:
-        return self.counts.count(f"{STRANGERS_COUNT}{name}", DAY, most, self.clock())
+        now = self.clock()
+        return all(
+            self.counts.count(f"{STRANGERS_COUNT}{name}", DAY, most, now) for name, most in limits
+        )
 
     def _link(self, request: CodeRequest) -> str:
         # The code is in the fragment: no server sees it, and no scanner's GET uses it up.

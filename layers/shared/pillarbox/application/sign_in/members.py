@@ -48,7 +48,6 @@ class Invitation:
     link: str = field(repr=False)
 
     def send(self, strangers: MailToStrangers, cause: Cause) -> None:
-        """Accept the email of an invitation."""
         strangers.send(
             self.address,
             # Without the account's name, which its owner chose: the reader has agreed to nothing.
@@ -104,7 +103,6 @@ class AccountMembers:
     clock: Clock
 
     def of_account(self, principal: Manager) -> Sequence[Member]:
-        """Return the members, the oldest first."""
         return self.members.of_account(principal.account.account_id)
 
     def invite(self, principal: Manager, address: str, role: Role) -> Member:
@@ -164,7 +162,7 @@ class AccountMembers:
         """Store an invitation, in place of the one before; return False if that is none now."""
         if before is None:
             return self.members.add(member)
-        # Whoever agrees at the same time keeps the role of the invitation before.
+        # A member who agrees at the same time keeps the role of the invitation before.
         return bool(self.members.change(replace(member, role=before.role), member.role, None))
 
     def _count(self, account: Account, cause: Cause, address: str, now: datetime) -> None:
@@ -286,7 +284,6 @@ class AccountMembers:
         before: Role | None,
         after: Role | None,
     ) -> None:
-        """Add an entry about a member's role to the log."""
         self.log.note(
             member.account_id,
             action,

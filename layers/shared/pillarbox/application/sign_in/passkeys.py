@@ -131,7 +131,6 @@ class UserPasskeys:
         return self.start.begin(user, agent, SignInMethod.PASSKEY, passkey.passkey_id)
 
     def of_user(self, principal: SessionPrincipal) -> Sequence[Passkey]:
-        """Return the passkeys of a caller, the oldest first."""
         return self.passkeys.of_user(principal.session.user_id)
 
     def challenge_new(self, principal: SessionPrincipal) -> NewPasskeyChallenge:

@@ -94,13 +94,7 @@ class PreviewKeys:
         return new_challenge(self.proofs.key(), digest, self.clock())
 
     def request_code(self, address: str, proof: Proof, client: str) -> FlowToken:
-        """Begin a flow, and queue its code.
-
-        Args:
-            address: where the code is to go.
-            proof: a solved challenge for the address.
-            client: the IP address of the caller.
-        """
+        """Begin a flow, and queue its code."""
         address, now = self._accepted(address), self.clock()
         digest = folded_digest(address)
         checked = check_proof(proof, self.proofs.key(), digest, now)
@@ -157,7 +151,8 @@ class PreviewKeys:
         self._check_open()
         address = normalize_address(text, "address")
         if any(map(self.is_disposable, domain_and_parents(domain_of(address)))):
-            raise _refused("is of a service for disposable addresses")
+            message = "is of a service for disposable addresses"
+            raise ValidationFailed(FieldError("email", message, "not_allowed"))
         return address
 
     def _check_open(self) -> None:
@@ -235,7 +230,3 @@ class PreviewKeys:
 def _no_more_codes() -> ServiceError:
     message = "There are no more codes for you today. Try again tomorrow."
     return ServiceError("rate_limit_exceeded", message)
-
-
-def _refused(message: str) -> ValidationFailed:
-    return ValidationFailed(FieldError("email", message, "not_allowed"))

@@ -70,7 +70,6 @@ class SessionStart:
     def begin(
         self, user: User, agent: str, method: SignInMethod, passkey_id: str | None = None
     ) -> IssuedSession:
-        """Begin a session, with a first access token."""
         session, cookie = new_session(user, agent, self.clock(), method, passkey_id)
         self.sessions.add(session)
         return IssuedSession(cookie, self.issue(session, user, None))
@@ -89,7 +88,6 @@ class SessionStart:
         return [AccountInvitation(account, member.role, member.invited_by)] if account else []
 
     def issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
-        """Issue an access token for one of the user's accounts."""
         needs_passkey = self.needs_passkey(user, session)
         choices, invitations = list[AccountAccess](), list[AccountInvitation]()
         for member in () if needs_passkey else self.members.of_user(user.user_id):

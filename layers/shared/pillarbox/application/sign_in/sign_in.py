@@ -28,7 +28,7 @@ from pillarbox.application.sign_in.session_start import (
 )
 from pillarbox.application.stranger_pauses import paused
 from pillarbox.application.validation import normalize_address
-from pillarbox.domain.accounts.quota import too_many, window_end
+from pillarbox.domain.accounts.quota import too_many_this_minute
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.client_origin import block_of
 from pillarbox.domain.errors import ServiceError
@@ -95,12 +95,7 @@ class SignIn:
     clock: Clock
 
     def request_code(self, address: str, client: str) -> FlowToken:
-        """Begin a flow, and queue its code.
-
-        Args:
-            address: where the code is to go.
-            client: the IP address of the caller.
-        """
+        """Begin a flow for an IP address, and queue its code."""
         address, now = normalize_address(address, "email"), self.clock()
         digest = user_digest(address)
         count_code(self.counts, "", digest, client, now)
@@ -129,8 +124,8 @@ class SignIn:
     def newcomers(self) -> Newcomers:
         """Return whether addresses that belong to no user get codes now.
 
-        Whoever asks for a code is told, with or without a user. So a newcomer does not wait for an
-        email that never comes, and a stranger learns nothing of an address.
+        Everyone who asks for a code is told this, whether or not the address is a user's. Then no
+        newcomer waits for an email that never comes, and nobody learns who has an account.
         """
         if not self.policy.is_public:
             return Newcomers(admitted=False)
@@ -177,7 +172,6 @@ class SignIn:
         """Issue an access token for a cookie, and note that the session was used.
 
         Args:
-            cookie: the parsed cookie.
             account_id: one of the user's accounts; by default the oldest membership.
         """
         now = self.clock()
@@ -189,7 +183,7 @@ class SignIn:
             raise invalid_session()
         if not self.counts.count(f"tokens#{user.user_id}", MINUTE, TOKENS_PER_MINUTE, now):
             message = f"A user gets {TOKENS_PER_MINUTE} access tokens a minute."
-            raise too_many(message, TOKENS_PER_MINUTE, window_end("minute", now) - now)
+            raise too_many_this_minute(message, TOKENS_PER_MINUTE, now)
         session = replace(session, used_at=now)
         if not self.sessions.touch(session):
             raise invalid_session()
@@ -202,7 +196,6 @@ class SignIn:
         return [session for session in found if now < session.expires_at]
 
     def end(self, principal: SessionPrincipal, session_id: str) -> None:
-        """End one session of a caller."""
         user_id = principal.session.user_id
         if not is_session_id(session_id) or not self.sessions.remove(user_id, session_id):
             raise ServiceError("session_not_found", "You have no such session.")

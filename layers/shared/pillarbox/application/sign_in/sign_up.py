@@ -63,14 +63,7 @@ class SignUp:
     def create(
         self, principal: SessionPrincipal, name: str, proof: Proof, client: str
     ) -> SignUpOffer:
-        """Create a user's account, or ask the operator for it. A user can do so once.
-
-        Args:
-            principal: the user.
-            name: of the account.
-            proof: a solved challenge of `offer`.
-            client: the IP address of the caller.
-        """
+        """Create a user's account, or ask the operator for it. A user can do so once."""
         check_text("name", name)
         session, now = principal.session, self.clock()
         before = self.sign_ups.get(session.address)
@@ -113,10 +106,8 @@ def create_account(  # noqa: PLR0913  what the transaction writes
     """Create the account that a sign-up names, with its user as the owner.
 
     Args:
-        sign_ups: the records.
         request: the sign-up, with a name and the present time.
         before: what is stored of it.
-        plan: of the account.
         entry: the first one of the account's log, if an operator creates the account.
         tenant: the strict one of SES in which it begins; None for no tenant.
     """
@@ -143,5 +134,4 @@ def create_account(  # noqa: PLR0913  what the transaction writes
 
 
 def changed_meanwhile() -> Unavailable:
-    """Return the error for a sign-up that another request has changed since it was read."""
     return Unavailable("data store", "Another request has changed this sign-up. Look again.")

@@ -109,7 +109,6 @@ class SignUpApproval:
         A request that was refused can still be approved.
 
         Args:
-            address: of the user.
             plan: of the account; by default free.
             by: who approves: the address of an operator, or `COMMAND`.
         """

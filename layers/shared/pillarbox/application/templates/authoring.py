@@ -282,7 +282,6 @@ class TemplateAuthoring:
 
     @property
     def publication(self) -> Publication:
-        """Publish templates."""
         return Publication(
             records=self.records,
             versions=self.versions,
@@ -301,8 +300,6 @@ class TemplateAuthoring:
         """Save a new template. Its variables are the names that its source refers to.
 
         Args:
-            account_id: the account that owns the template.
-            source: the content.
             internal: whether this is a copy for a campaign or workflow, which the API
                 does not show.
             kind: the language of the body.
@@ -372,7 +369,6 @@ class TemplateAuthoring:
         return self.publication.publish(current, content, OPERATOR)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
-        """Read one template."""
         return _existing(self.records.get(account_id, template_id))
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
@@ -438,7 +434,6 @@ class TemplateLibrary:
         self._templates = templates
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
-        """Read a page, newest first."""
         return self._templates.page(account_id, skip=skip, limit=limit)
 
     def each(self, account_id: str) -> Iterable[SavedTemplate]:
@@ -447,7 +442,6 @@ class TemplateLibrary:
         return (template for template in templates if not template.internal)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
-        """Read one template."""
         template = self._templates.get(account_id, template_id)
         if template.internal:
             raise unknown_template()

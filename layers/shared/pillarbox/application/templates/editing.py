@@ -14,7 +14,7 @@ from pillarbox.application.templates.authoring import OPERATOR, TemplateAuthorin
 from pillarbox.application.templates.ports import Renderings
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.account import MAX_TEMPLATES, limit_exceeded
-from pillarbox.domain.accounts.quota import too_many, window_end
+from pillarbox.domain.accounts.quota import too_many_this_minute
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.templates.draft import (
@@ -52,7 +52,7 @@ class RenderBudget:
         now = self.clock()
         if not self.renderings.count(account_id, kind, now, most, times=times):
             message = f"An account can {what} {most} times a minute."
-            raise too_many(message, most, window_end("minute", now) - now)
+            raise too_many_this_minute(message, most, now)
 
 
 _EMPTY: Final = "<p>Hello {{ name | default('there') }},</p>\n"

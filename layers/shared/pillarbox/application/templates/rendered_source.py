@@ -113,7 +113,7 @@ def _other_than_default(
 ) -> list[Problem]:
     """Compare the variables of a locale with those without a locale.
 
-    A send gives the same values whatever the locale is.
+    A send gives the same values for each locale.
     """
     if shown.default is None:
         return []
@@ -169,7 +169,9 @@ def problems_of(failed: ValidationFailed, source: str) -> list[Problem]:
                 suggestion=suggest(source, failed.line),
             )
         ]
-    return [_of_error(error) for error in failed.errors]
+    return [
+        _error(_FIELDS.get(one.field, one.field), one.code, one.message) for one in failed.errors
+    ]
 
 
 def _compile(
@@ -228,10 +230,6 @@ def _missing(path: str, found: tuple[TemplateReference, ...]) -> Problem:
         field="variables",
         line=lines[0] if lines else None,
     )
-
-
-def _of_error(error: FieldError) -> Problem:
-    return _error(_FIELDS.get(error.field, error.field), error.code, error.message)
 
 
 def _error(field: str, code: str, message: str) -> Problem:

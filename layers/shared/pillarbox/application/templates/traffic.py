@@ -38,9 +38,7 @@ class TemplateTraffic:
         Emails whose variables are not known, such as those of earlier releases, do not count.
 
         Args:
-            account: the account of the template.
             template_id: it may be the id of no template, which has no sends.
-            required: the paths that each send must give.
         """
         paths = [*dict.fromkeys(required)]
         if not paths:

@@ -22,7 +22,7 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.header_text import MAX_SUBJECT, UNSAFE, is_header_safe
 from pillarbox.domain.messages.mail import MAX_TEXT, Mail, SavedBody
-from pillarbox.domain.messages.message import MessageOrigin, SendRoute
+from pillarbox.domain.messages.message import Labels, MessageOrigin, SendRoute
 from pillarbox.domain.sign_in.session import Member, MemberPrincipal
 from pillarbox.domain.templates.draft import TemplateContent
 from pillarbox.domain.templates.template import fill_subject, fill_text
@@ -52,7 +52,6 @@ class TemplateTrial:
         request_id: str | None,
         write_response: Callable[[AcceptedMessage], str],
     ) -> StoredResponse:
-        """Accept a test. `write_response` writes the response."""
         account = principal.account
         content = self.editing.draft(account.account_id, template_id).draft.content
         content = content.in_locale(locale)
@@ -66,9 +65,8 @@ class TemplateTrial:
         sender = account.sender(None) if account.has_sender else self.ports.preview.sender
         recipients.check_suppressed(directory.suppressed)
         now = self.ports.clock()
-        origin = MessageOrigin(
-            route=SendRoute.HTTP, request_id=request_id, tags={TEST_TAG: str(template_id)}
-        )
+        labels = Labels(tags={TEST_TAG: str(template_id)})
+        origin = MessageOrigin(route=SendRoute.HTTP, request_id=request_id, labels=labels)
         check_paused(self.ports.quotas, principal, origin, now)
         directory.quota.check(principal.limits, now)
         subject, body = self._filled(content, account.brand.variables() | dict(values))
@@ -76,9 +74,6 @@ class TemplateTrial:
             sender=sender,
             from_name=account.brand.from_name,
             to=recipients.normalize((to,)),
-            cc=(),
-            bcc=(),
-            reply_to=(),
             subject=subject,
             body=body,
             text=fill_text(content.text, body.values, MAX_TEXT) if content.text else None,

@@ -1,6 +1,7 @@
 """Announce what happens in accounts to their webhook endpoints."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,38 +18,25 @@ _READ_AGAIN_FOR: Final = timedelta(minutes=15)
 type _EndpointsOf = dict[str, Sequence[WebhookEndpoint]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement[Record]:
     """Queues the events in batches of the table's stream, for each endpoint that receives them.
 
     The stream delivers a change after it was written. So the endpoints that are read after the
     delivery are those that existed at the change, and perhaps newer ones: an endpoint misses
     nothing that is recorded after its creation. No clock takes part in this.
-
-    Args:
-        account_of: returns the account of a record's change.
-        read: returns the events that a record adds.
-        written_at: returns when a record's change was written, or None.
-        endpoints: the endpoints, read with strong consistency.
-        queue: the queue.
-        clock: the clock.
     """
 
-    def __init__(  # noqa: PLR0913  its ports
-        self,
-        *,
-        account_of: Callable[[Record], str],
-        read: Callable[[Record], Sequence[AccountEvent]],
-        written_at: Callable[[Record], datetime | None],
-        endpoints: WebhookEndpoints,
-        queue: WebhookQueue,
-        clock: Clock,
-    ) -> None:
-        self._account_of = account_of
-        self._read = read
-        self._written_at = written_at
-        self._endpoints = endpoints
-        self._queue = queue
-        self._clock = clock
+    #: Returns the account of a record's change.
+    account_of: Callable[[Record], str]
+    #: Returns the events that a record adds.
+    read: Callable[[Record], Sequence[AccountEvent]]
+    #: Returns when a record's change was written, or None.
+    written_at: Callable[[Record], datetime | None]
+    #: The endpoints, read with strong consistency.
+    endpoints: WebhookEndpoints
+    queue: WebhookQueue
+    clock: Clock
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
         """Queue the events of a batch. The batch may be repeated: an event keeps its id.
@@ -66,7 +54,7 @@ class Announcement[Record]:
         try:
             for position, record in enumerate(records):
                 try:
-                    found = self._read(record)
+                    found = self.read(record)
                 except (KeyError, TypeError, ValueError) as error:
                     errors.append(error)
                     if retry_from is None and self._is_recent(record):
@@ -74,14 +62,14 @@ class Announcement[Record]:
                     continue
                 events += self._events(record, found, endpoints, errors)
             if events:
-                self._queue.put_all(events)
+                self.queue.put_all(events)
         except ServiceError as error:
             return StreamResult(0, [*errors, error])
         return StreamResult(retry_from, errors)
 
     def _is_recent(self, record: Record) -> bool:
-        written_at = self._written_at(record)
-        return written_at is not None and self._clock() < written_at + _READ_AGAIN_FOR
+        written_at = self.written_at(record)
+        return written_at is not None and self.clock() < written_at + _READ_AGAIN_FOR
 
     def _events(
         self,
@@ -92,9 +80,9 @@ class Announcement[Record]:
     ) -> list[WebhookEvent]:
         """Return the events for endpoints; `endpoints` has those that the batch read before."""
         try:
-            account_id = self._account_of(record)
+            account_id = self.account_of(record)
             if found and account_id not in endpoints:
-                read = self._endpoints.of_account(account_id)
+                read = self.endpoints.of_account(account_id)
                 endpoints[account_id] = [each for each in read if each.enabled]
         except (KeyError, TypeError, ValueError) as error:
             errors.append(error)

@@ -322,7 +322,6 @@ def is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
 
 
 def drain_of(endpoint: WebhookEndpoint) -> EndpointDrain:
-    """Return the task to drain an endpoint."""
     return EndpointDrain(endpoint.account_id, endpoint.endpoint_id)
 
 

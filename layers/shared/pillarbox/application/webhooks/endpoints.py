@@ -36,7 +36,6 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookFormat,
-    WebhookSecret,
     is_delivery_id,
     is_enabled,
     new_secret,
@@ -53,17 +52,23 @@ _MAX_SHOWN: Final = 64
 
 
 def webhook_not_found() -> ServiceError:
-    """Return the error for an endpoint that the account does not have."""
     return ServiceError("webhook_not_found", "The account has no such webhook endpoint.")
 
 
+def find_endpoint(
+    endpoints: WebhookEndpoints, account_id: str, endpoint_id: UUID
+) -> WebhookEndpoint:
+    endpoint = endpoints.get(account_id, str(endpoint_id))
+    if endpoint is None:
+        raise webhook_not_found()
+    return endpoint
+
+
 def webhooks_are_off() -> ServiceError:
-    """Return the error for what would be posted while the operator switched webhooks off."""
     return ServiceError("route_not_found", "The operator of this service switched webhooks off.")
 
 
 def check_types(field: str, types: Iterable[str]) -> list[FieldError]:
-    """Return what is wrong with a choice of types."""
     chosen = set(types)
     valid = f"one of {', '.join(sorted(SELECTABLE_TYPES))}"
     if not chosen:
@@ -116,11 +121,7 @@ class WebhookQueries:
         return [self._state(endpoint) for endpoint in self.endpoints.of_account(account_id)]
 
     def get(self, account_id: str, endpoint_id: UUID) -> EndpointState:
-        """Read one endpoint."""
-        endpoint = self.endpoints.get(account_id, str(endpoint_id))
-        if endpoint is None:
-            raise webhook_not_found()
-        return self._state(endpoint)
+        return self._state(find_endpoint(self.endpoints, account_id, endpoint_id))
 
     def newest_deliveries(
         self, account_id: str, endpoint_id: UUID, limit: int, cursor: str | None
@@ -129,8 +130,7 @@ class WebhookQueries:
         if cursor is not None and not is_delivery_id(cursor):
             message = "must be the nextCursor of a page"
             raise ValidationFailed(FieldError("cursor", message, "invalid_cursor"))
-        if self.endpoints.get(account_id, str(endpoint_id)) is None:
-            raise webhook_not_found()
+        find_endpoint(self.endpoints, account_id, endpoint_id)
         return self.deliveries.newest_first(account_id, str(endpoint_id), limit, cursor)
 
     def _state(self, endpoint: WebhookEndpoint) -> EndpointState:
@@ -156,7 +156,6 @@ class Webhooks:
     service_account: str = ""
 
     def ids_of(self, account_id: str, url: str) -> Iterable[str]:
-        """Read the ids of the endpoints with a URL."""
         found = self.endpoints.of_account(account_id)
         return (endpoint.endpoint_id for endpoint in found if endpoint.url == url)
 
@@ -205,13 +204,13 @@ class Webhooks:
         if changes.url is None and changes.role_arn is None:
             self._check(account_id, None, changes.types)
         else:
-            old = self._get(account_id, endpoint_id)
+            old = find_endpoint(self.endpoints, account_id, endpoint_id)
             self._check_kind(old, changes.url)
             role_arn = changes.role_arn or old.role_arn
             self._check(account_id, changes.url or old.url, changes.types, role_arn)
         drain = EndpointDrain(account_id, str(endpoint_id))
         if changes.enabled:
-            self._get(account_id, endpoint_id)
+            find_endpoint(self.endpoints, account_id, endpoint_id)
             self.queue.put_all([drain], _AFTER_REQUEST)
         endpoint = self.endpoints.change(account_id, str(endpoint_id), changes)
         if endpoint is None:
@@ -236,30 +235,19 @@ class Webhooks:
     def rotate(self, account_id: str, endpoint_id: UUID, *, by: str) -> EndpointState:
         """Give an endpoint a new secret; the old one also signs for 24 hours."""
         for _ in range(_TRIES):
-            endpoint = self._get(account_id, endpoint_id)
+            endpoint = find_endpoint(self.endpoints, account_id, endpoint_id)
             if endpoint.role_arn is not None:
                 message = "must be of an endpoint with an https URL: one in AWS has no secret"
                 raise ValidationFailed(FieldError("endpoint_id", message, "not_allowed"))
             now = self.clock()
             secrets = rotated(endpoint.secrets, new_secret(now), now)
-            if self._replace_secrets(endpoint, secrets):
+            if self.endpoints.replace_secrets(
+                account_id, endpoint.endpoint_id, endpoint.secrets, secrets
+            ):
                 self.log.note(account_id, AccountAction.WEBHOOK_CHANGED, endpoint.title, by=by)
                 health = self.healths.get(account_id, endpoint.endpoint_id)
                 return self._state(replace(endpoint, secrets=secrets), health)
         raise _busy()
-
-    def _replace_secrets(
-        self, endpoint: WebhookEndpoint, secrets: tuple[WebhookSecret, ...]
-    ) -> bool:
-        return self.endpoints.replace_secrets(
-            endpoint.account_id, endpoint.endpoint_id, endpoint.secrets, secrets
-        )
-
-    def _get(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
-        endpoint = self.endpoints.get(account_id, str(endpoint_id))
-        if endpoint is None:
-            raise webhook_not_found()
-        return endpoint
 
     def _state(self, endpoint: WebhookEndpoint, health: EndpointHealth) -> EndpointState:
         return EndpointState(endpoint, health, self.service_account)

@@ -84,8 +84,6 @@ class Drains:
         """Post the next events that wait, and queue the task that follows.
 
         Args:
-            task: the task.
-            endpoint: its endpoint.
             drains: how many tasks to drain an endpoint this worker handles at the same time.
         """
         ports = self._ports
@@ -263,12 +261,7 @@ type _Endpoint = tuple[WebhookEndpoint, EndpointHealth] | None
 
 
 class WebhookWorker:
-    """Handles batches of the queue.
-
-    Args:
-        ports: the ports.
-        parallel: makes calls at the same time.
-    """
+    """Handles batches of the queue."""
 
     def __init__(self, ports: PostingPorts, parallel: Parallel) -> None:
         self._ports = ports

@@ -9,13 +9,9 @@ from uuid import UUID
 
 from pillarbox.application.message_log import MessageLog
 from pillarbox.application.ports import Clock
-from pillarbox.application.webhooks.endpoints import (
-    check_types,
-    webhook_not_found,
-    webhooks_are_off,
-)
+from pillarbox.application.webhooks.endpoints import check_types, find_endpoint, webhooks_are_off
 from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpoints, WebhookQueue
-from pillarbox.domain.accounts.quota import too_many, window_end
+from pillarbox.domain.accounts.quota import too_many, too_many_this_minute
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.messages.message import ERASED_ADDRESS, Message
@@ -62,7 +58,6 @@ class WebhookReplays:
     switched_on: bool = True
 
     def test(self, account_id: str, endpoint_id: UUID) -> WebhookEvent:
-        """Queue a test for an endpoint."""
         endpoint = self._endpoint(account_id, endpoint_id)
         self._count(account_id)
         event = webhook_test(account_id, self.clock()).for_endpoint(endpoint.endpoint_id)
@@ -107,21 +102,17 @@ class WebhookReplays:
         """Return the endpoint to which something is to be posted."""
         if not self.switched_on:
             raise webhooks_are_off()
-        endpoint = self.endpoints.get(account_id, str(endpoint_id))
-        if endpoint is None:
-            raise webhook_not_found()
-        return endpoint
+        return find_endpoint(self.endpoints, account_id, endpoint_id)
 
     def _count(self, account_id: str) -> None:
         """Count a request of the account's limit, which has one window for all endpoints."""
         now = self.clock()
         if not self.endpoints.count_request(account_id, now, REQUESTS_A_MINUTE):
-            raise too_many(
+            message = (
                 f"An account can have {REQUESTS_A_MINUTE} tests and replays of a delivery in a"
-                " minute. Replay a time range instead.",
-                REQUESTS_A_MINUTE,
-                window_end("minute", now) - now,
+                " minute. Replay a time range instead."
             )
+            raise too_many_this_minute(message, REQUESTS_A_MINUTE, now)
 
     def _begin(self, endpoint: WebhookEndpoint) -> datetime:
         """Note that a replay begins, and return the time."""
@@ -150,7 +141,8 @@ def _newest_events(
     """Return events for an endpoint until there are enough, and the end of what is left."""
     events: list[WebhookEvent] = []
     read = 0
-    for moment, together in groupby(messages, _created_at):
+    # The log is read by the times in the ids.
+    for moment, together in groupby(messages, lambda one: created_at(one.message_id)):
         if max(read, len(events)) >= MAX_REPLAYED:
             return events, moment + _MILLISECOND
         for message in together:
@@ -162,8 +154,3 @@ def _newest_events(
                 if event.recipient != ERASED_ADDRESS and receives(endpoint, event.type)
             )
     return events, None
-
-
-def _created_at(message: Message) -> datetime:
-    """Return the time in the message's id, by which the log is read."""
-    return created_at(message.message_id)

@@ -228,7 +228,6 @@ class Account:
 
     @property
     def has_sender(self) -> bool:
-        """Whether it has a verified default sender."""
         return self.default_sender is not None and self.senders.get(self.default_sender, False)
 
     def sender(self, requested: str | None) -> str:

@@ -95,7 +95,6 @@ class DomainIdentity:
 
 
 def inbound_host(region: str) -> str:
-    """Return the host of the provider that receives mail in a region."""
     return f"inbound-smtp.{region}.amazonaws.com"
 
 
@@ -146,7 +145,6 @@ class AccountDomain:
 
     @property
     def name(self) -> str:
-        """The domain."""
         return self.identity.name
 
     @property

@@ -11,7 +11,7 @@ from pillarbox.domain.accounts.key_policy import OPERATOR
 
 #: Who changes accounts with the operator's command. AWS decides who may run it.
 COMMAND: Final = OPERATOR
-#: What nobody decided.
+#: What the service does by itself.
 SERVICE: Final = "service"
 #: What a setting of an account can be. None means that it is not set, or the plan's.
 type SettingValue = str | int | bool | None
@@ -121,6 +121,5 @@ def settings_of(account: Account) -> Mapping[str, SettingValue]:
 
 
 def differences(before: Account, after: Account) -> Mapping[str, tuple[SettingValue, SettingValue]]:
-    """Return the settings in which two states of an account differ."""
     old, new = settings_of(before), settings_of(after)
     return {name: (old[name], new[name]) for name in old if old[name] != new[name]}

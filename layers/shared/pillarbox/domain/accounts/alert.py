@@ -66,8 +66,8 @@ class StoredAlert:
 class AlertSettings:
     """How the owners of an account hear of alerts: all by email, unless they choose otherwise.
 
-    `chat_url` is the incoming webhook of a room in Slack, Teams or the like. Whoever knows it can
-    post there, so it is a secret.
+    `chat_url` is the incoming webhook of a room in Slack, Teams or the like. Anyone who knows it
+    can post there, so it is a secret.
     """
 
     mail: bool = True

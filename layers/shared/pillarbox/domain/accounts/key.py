@@ -50,7 +50,6 @@ class AgentSettings:
 
     @property
     def limits(self) -> Limits:
-        """Return the limits of the key's own quota."""
         return Limits(per_minute=None, per_day=self.per_day, per_month=None, of_key=True)
 
     def check_recipients(self, addresses: Iterable[str]) -> None:
@@ -152,7 +151,6 @@ class KeyType(StrEnum):
 
     @property
     def prefix(self) -> str:
-        """Return the start of the key's text."""
         return f"bx_{self.value}_"
 
 

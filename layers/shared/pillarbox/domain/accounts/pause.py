@@ -46,7 +46,6 @@ class PauseLevel(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return how strict it is, as a number."""
         return [*PauseLevel].index(self)
 
 
@@ -100,7 +99,6 @@ class Pause:
         return self.scope, self.id, self.cause is PauseCause.PROVIDER
 
     def is_current(self, now: datetime) -> bool:
-        """Return whether it is not over."""
         return self.until is None or now < self.until
 
     def counts_since(self, now: datetime) -> datetime | None:
@@ -138,19 +136,16 @@ class PauseSummary:
 
     @classmethod
     def of(cls, pause: Pause) -> "PauseSummary":
-        """Return the summary of a pause."""
         until = _end(pause)
         return cls(pause.scope.value, pause.id or None, pause.level.value, pause.cause.value, until)
 
     @classmethod
     def parse(cls, text: str) -> "PauseSummary":
-        """Read what `text` wrote."""
         scope, about, level, cause, until = (part or None for part in text.split(" "))
         return cls(scope or "", about, level or "", cause or "", until)
 
     @property
     def text(self) -> str:
-        """Write it in one line."""
         return " ".join((self.scope, self.id or "", self.level, self.cause, self.until or ""))
 
 
@@ -164,10 +159,7 @@ def find_pause(
     """Return the strictest pause of an email that brakes or stops it, if there is one.
 
     Args:
-        pauses: those of the email's account.
-        key_id: the key that sends it.
         template: the id of its saved template, or the slug of its starter.
-        now: the time.
     """
     ids = {PauseScope.ACCOUNT: "", PauseScope.KEY: key_id, PauseScope.TEMPLATE: template}
     current = [

@@ -45,7 +45,6 @@ class Amount:
     recipients: int
 
     def of(self, window: Window) -> int:
-        """Return what is counted in one window."""
         return self.recipients if window == "recipients" else self.messages
 
     def __add__(self, other: "Amount") -> "Amount":
@@ -55,7 +54,6 @@ class Amount:
         return Amount(self.messages - other.messages, self.recipients - other.recipients)
 
     def __bool__(self) -> bool:
-        """Whether it is more than nothing."""
         return self.messages > 0 or self.recipients > 0
 
 
@@ -77,7 +75,6 @@ class Limits:
     of_key: bool = False
 
     def of(self, window: Window) -> int | None:
-        """Return the limit of one window."""
         match window:
             case "minute":
                 return self.per_minute
@@ -187,15 +184,19 @@ def whole_seconds(length: timedelta) -> int:
 
 def too_many(message: str, limit: int, resets_in: timedelta) -> ServiceError:
     """Return the refusal of a request of which there can be so many until then."""
-    return ServiceError(
-        "rate_limit_exceeded",
-        message,
-        headers={
-            "RateLimit-Limit": str(limit),
-            "RateLimit-Remaining": "0",
-            "RateLimit-Reset": str(whole_seconds(resets_in)),
-        },
-    )
+    return ServiceError("rate_limit_exceeded", message, headers=_limit_fields(limit, 0, resets_in))
+
+
+def too_many_this_minute(message: str, limit: int, now: datetime) -> ServiceError:
+    return too_many(message, limit, window_end("minute", now) - now)
+
+
+def _limit_fields(limit: int, remaining: int, resets_in: timedelta) -> dict[str, str]:
+    return {
+        "RateLimit-Limit": str(limit),
+        "RateLimit-Remaining": str(remaining),
+        "RateLimit-Reset": str(whole_seconds(resets_in)),
+    }
 
 
 class QuotaExceeded(ServiceError):
@@ -212,7 +213,6 @@ class QuotaExceeded(ServiceError):
         self.used = used
         limit = limits.of(window) or 0
         remaining = max(limit - used.get(window, 0), 0)
-        reset = whole_seconds(window_end(window, now) - now)
         if window == "recipients":
             text, name = f"to {limit} recipients per day", "limit_recipients_per_day"
         else:
@@ -221,11 +221,7 @@ class QuotaExceeded(ServiceError):
             _CODES[window],
             f"The {'key' if limits.of_key else 'account'} may send {text}; {remaining} are left.",
             details={name: limit},
-            headers={
-                "RateLimit-Limit": str(limit),
-                "RateLimit-Remaining": str(remaining),
-                "RateLimit-Reset": str(reset),
-            }
+            headers=_limit_fields(limit, remaining, window_end(window, now) - now)
             | QuotaState(limits, used, now).header_fields,
         )
 
@@ -241,7 +237,6 @@ def window_name(window: Window, now: datetime) -> str:
 
 
 def window_start(window: Window, now: datetime) -> datetime:
-    """Return the start of the window that contains `now`."""
     start = now.astimezone(UTC).replace(second=0, microsecond=0)
     if window == "minute":
         return start
@@ -250,7 +245,6 @@ def window_start(window: Window, now: datetime) -> datetime:
 
 
 def window_end(window: Window, now: datetime) -> datetime:
-    """Return the end of the window that contains `now`."""
     start = window_start(window, now)
     if window == "minute":
         return start + timedelta(minutes=1)
@@ -333,7 +327,6 @@ class QuotaCounts:
             raise _too_many_refusals(limit, now)
 
     def state(self, limits: Limits, now: datetime, accepted: Amount = NOTHING) -> QuotaState:
-        """Return the state of the quota after messages that were accepted since the counts."""
         return QuotaState(limits, add(self._used(now), accepted), now)
 
     def last_day(self) -> datetime | None:
@@ -357,10 +350,5 @@ def _too_many_refusals(limit: int, now: datetime) -> ServiceError:
         f"At most {limit} messages of the account may be refused or repeated in a minute, and long "
         "lists of recipients count more. Wait for the next minute.",
         details={"limit_per_minute": limit},
-        headers={
-            "RateLimit-Limit": str(limit),
-            "RateLimit-Remaining": "0",
-            "RateLimit-Reset": str(whole_seconds(resets_in)),
-        }
-        | rate_limit_fields([policy]),
+        headers=_limit_fields(limit, 0, resets_in) | rate_limit_fields([policy]),
     )

@@ -43,12 +43,9 @@ def next_known(
     """Return what is known after a look at the provider, or None if nothing is new.
 
     Args:
-        known: what was known.
-        name: the domain.
         observed: its state; None if the provider does not know it.
         was_verified: whether the domain was verified before. It decides, at the first look only,
             whether a verified domain is a change.
-        now: the time.
     """
     if known is None:
         if observed is None:

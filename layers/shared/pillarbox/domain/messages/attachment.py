@@ -165,7 +165,6 @@ class Attachment:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The only name."""
         return (self.filename,)
 
     @property
@@ -210,7 +209,6 @@ def is_normal_type(content_type: str) -> bool:
 
 
 def check_count(count: int) -> None:
-    """Check how many attachments one email has."""
     if count > MAX_ATTACHMENTS:
         raise ServiceError(
             "too_many_attachments",

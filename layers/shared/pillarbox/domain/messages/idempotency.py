@@ -14,10 +14,6 @@ def idempotency_digest(route: str, values: Sequence[str]) -> str | None:
     """Return the digest that identifies a route and an Idempotency-Key, in hex.
 
     Return None if the request has no such header.
-
-    Args:
-        route: the route of the request.
-        values: the values of all its Idempotency-Key headers.
     """
     if not values:
         return None

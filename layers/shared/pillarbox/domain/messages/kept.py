@@ -73,8 +73,8 @@ def kept_until(message: Message) -> datetime | None:
     """Return until when the content of a message is there; None if it is not kept, or not yet.
 
     The content is written before each hand-over, which the lease counts. The time begins when the
-    provider took the message. If it did not, or nobody knows, it begins when the message was due,
-    which is not later than the content. An erased one is not there any more.
+    provider took the message. If it did not, or that is unknown, it begins when the message was
+    due, which is not later than the content. An erased one is not there any more.
     """
     was_written = message.keep and message.attempt and not message.unkept
     if not was_written or message.pending or message.is_erased:

@@ -15,7 +15,7 @@ from uuid import UUID
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.messages.attachment import Attachment, check_attachments, check_count
 from pillarbox.domain.messages.header_text import is_header_safe, is_visible
-from pillarbox.domain.messages.message import Event, Tags
+from pillarbox.domain.messages.message import Event, Labels
 
 if TYPE_CHECKING:
     from pillarbox.domain.messages.upload import UploadedFile, UploadReference
@@ -173,6 +173,16 @@ URGENT_LATE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer to a received mail. `sender` is a sender of the account; None is its default."""
+
+    text: str | None
+    html: str | None
+    sender: str | None
+    idempotency_digest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SendRequest:
     """A send request (contract 2.1), parsed but not yet checked. Addresses are as written.
 
@@ -205,7 +215,7 @@ class SendRequest:
     attachments: tuple[Attachment, ...] = ()
     #: Files that the caller uploaded before. They follow the others.
     uploads: "tuple[UploadReference, ...]" = ()
-    tags: Tags = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)
     headers: Headers = field(default_factory=dict)
     #: When to send it; None as soon as possible, or when it is released.
     scheduled_at: datetime | None = None
@@ -225,7 +235,6 @@ class SendRequest:
 
     @property
     def recipient_count(self) -> int:
-        """Return how many recipients were sent."""
         return len(self.to) + len(self.cc) + len(self.bcc) + self.more_recipients
 
     @property
@@ -349,9 +358,9 @@ class Mail:
     sender: str
     from_name: str | None
     to: tuple[str, ...]
-    cc: tuple[str, ...]
-    bcc: tuple[str, ...]
-    reply_to: tuple[str, ...]
+    cc: tuple[str, ...] = ()
+    bcc: tuple[str, ...] = ()
+    reply_to: tuple[str, ...] = ()
     subject: str
     body: Body
     #: The names of those in To, Cc and Reply-To, by address.
@@ -379,12 +388,10 @@ class Mail:
 
     @property
     def files(self) -> "tuple[Attachment | UploadedFile, ...]":
-        """Return all files, in their order."""
         return self.attachments + self.uploads
 
     @property
     def has_report_link(self) -> bool:
-        """Return whether the email has a link by which its recipient stops such mail."""
         return isinstance(self.body, StarterBody) and self.body.report is not None
 
 

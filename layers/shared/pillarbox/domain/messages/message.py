@@ -215,6 +215,16 @@ class SendRoute(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What the sender says about a message, to find it again: it is only stored and shown.
+
+    Each field has a default, and a type that DynamoDB has too.
+    """
+
+    tags: Tags = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageOrigin:
     """Where a message came from; what does not apply is None.
 
@@ -230,8 +240,7 @@ class MessageOrigin:
     #: Which variables a send by a saved template gave, without their values (`templates.shape`).
     shape: str | None = None
     request_id: str | None = None
-    #: What the sender says about the message, to find it again.
-    tags: Tags = field(default_factory=dict, hash=False)
+    labels: Labels = Labels()
     #: What the request asked for: the time at which to send the message, or to hold it.
     scheduled_at: datetime | None = None
     held: bool = False

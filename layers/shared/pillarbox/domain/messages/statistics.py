@@ -75,7 +75,7 @@ def count_recipients(message: Message, statuses: frozenset[Status]) -> Recipient
             refused.add(event.recipient)
         else:
             by_kind[event.kind].add(event.recipient)
-    # A report may name nobody whom the record still knows.
+    # A report may name only people whom the record no longer has.
     known = {*message.recipients}
     if None in refused:  # the whole email, except for those of whom a report shows otherwise
         refused |= known - set().union(*by_kind.values())
@@ -161,7 +161,6 @@ class TimeRange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no moment is in the range."""
         return self.since >= self.until
 
 
@@ -178,7 +177,6 @@ class Granularity(StrEnum):
 
     @property
     def finer(self) -> "Granularity | None":
-        """The next finer granularity."""
         return _FINER.get(self)
 
     def bucket_number(self, moment: int) -> int:
@@ -189,14 +187,12 @@ class Granularity(StrEnum):
         return moment // _LENGTHS[self]
 
     def bucket_start(self, number: int) -> int:
-        """Return the start of the bucket with a number."""
         if self is Granularity.MONTH:
             year, month = divmod(number, _MONTHS)
             return round(datetime(_EPOCH_YEAR + year, month + 1, 1, tzinfo=UTC).timestamp() * 1000)
         return number * _LENGTHS[self]
 
     def start(self, moment: int) -> int:
-        """Return the start of the bucket that holds a moment."""
         return self.bucket_start(self.bucket_number(moment))
 
     def end(self, moment: int) -> int:
@@ -270,7 +266,6 @@ class IndexEntry:
 
     @property
     def subsets(self) -> list[Subset]:
-        """The subsets of the account's messages that the message belongs to."""
         of_key = [Subset(SubsetKind.KEY, self.key_id)] if self.key_id else []
         of_template = [Subset(SubsetKind.TEMPLATE, self.template)] if self.template else []
         return of_key + of_template
@@ -283,7 +278,6 @@ class IndexEntry:
 
     @property
     def created(self) -> int:
-        """The time of acceptance."""
         return creation_time(self.message_id)
 
     @property
@@ -293,12 +287,11 @@ class IndexEntry:
 
 
 def creation_time(message_id: UUID) -> int:
-    """Return the time in a message id."""
+    """Return the time in a message id, in milliseconds since 1970."""
     return message_id.int >> 80
 
 
 def index_entry(message: Message) -> IndexEntry:
-    """Return the index entry of a message's current revision."""
     error, origin = message.error, message.origin
     template = origin.template
     statuses = reached(message)
@@ -377,12 +370,10 @@ class Rollup:
 
     @property
     def created(self) -> TimeRange:
-        """The bucket: the time in which the messages were created."""
         return TimeRange(self.start, self.granularity.end(self.start))
 
     @property
     def total(self) -> int:
-        """The number of messages."""
         return self.by_status_and_update.total()
 
     @property
@@ -397,7 +388,6 @@ class Rollup:
 
     @property
     def by_status(self) -> Counter[Status]:
-        """The number of messages that now have each status."""
         result = Counter[Status]()
         for (status, _), n in self.by_status_and_update.items():
             result[status] += n
@@ -420,7 +410,6 @@ class Rollup:
 
 
 def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[IndexEntry]) -> Rollup:
-    """Count the index entries of a bucket."""
     result = Rollup(granularity, start)
     for entry in entries:
         result.by_status_and_update[entry.status, granularity.start(entry.updated)] += 1
@@ -498,7 +487,6 @@ class RecipientTerm:
     is_prefix: bool = False
 
     def matches(self, message: Message) -> bool:
-        """Return whether a message has such a recipient."""
         mailboxes = mailboxes_of(message)
         if self.is_prefix:
             return any(mailbox.startswith(self.text) for mailbox in mailboxes)
@@ -514,8 +502,7 @@ class TagTerm:
     is_prefix: ClassVar = False
 
     def matches(self, message: Message) -> bool:
-        """Return whether a message has the tag."""
-        return message.origin.tags.get(self.name) == self.value
+        return message.origin.labels.tags.get(self.name) == self.value
 
 
 type SearchTerm = RecipientTerm | TagTerm
@@ -531,7 +518,7 @@ def terms_of(message: Message) -> frozenset[SearchTerm]:
     """
     recipients = {RecipientTerm(mailbox) for mailbox in mailboxes_of(message)}
     original = message.origin.resend_of
-    tags = {**message.origin.tags} | ({_COPY: str(original)} if original else {})
+    tags = {**message.origin.labels.tags} | ({_COPY: str(original)} if original else {})
     return frozenset(recipients | {TagTerm(name, value) for name, value in tags.items()})
 
 

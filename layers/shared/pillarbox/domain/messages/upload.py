@@ -48,7 +48,6 @@ class UploadedFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The only name."""
         return (self.filename,)
 
 

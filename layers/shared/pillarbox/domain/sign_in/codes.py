@@ -20,7 +20,7 @@ from pillarbox.domain.sign_in.session import digest_of, user_digest
 #: How long a code and its flow are valid.
 CODE_TIME: Final = timedelta(minutes=10)
 CODE_LENGTH: Final = 6
-#: Digits of a code that nobody guesses.
+#: Digits of a code that cannot be guessed.
 LONG_CODE_LENGTH: Final = 10
 #: The codes that are checked in one flow.
 MAX_ATTEMPTS: Final = 5
@@ -133,10 +133,7 @@ def new_flow(
     """Begin a flow with a new code.
 
     Args:
-        address: where the code is to go.
-        now: the present time.
         preview_digest: for a preview key, the digest of the folded address.
-        length: of the code.
         party: the network that asks.
     """
     digest = preview_digest or user_digest(address)
@@ -161,7 +158,6 @@ def new_flow(
 
 
 def parse_flow(text: str) -> FlowToken:
-    """Parse the text of a flow."""
     match = _FLOW.fullmatch(text)
     if match is None:
         raise invalid_code()
@@ -169,5 +165,4 @@ def parse_flow(text: str) -> FlowToken:
 
 
 def new_link() -> str:
-    """Create the text of a one-time link."""
     return new_token(_SECRET_LENGTH)

@@ -106,7 +106,6 @@ class VerifiedPasskey(NamedTuple):
 
 
 def is_passkey_id(text: str) -> bool:
-    """Return whether a text has the form of a passkey's id."""
     return re.fullmatch("[0-9a-f]{64}", text) is not None
 
 
@@ -131,7 +130,6 @@ def new_flow(now: datetime) -> str:
 
 
 def challenge_of(key: bytes, purpose: str, flow: str) -> bytes:
-    """Return the challenge of a flow."""
     return hmac.digest(key, f"passkey {purpose} {flow}".encode(), "sha256")
 
 
@@ -151,7 +149,6 @@ def limits_of(block: str) -> list[tuple[str, timedelta, int]]:
 
 
 def limits_of_user(user_id: str, block: str) -> list[tuple[str, timedelta, int]]:
-    """Return the limits of a user."""
     subject = f"passkeys#user#{user_id}"
     return [(f"{subject}#{block}", HOUR, PER_USER_AND_BLOCK), (subject, HOUR, PER_USER)]
 

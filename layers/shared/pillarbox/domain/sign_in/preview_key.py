@@ -99,7 +99,6 @@ class Report:
         return hmac.compare_digest(self.mac, _mac(secret, self.mailbox))
 
     def __str__(self) -> str:
-        """Write it as the link has it."""
         mailbox = urlsafe_b64encode(self.mailbox.encode()).decode().rstrip("=")
         return f"{self.account_id}.{mailbox}.{self.mac}"
 
@@ -111,7 +110,6 @@ def new_report(account_id: str, secret: str, address: str) -> Report:
 
 
 def parse_report(text: str) -> Report | None:
-    """Parse the token of a link; return None for text that is none."""
     match = re.fullmatch(_REPORT, text)
     if match is None:
         return None

@@ -135,7 +135,7 @@ _ACCESS_TOKEN: Final = rf"{ACCESS_TOKEN_PREFIX}{_IDS}([0-9a-z]{{{ACCOUNT_ID_LENG
 class SignInMethod(StrEnum):
     """What a session began with."""
 
-    #: A code, or the link of an invitation: whoever reads the mailbox has it.
+    #: A code, or the link of an invitation: anyone who reads the mailbox has it.
     CODE = "code"
     #: A link of the operator's command.
     LINK = "link"
@@ -238,7 +238,6 @@ class MemberPrincipal(SessionPrincipal):
 
     @property
     def user_id(self) -> str:
-        """The id of the user."""
         return self.session.user_id
 
     @property
@@ -257,11 +256,9 @@ class MemberPrincipal(SessionPrincipal):
         return ((self.account.account_id, self.limits),)
 
     def may(self, scope: str) -> bool:
-        """Return whether the role has a scope."""
         return scope in ROLE_SCOPES[self.role]
 
     def require(self, scope: str) -> None:
-        """Raise unless the role has a scope."""
         if not self.may(scope):
             raise ServiceError(
                 "scope_required",
@@ -336,12 +333,10 @@ def new_access(
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether a text has the form of a session's id."""
     return re.fullmatch(_SESSION_ID, text) is not None
 
 
 def parse_cookie(text: str) -> SessionToken:
-    """Parse the text of a cookie."""
     match = re.fullmatch(_COOKIE, text)
     if match is None:
         raise invalid_session()
@@ -349,7 +344,6 @@ def parse_cookie(text: str) -> SessionToken:
 
 
 def parse_access_token(text: str) -> SessionToken:
-    """Parse the text of an access token."""
     match = re.fullmatch(_ACCESS_TOKEN, text)
     if match is None:
         raise invalid_session()

@@ -127,7 +127,6 @@ class SignUpPolicy:
 
 
 def sign_up_closed(status: SignUpStatus) -> ServiceError:
-    """Return the error for a user who cannot create an account."""
     reason = {
         SignUpStatus.CREATED: "You have created an account before. The operator adds others.",
         SignUpStatus.REFUSED: "The operator has refused your request for an account.",
@@ -173,7 +172,6 @@ class CheckedProof:
 
 
 def new_challenge(key: bytes, user_digest: str, now: datetime) -> Challenge:
-    """Create a challenge for a user."""
     expires = round((now + CHALLENGE_TIME).timestamp())
     # Nothing that is put after the last & can change the time or the user.
     salt = f"{secrets.token_hex(_RANDOM_BYTES)}?expires={expires}&for={user_digest}&"
@@ -201,7 +199,6 @@ def check_proof(proof: Proof, key: bytes, user_digest: str, now: datetime) -> Ch
 
 
 def wrong_proof(message: str) -> ValidationFailed:
-    """Return the error for a proof that is not accepted."""
     return ValidationFailed(FieldError("proof", message, "wrong_proof"))
 
 

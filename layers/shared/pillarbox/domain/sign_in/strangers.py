@@ -114,5 +114,4 @@ def paused_until(
 
 
 def next_day(now: datetime) -> datetime:
-    """Return the end of a day in UTC."""
     return datetime.combine(now.date() + _DAY, time(), now.tzinfo)

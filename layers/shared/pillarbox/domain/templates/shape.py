@@ -21,8 +21,7 @@ from pillarbox.domain.errors import Json
 OTHER_SHAPE: Final = "*"
 #: Characters. An email with ten variables needs about a hundred.
 MAX_SHAPE: Final = 250
-#: So many are told apart in an item of the statistics, so that its size has a bound, whatever a
-#: client sends.
+#: The most that an item of the statistics tells apart, so that its size is bounded.
 MAX_SHAPES: Final = 50
 _NAME: Final = r"\w{1,60}"
 #: The value of a name that is neither an object nor a list.
@@ -87,7 +86,6 @@ def _skeleton(value: Json) -> Json:
 
 
 def _shared(one: Json, other: Json) -> Json:
-    """Return what two skeletons share."""
     match one, other:
         case dict(), dict():
             return {name: _shared(one[name], other[name]) for name in one if name in other}

@@ -57,7 +57,6 @@ class StarterTemplate:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its variables."""
         return tuple(variable.name for variable in self.variables)
 
 

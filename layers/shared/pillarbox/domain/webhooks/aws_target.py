@@ -105,7 +105,6 @@ def parse_aws_target(url: str, role_arn: str, service_account: str) -> AwsTarget
 
     Args:
         url: the ARN of an event bus, or `s3://BUCKET/PREFIX/`.
-        role_arn: the role that the tenant lets the service assume.
         service_account: the AWS account of the service, of which no role is accepted.
     """
     role = _ROLE.fullmatch(role_arn)

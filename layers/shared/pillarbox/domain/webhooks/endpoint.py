@@ -93,7 +93,6 @@ class WebhookEndpoint:
 
     @property
     def is_bus(self) -> bool:
-        """Whether events go to an event bus."""
         return self.url.startswith("arn:")
 
     @property
@@ -229,7 +228,6 @@ _DELIVERY_ID: Final = r"[0-9]{13}-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
 def is_delivery_id(text: str) -> bool:
-    """Return whether text has the form of the id of a delivery."""
     return re.fullmatch(_DELIVERY_ID, text) is not None
 
 
@@ -275,7 +273,6 @@ MAX_SECRETS: Final = 4
 
 
 def new_secret(now: datetime) -> WebhookSecret:
-    """Generate a secret."""
     random = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
     return WebhookSecret(text=SECRET_PREFIX + random, created_at=now)
 

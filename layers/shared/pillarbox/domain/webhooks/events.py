@@ -74,7 +74,6 @@ class AccountEvent:
         return uuid5(_NAMESPACE, "\n".join(map(str, (*parts, endpoint_id))))
 
     def for_endpoint(self, endpoint_id: str) -> WebhookEvent:
-        """Return the event for one endpoint."""
         return WebhookEvent(
             event_id=self.event_id(endpoint_id),
             type=self.type,
@@ -182,7 +181,6 @@ def domain_changed(
 
 
 def email_received(account_id: str, received_id: UUID, at: datetime) -> AccountEvent:
-    """Return the event that an account received a mail."""
     return AccountEvent(
         type=WebhookType.EMAIL_RECEIVED, account_id=account_id, at=at, message_id=received_id
     )
@@ -194,7 +192,6 @@ def webhook_test(account_id: str, at: datetime) -> AccountEvent:
 
 
 def receives(endpoint: WebhookEndpoint, webhook_type: WebhookType) -> bool:
-    """Return whether an endpoint receives the events of a type."""
     if webhook_type in endpoint.types:
         return True
     return ALL_TYPES in endpoint.types and webhook_type not in _ONLY_BY_NAME

@@ -62,15 +62,10 @@ def _obeyed(retry_after: timedelta | None) -> timedelta:
 
 
 def after_failure(health: EndpointHealth, now: datetime, *, is_first: bool) -> EndpointHealth:
-    """Return the health after a failed attempt.
+    """Return the health after a failed attempt, the first one of its event or a later one.
 
     The circuit may open or the endpoint may become disabled. It is the same object if nothing
     changes, as when several failures in a row add nothing.
-
-    Args:
-        health: the health before.
-        now: the time.
-        is_first: whether the event had no failed attempt before.
     """
     failing_since = health.failing_since or now
     failures = min(health.failures + is_first, _FAILURES)

@@ -52,7 +52,6 @@ def parse_webhook_url(text: str, *, allow_local: bool = False) -> WebhookUrl:
     host name of ASCII letters, digits and hyphens, perhaps a port, and a path.
 
     Args:
-        text: the URL as the tenant wrote it.
         allow_local: also accept `http://127.0.0.1:PORT/…`, as the local stack does.
     """
     if len(text) > MAX_URL:

@@ -145,7 +145,6 @@ def key_list(
     upgrade_url: str,
     relay: tuple[str, int] | None,
 ) -> dict[str, Any]:
-    """Return the keys of an account, and what a new one may be under its plan."""
     from pillarbox.domain.accounts.key_terms import SCOPE_WORDS  # noqa: PLC0415  only here
 
     return KeyList.of(
@@ -196,7 +195,7 @@ class SuppressionPage(View):
     """A part of the list, sorted by address."""
 
     items: list[SuppressionItem]
-    next_cursor: NextCursor = taken_from("following")
+    next_cursor: NextCursor = taken_from("next")
 
 
 class RefusedAddress(View):
@@ -306,7 +305,6 @@ class AccountDetail(View, name="Account"):
 
 
 def account_detail(account: Account, quota: QuotaState) -> dict[str, Any]:
-    """Return an account with its limits, its brand and its pauses."""
     return AccountDetail.of(account, **of_moment(account, quota))
 
 
@@ -349,7 +347,7 @@ class AccountLog(View):
     """A part of the account's log, the newest first."""
 
     items: list[LogItem]
-    next_cursor: str | None = taken_from("following")
+    next_cursor: str | None = taken_from("next")
     """Null at the end."""
 
 

@@ -1,6 +1,5 @@
 """Read the requests about an account and what it has. The contract has none of them."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -30,13 +29,13 @@ from pillarbox.http.wire import (
     MAX_NAME,
     WireModel,
     after,
-    before,
     boolean,
     invalid,
     list_of,
     optional,
     optional_or,
     required,
+    short_list,
     text,
     whole_number,
     with_default,
@@ -60,15 +59,6 @@ _MAX_LABEL: Final = 63
 _MAX_SCOPES: Final = 50
 
 
-def _at_most(most: int) -> Callable[[object], object]:
-    def check(value: object) -> object:
-        if isinstance(value, list) and len(value) > most:
-            raise invalid("too_long", f"must have at most {most} items")
-        return value
-
-    return check
-
-
 def _either(addresses: list[str] | None, info: "ValidationInfo") -> list[str] | None:
     # A field that is invalid itself is absent.
     if "address" in info.data and (info.data["address"] is None) == (addresses is None):
@@ -76,9 +66,9 @@ def _either(addresses: list[str] | None, info: "ValidationInfo") -> list[str] | 
     return addresses
 
 
-_SCOPES = before(_at_most(_MAX_SCOPES), list_of(text(most=MAX_NAME)))
-_SOURCES = before(_at_most(MAX_SOURCES), list_of(text(least=1, most=MAX_NAME)))
-_ADDRESSES = before(_at_most(MAX_ADDRESSES), list_of(text(), least=1))
+_SCOPES = short_list(text(most=MAX_NAME), most=_MAX_SCOPES)
+_SOURCES = short_list(text(least=1, most=MAX_NAME), most=MAX_SOURCES)
+_ADDRESSES = short_list(text(), least=1, most=MAX_ADDRESSES)
 
 
 class CreateKeyRequest(WireModel):
@@ -205,7 +195,6 @@ class ChangeAccountRequest(WireModel):
 
     @property
     def changes(self) -> AccountChanges:
-        """What changes."""
         return AccountChanges(
             name=self.name,
             keep=self.keep_days,
@@ -231,15 +220,12 @@ class ChangeAlertsRequest(WireModel):
     """Whether the owners and the contact get emails."""
     chat_url = optional(text(most=MAX_URL), pattern=r"^(https://.*)?$")
     """The incoming webhook of a room in Slack or Teams; not shown again."""
-    off = optional(
-        before(_at_most(len(AlertKind)), list_of(one_of(AlertKind))), maxItems=len(AlertKind)
-    )
+    off = optional(short_list(one_of(AlertKind), most=len(AlertKind)), maxItems=len(AlertKind))
     """What they do not want to hear of."""
 
     @property
     def changes(self) -> AlertChanges:
-        """What changes."""
-        return AlertChanges(mail=self.mail, off=self.off, chat_url=self.chat_url)
+        return AlertChanges(**vars(self))
 
 
 class AddDomainRequest(WireModel):

@@ -67,7 +67,6 @@ class _Client:
 
 
 def answer(event: APIGatewayProxyEvent, services: UseCases, now: datetime) -> Reply:
-    """Answer one request to the MCP server."""
     _check_origin(event)
     key_text = _read_key(event)
     principal = services.authentication.authenticate(key_text, origin=request_origin(event))

@@ -169,12 +169,8 @@ def confirming(
 ) -> dict[str, Json]:
     """Do what a person may have to confirm, or ask for that.
 
-    Args:
-        call: the call.
-        body_hash: identifies what is to be done.
-        idempotency_key: the caller's own, or empty.
-        act: does it, and raises `confirmation_required` if nobody confirmed it.
-        rehearse: returns what the person sees.
+    The hash identifies what is to be done. `act` does it, and raises `confirmation_required` if
+    it is not confirmed; `rehearse` returns what the person sees.
     """
     answered, token = _answer(call)
     if answered and token is None:
@@ -193,7 +189,6 @@ def confirming(
 
 
 def _ask(send: Confirmed, shown: _Shown) -> dict[str, Json]:
-    """Ask the user."""
     if not shown.sendable:
         return tool_result({"status": "refused"} | shown.data) | {"isError": True}
     return {

@@ -55,13 +55,7 @@ type RequestId = str | int
 
 
 class RpcError(Exception):
-    """An error of a message itself. The errors of tools are results, so that the model sees them.
-
-    Args:
-        code: of JSON-RPC or MCP.
-        message: for people.
-        data: for programs.
-    """
+    """An error of a message itself. Those of tools are results, so that the model sees them."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, Json] | None = None) -> None:
         super().__init__(message)
@@ -80,7 +74,6 @@ class RpcMessage:
 
 
 def read_message(event: APIGatewayProxyEvent) -> RpcMessage:
-    """Read the message of a request."""
     try:
         body = read_json(event)
     except ValidationFailed as failed:
@@ -101,18 +94,14 @@ def read_message(event: APIGatewayProxyEvent) -> RpcMessage:
 
 
 def reply_result(request_id: RequestId, result: Mapping[str, Json]) -> Reply:
-    """Reply with the result of a request."""
     return _reply(200, {"id": request_id, "result": dict(result)})
 
 
 def reply_rpc_error(request_id: RequestId | None, error: RpcError, *, handshake: bool) -> Reply:
     """Reply with an error.
 
-    Args:
-        request_id: of the request, if it has one.
-        error: the error.
-        handshake: whether the client speaks a revision with a handshake. Such a client takes any
-            status but 200 for a failure of the connection.
+    A client that speaks a revision with a handshake takes any status but 200 for a failure of the
+    connection.
     """
     body: dict[str, Json] = {"code": error.code, "message": error.message}
     if error.data is not None:
@@ -209,7 +198,6 @@ class ToolCall:
 
     @property
     def origin(self) -> "ClientOrigin":
-        """Return where the request came from."""
         return request_origin(self.event)
 
     @property
@@ -220,7 +208,6 @@ class ToolCall:
 
     @property
     def arguments(self) -> dict[str, Json]:
-        """Return the arguments."""
         arguments = self.params.get("arguments")
         if not isinstance(arguments, dict | None):
             raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
@@ -236,9 +223,7 @@ def cleaned(text: str, most: int = MAX_TEXT) -> str:
 def tool_result(value: object, most: int = MAX_TEXT) -> dict[str, Json]:
     """Return the result of a tool: data, and the same as a text for clients that show only text.
 
-    Args:
-        value: the data.
-        most: the characters of a text in it.
+    A text in it has at most so many characters.
     """
     data = _clean(value, most)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pillarbox.application.sending.answering import Answer
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT
+from pillarbox.domain.messages.mail import MAX_HTML, MAX_TEXT, Answer
 from pillarbox.http.messages.replies import View, taken_from
 from pillarbox.http.messages.wire import HTML, MOMENT, OF_MOMENT, TEXT
 from pillarbox.http.requests import idempotency_digest, raw_body

@@ -18,6 +18,7 @@ from pillarbox.http.wire import (
     after,
     after_fields,
     invalid,
+    matching,
     optional,
     required,
     text,
@@ -56,10 +57,9 @@ def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
     return value
 
 
-def _check_key_id(value: str) -> str:
-    if not re.fullmatch(KEY_ID, value):
-        raise invalid("invalid_key_id", "must be the id of an API key, such as a message's keyId")
-    return value
+_KEY_ID: Final = matching(
+    KEY_ID, "invalid_key_id", "must be the id of an API key, such as a message's keyId"
+)
 
 
 def _check_template(value: str) -> str:
@@ -133,7 +133,7 @@ class MessagesQuery(WireModel):
     found. With `status`, `recipient` or another order than `created_at`, a search by recipient or
     tag may find at most 200 messages in the time range; more are refused with `too_many_matches`.
     """
-    key_id = optional(after(text(), _check_key_id), pattern=f"^{KEY_ID}$")
+    key_id = optional(_KEY_ID, pattern=f"^{KEY_ID}$")
     """Only messages that the API key with this id sent: the `keyId` of a message, not the key
     itself. An id that the account does not have has no messages. A search by recipient or tag with
     `keyId` or `template` may find at most 200 messages."""
@@ -148,7 +148,6 @@ class MessagesQuery(WireModel):
     together with `status`, nor with another order than `created_at`."""
 
     def to_request(self) -> PageRequest:
-        """Return the query as an application object."""
         return PageRequest(
             since=None if self.since is None else _milliseconds(self.since),
             until=None if self.until is None else _milliseconds(self.until),
@@ -172,7 +171,7 @@ class AnalyticsQuery(WireModel):
     """The start of the time range, inclusive. A time without an offset is UTC."""
     bucket = with_default(one_of(Bucket), Bucket.DAY)
     """The length of time that one row of `volume` covers."""
-    key_id = optional(after(text(), _check_key_id), pattern=f"^{KEY_ID}$")
+    key_id = optional(_KEY_ID, pattern=f"^{KEY_ID}$")
     """Only messages that the API key with this id sent: the `keyId` of a message, not the key
     itself. An id that the account does not have has no messages."""
     template = optional(after(text(), _check_template), check=_check_without_key, **_OF_TEMPLATE)

@@ -167,7 +167,6 @@ def reply(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Reply:
-    """Reply with a JSON value."""
     return Response(status, _JSON, _write(body), headers=dict(headers or {}))
 
 
@@ -266,7 +265,6 @@ def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
 
 
 def reply_error(error: ServiceError) -> Reply:
-    """Reply with the envelope of an error."""
     return reply({"error": error_body(error, MAX_FAULTS)}, error.status, error.headers)
 
 

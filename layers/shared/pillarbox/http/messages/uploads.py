@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -13,8 +12,7 @@ from pillarbox.http.messages.replies import View, taken_from
 from pillarbox.http.messages.wire import FILENAME, type_or_extension
 from pillarbox.http.wire import (
     WireModel,
-    after,
-    invalid,
+    matching,
     optional,
     read_body,
     required,
@@ -35,12 +33,6 @@ SHA256: Final = r"^[0-9A-Fa-f]{64}$"
 _MAX_SIZE: Final = 2**40
 
 
-def _check_sha256(value: str) -> str:
-    if not re.fullmatch(SHA256, value):
-        raise invalid("invalid_hash", "must be the SHA-256 of the file in 64 hexadecimal digits")
-    return value
-
-
 class UploadRequest(WireModel):
     """A file in words, without its bytes."""
 
@@ -50,7 +42,12 @@ class UploadRequest(WireModel):
     """As in a send; without it, the file's extension decides."""
     size = required(whole_number(least=1, most=_MAX_SIZE))
     """The number of the file's bytes, at most 5 MB."""
-    sha256 = required(after(text(), _check_sha256), pattern=SHA256)
+    sha256 = required(
+        matching(
+            SHA256, "invalid_hash", "must be the SHA-256 of the file in 64 hexadecimal digits"
+        ),
+        pattern=SHA256,
+    )
     """The SHA-256 of the file's bytes, in hex."""
 
     def to_domain(self) -> UploadedFile:

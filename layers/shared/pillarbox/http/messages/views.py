@@ -48,7 +48,7 @@ class MessageItem(View, name="Message"):
     updated_at: Timestamp
     error_message: str | None = taken_from(_error_message)
     """Why the message failed, bounced or led to a complaint."""
-    tags: dict[str, str] = taken_from("origin.tags")
+    tags: dict[str, str] = taken_from("origin.labels.tags")
     """The tags of the send request."""
     key_id: str | None = taken_from("origin.key_id")
     """The API key that sent the message."""
@@ -114,7 +114,7 @@ class MessageDetail(View):
     """Counts the changes of the saved template, from 1."""
     request_id: str | None = taken_from("origin.request_id")
     """The X-Request-Id of the response that accepted the message."""
-    tags: dict[str, str] = taken_from("origin.tags")
+    tags: dict[str, str] = taken_from("origin.labels.tags")
     """The tags of the send request."""
     scheduled_at: Timestamp | None = taken_from(scheduled_at)
     """When it is or was due; null for a message that was sent at once, or is held."""

@@ -7,7 +7,6 @@ Order of names, white space and members that are null make no difference. Every 
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +16,6 @@ from pillarbox.application.validation import MAX_SENDER_NAME, parse_sender
 from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import Json
-from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.attachment import (
     FILENAME_PATTERN,
     MAX_ATTACHMENTS,
@@ -47,7 +45,7 @@ from pillarbox.domain.messages.mail import (
     normal_headers,
     unsubscribe_headers,
 )
-from pillarbox.domain.messages.message import MAX_TAGS, TagError, check_tags
+from pillarbox.domain.messages.message import MAX_TAGS, Labels, TagError, check_tags
 from pillarbox.domain.timing import NO_MOMENT, parse_moment
 from pillarbox.http.json_body import RoundedNumber, canonical, depth_of
 from pillarbox.http.wire import (
@@ -63,13 +61,16 @@ from pillarbox.http.wire import (
     invalid,
     json_object,
     list_of,
+    matching,
     model,
     object_of,
     optional,
     optional_or,
     required,
     text,
+    text_in_bytes,
     texts_by_name,
+    uuid_text,
     whole_number,
 )
 
@@ -214,21 +215,15 @@ def _type_of_file(value: str | None, info: "ValidationInfo") -> str | None:
     return _needs_no_upload(value, info)
 
 
-def _check_upload_id(value: str) -> str:
-    if not is_uuid(value):
-        raise invalid(
-            "invalid_uuid", f"{NOT_A_UUID}: the id that POST /api/v1/attachments returned"
-        )
-    return value
-
-
 FILENAME: Final = after(after(text(least=1, most=MAX_FILENAME), header_safe), _check_filename)
 
 
 class AttachmentModel(WireModel):
     """Contract 2.2; or a file that was uploaded before, by its id."""
 
-    attachment_id = optional(after(text(), _check_upload_id), format="uuid")
+    attachment_id = optional(
+        uuid_text(": the id that POST /api/v1/attachments returned"), format="uuid"
+    )
     """The id of an uploaded file, from `POST /api/v1/attachments`. It replaces `filename`,
     `contentType` and `content`."""
     filename = optional(FILENAME, check=_needs_no_upload, pattern=FILENAME_PATTERN)
@@ -285,12 +280,6 @@ def _check_headers(value: dict[str, str]) -> dict[str, str]:
         raise invalid("invalid_headers", str(error)) from None
 
 
-def _check_url(value: str) -> str:
-    if not re.fullmatch(UNSUBSCRIBE_URL, value):
-        raise invalid("invalid_url", "must be an https: or mailto: URL (RFC 3986)")
-    return value
-
-
 def _check_one_click(value: bool, info: "ValidationInfo") -> bool:  # noqa: FBT001  a field's check
     url = info.data.get("url")  # None if it is invalid itself
     if value and url is not None and not url.startswith("https://"):
@@ -302,7 +291,12 @@ class UnsubscribeModel(WireModel):
     """The header fields by which mail programs show a button to unsubscribe."""
 
     url = required(
-        after(text(most=_MAX_URL), _check_url),
+        matching(
+            UNSUBSCRIBE_URL,
+            "invalid_url",
+            "must be an https: or mailto: URL (RFC 3986)",
+            most=_MAX_URL,
+        ),
         pattern=UNSUBSCRIBE_URL,
         examples=["https://shop.example/unsubscribe?id=1"],
     )
@@ -387,33 +381,9 @@ def _truncate(value: object) -> object:
     return value[:_MAX_ITEMS] if isinstance(value, list) else value
 
 
-def check_uuid(value: str) -> str:
-    if not is_uuid(value):
-        raise invalid("invalid_uuid", f"{NOT_A_UUID}; a starter's slug goes in starterTemplate")
-    return value
-
-
-def _check_locale(value: str) -> str:
-    if not re.fullmatch(LOCALE_PATTERN, value):
-        raise invalid("invalid_locale", "must be a language tag (RFC 5646), such as de or de-CH")
-    return value
-
-
 def _check_locale_of_template(value: str | None, info: "ValidationInfo") -> str | None:
     if value is not None and "template_id" in info.data and info.data["template_id"] is None:
         raise invalid("not_allowed", "is only for templateId")
-    return value
-
-
-def _check_html(value: str) -> str:
-    if len(value) > MAX_HTML or len(value.encode()) > MAX_HTML:
-        raise invalid("too_large", f"must not be larger than {MAX_HTML} bytes")
-    return value
-
-
-def _check_text(value: str) -> str:
-    if len(value) > MAX_TEXT or len(value.encode()) > MAX_TEXT:
-        raise invalid("too_large", f"must not be larger than {MAX_TEXT} bytes")
     return value
 
 
@@ -489,7 +459,12 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), header_safe), _visible)
 
 
-LOCALE: Final = after(text(most=MAX_LOCALE), _check_locale)
+LOCALE: Final = matching(
+    LOCALE_PATTERN,
+    "invalid_locale",
+    "must be a language tag (RFC 5646), such as de or de-CH",
+    most=MAX_LOCALE,
+)
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _MAILBOX: Final = after(before(_no_named_object, text()), _check_mailbox)
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
@@ -505,8 +480,8 @@ def to_moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-HTML: Final = after(text(least=1), _check_html)
-TEXT: Final = after(text(least=1), _check_text)
+HTML: Final = text_in_bytes(MAX_HTML, least=1)
+TEXT: Final = text_in_bytes(MAX_TEXT, least=1)
 
 
 class SendEmailRequest(WireModel):
@@ -520,7 +495,7 @@ class SendEmailRequest(WireModel):
     """One address or several. `to`, `cc` and `bcc` have at most 50 recipients together."""
     starter_template = optional(text(), named="StarterSlug")
     """A built-in template."""
-    template_id = optional(after(text(), check_uuid), format="uuid")
+    template_id = optional(uuid_text("; a starter's slug goes in starterTemplate"), format="uuid")
     """A saved template. Not for preview keys."""
     locale = optional(
         LOCALE, check=_check_locale_of_template, pattern=LOCALE_PATTERN, examples=["de-CH"]
@@ -621,7 +596,7 @@ class SendEmailRequest(WireModel):
                 item.to_domain() for item in self.attachments or () if not item.attachment_id
             ),
             uploads=references(self.attachments or ()),
-            tags=self.tags or {},
+            labels=Labels(tags=self.tags or {}),
             headers=(self.headers or {}) | (self.unsubscribe.fields if self.unsubscribe else {}),
             scheduled_at=to_moment(self.scheduled_at) if self.scheduled_at else None,
             hold=bool(self.hold),

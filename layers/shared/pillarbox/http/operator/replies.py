@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.application.history.queries import MessageCounts
-from pillarbox.application.operator.ranking import rank
+from pillarbox.application.history.ranking import rank
 from pillarbox.domain.messages.message import Status
 from pillarbox.http.accounts.replies import AccountDetail, LogItem, of_moment
 from pillarbox.http.messages.replies import View, taken_from
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from pydantic import Field
 
+    from pillarbox.application.history.ranking import AccountCounts, RankBy
     from pillarbox.application.operator.checks import Verdict
     from pillarbox.application.operator.ports import QueueStatus, Redrive
-    from pillarbox.application.operator.ranking import AccountCounts, RankBy
     from pillarbox.domain.accounts.account import Account, Isolation, Plan, QueuedMail
     from pillarbox.domain.accounts.account_log import LogEntry
     from pillarbox.domain.accounts.quota import QuotaState
@@ -60,7 +60,7 @@ class AccountPage(View):
             ListedAccount.of(account, limits=quota.windows) for account, quota in page.items
         ]
     )
-    next_cursor: NextCursor = taken_from("following")
+    next_cursor: NextCursor = taken_from("next")
 
 
 class OwnLimitValues(View):
@@ -109,7 +109,6 @@ class OperatedAccount(AccountDetail):
 def operated_account(
     account: Account, quota: QuotaState, log: Iterable[LogEntry]
 ) -> dict[str, Any]:
-    """Return an account with its limits and its log."""
     return OperatedAccount.of(account, log=log, **of_moment(account, quota))
 
 
@@ -199,7 +198,7 @@ class QueueItem(View):
     oldest_seconds: float | None
     """How long the oldest message has waited; null without a recent metric."""
     dead: int | None
-    """Messages that failed too often; null if another queue has them."""
+    """Messages that failed too often; null if another queue has them, or none does."""
 
 
 class RedriveItem(View):
@@ -228,7 +227,6 @@ def queue_list(
     ages: Mapping[str, float | None],
     redrives: Iterable[Redrive],
 ) -> dict[str, Any]:
-    """Return the queues with their dead letters, and what operators moved."""
     items = [
         QueueItem.of(queue, name=name, oldest_seconds=ages[name], dead=dead and dead.waiting)
         for name, (queue, dead) in status.items()

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.application.operator.ranking import RankBy
+from pillarbox.application.history.ranking import RankBy
 from pillarbox.application.validation import MAX_LIMIT, MAX_NAME
 from pillarbox.domain.accounts.account import NO_LIMITS, Isolation, Plan
 from pillarbox.domain.accounts.key import ACCOUNT_ID_LENGTH
@@ -85,14 +85,7 @@ class OperateAccountRequest(WireModel):
     def changes(self) -> AccountChanges:
         """What changes in its record alone."""
         own = self.own_limits
-        limits = NO_LIMITS
-        if own is not None:
-            limits = Limits(
-                per_minute=own.per_minute,
-                per_day=own.per_day,
-                per_month=own.per_month,
-                recipients_per_day=own.recipients_per_day,
-            )
+        limits = NO_LIMITS if own is None else Limits(**vars(own))
         return AccountChanges(plan=self.plan, limits=limits, plan_limits=own is not None)
 
 

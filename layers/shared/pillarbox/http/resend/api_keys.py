@@ -21,16 +21,15 @@ from pillarbox.domain.accounts.key import (
     ApiKey,
     Preset,
 )
-from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
-from pillarbox.domain.sign_in.session import MemberPrincipal
-from pillarbox.http.app import App, build_app
+from pillarbox.http.app import App, build_app, routes
+from pillarbox.http.callers import Manager
 from pillarbox.http.dialects import Fields
-from pillarbox.http.messages.replies import Reply, reply, timestamp
+from pillarbox.http.messages.replies import timestamp
 from pillarbox.http.query import one_of
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.pages import Services, page_of
-from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.resend.pages import Services, bearers, page_of
+from pillarbox.http.resend.replies import Shown, deleted, reply_resend_error
 from pillarbox.http.wire import MAX_NAME, WireModel, optional_or, required, text, validate
 
 
@@ -65,45 +64,38 @@ class NewKeyRequest(WireModel):
 
 
 def api_key_routes(services: Callable[[], Services]) -> App:
-    """Return the resolver of these routes."""
     app = build_app(reply_resend_error)
+    route = routes(app, services)
 
-    def caller(scope: str) -> Principal | MemberPrincipal:
-        request = read_bearer_caller(app.current_event)
-        return services().caller_authentication.manage(request, scope)
-
-    @app.get("/resend/api-keys")
-    def list_keys() -> Reply:
-        account_id = caller(KEYS_READ).account.account_id
+    @route("GET /resend/api-keys", bearers(KEYS_READ))
+    def list_keys(caller: Manager) -> Shown:
+        account_id = caller.account.account_id
         uses = services().key_uses.last_uses(account_id)
         items = [
             _item(key, uses.get(key.key_id))
             for key in services().api_keys.of_account(account_id)
             if not key.revoked_at
         ]
-        return reply(page_of(app.current_event, items))
+        return page_of(app.current_event, items)
 
-    @app.post("/resend/api-keys")
-    def create_key() -> Reply:
-        creator = caller(KEYS_WRITE)
+    @route("POST /resend/api-keys", bearers(KEYS_WRITE), status=201)
+    def create_key(creator: Manager) -> Shown:
         body = validate(NewKeyRequest, FIELDS.translate(read_json(app.current_event)))
         account_id, scopes = creator.account.account_id, SCOPES[body.permission]
         issued = services().api_keys.issue_live(
             account_id, body.name, Preset.CUSTOM, scopes, creator=creator
         )
-        return reply({"id": issued.record.key_id, "token": issued.text}, 201)
+        return {"id": issued.record.key_id, "token": issued.text}
 
-    @app.patch("/resend/api-keys/<key_id>")
-    def change_key(key_id: str) -> Reply:
-        caller(KEYS_WRITE)
+    @route("PATCH /resend/api-keys/{key_id}", bearers(KEYS_WRITE))
+    def change_key(_: Manager, key_id: str) -> Shown:
         message = f"of {cut(unquote(key_id), MAX_NAME)} does not change: create another key"
         raise ValidationFailed(FieldError("name", message, "not_allowed"))
 
-    @app.delete("/resend/api-keys/<key_id>")
-    def revoke_key(key_id: str) -> Reply:
-        principal, found = caller(KEYS_WRITE), unquote(key_id)
-        services().api_keys.revoke(found, principal)
-        return reply(deleted("api_key", found))
+    @route("DELETE /resend/api-keys/{key_id}", bearers(KEYS_WRITE))
+    def revoke_key(caller: Manager, key_id: str) -> Shown:
+        services().api_keys.revoke(unquote(key_id), caller)
+        return deleted("api_key", unquote(key_id))
 
     return app
 

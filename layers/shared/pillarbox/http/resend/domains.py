@@ -12,12 +12,13 @@ from pillarbox.domain.accounts.key import DOMAINS_READ, DOMAINS_WRITE
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.http.accounts.wire import AddDomainRequest
-from pillarbox.http.app import App, build_app
+from pillarbox.http.app import App, build_app, routes
+from pillarbox.http.callers import Manager
 from pillarbox.http.dialects import Fields
-from pillarbox.http.messages.replies import Reply, reply, timestamp
+from pillarbox.http.messages.replies import timestamp
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.pages import Services, page_of
-from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.resend.pages import Services, bearers, page_of
+from pillarbox.http.resend.replies import Shown, deleted, reply_resend_error
 from pillarbox.http.wire import validate
 
 _SETTLED: Final[dict[str, tuple[Json, str]]] = {
@@ -50,57 +51,49 @@ CHANGES: Final = Fields({"id": "id"}, _SETTLED, _REFUSED)
 
 
 def domain_routes(services: Callable[[], Services]) -> App:
-    """Return the resolver of these routes."""
     app = build_app(reply_resend_error)
+    route = routes(app, services)
 
-    def caller(scope: str) -> tuple[str, str]:
-        request = read_bearer_caller(app.current_event)
-        principal = services().caller_authentication.manage(request, scope)
-        return principal.account.account_id, principal.actor
+    @route("GET /resend/domains", bearers(DOMAINS_READ))
+    def list_domains(caller: Manager) -> Shown:
+        domains = services().account_domains.of_account(caller.account.account_id)
+        items = [_item(domain, services().region) for domain in domains]
+        return page_of(app.current_event, items)
 
-    @app.get("/resend/domains")
-    def list_domains() -> Reply:
-        account_id, _ = caller(DOMAINS_READ)
-        domains, region = services().account_domains.of_account(account_id), services().region
-        items = [_item(domain, region) for domain in domains]
-        return reply(page_of(app.current_event, items))
-
-    @app.post("/resend/domains")
-    def add_domain() -> Reply:
-        account_id, by = caller(DOMAINS_WRITE)
+    @route("POST /resend/domains", bearers(DOMAINS_WRITE), status=201)
+    def add_domain(caller: Manager) -> Shown:
         fields = new_domain_fields(services().region).translate(read_json(app.current_event))
         body = validate(AddDomainRequest, fields)
-        domain = services().account_domains.add(account_id, body.domain, body.mail_from, by=by)
+        domain = services().account_domains.add(
+            caller.account.account_id, body.domain, body.mail_from, by=caller.actor
+        )
         checks = (RecordCheck(one, RecordState.MISSING) for one in records_of(domain))
-        return reply(_item(domain, services().region) | records(domain, checks), 201)
+        return _item(domain, services().region) | records(domain, checks)
 
-    @app.get("/resend/domains/<domain>")
-    def get_domain(domain: str) -> Reply:
-        account_id, _ = caller(DOMAINS_READ)
-        shown = services().account_domains.show(account_id, unquote(domain))
+    @route("GET /resend/domains/{domain}", bearers(DOMAINS_READ))
+    def get_domain(caller: Manager, domain: str) -> Shown:
+        shown = services().account_domains.show(caller.account.account_id, unquote(domain))
         item = _item(shown.domain, services().region)
-        return reply({"object": "domain"} | item | records(shown.domain, shown.records))
+        return {"object": "domain"} | item | records(shown.domain, shown.records)
 
-    @app.patch("/resend/domains/<domain>")
-    def change_domain(domain: str) -> Reply:
-        account_id, _ = caller(DOMAINS_WRITE)
+    @route("PATCH /resend/domains/{domain}", bearers(DOMAINS_WRITE))
+    def change_domain(caller: Manager, domain: str) -> Shown:
         CHANGES.translate(read_json(app.current_event))
-        shown = services().account_domains.show(account_id, unquote(domain))
-        return reply({"object": "domain", "id": shown.domain.name})
+        shown = services().account_domains.show(caller.account.account_id, unquote(domain))
+        return {"object": "domain", "id": shown.domain.name}
 
-    @app.post("/resend/domains/<domain>/verify")
-    def verify_domain(domain: str) -> Reply:
-        account_id, _ = caller(DOMAINS_WRITE)
+    @route("POST /resend/domains/{domain}/verify", bearers(DOMAINS_WRITE))
+    def verify_domain(caller: Manager, domain: str) -> Shown:
         name = unquote(domain)
         with suppress(ValidationFailed):  # not proved yet: the status of its records says so
-            services().account_domains.restart(account_id, name)
-        return reply({"object": "domain", "id": name.lower()})
+            services().account_domains.restart(caller.account.account_id, name)
+        return {"object": "domain", "id": name.lower()}
 
-    @app.delete("/resend/domains/<domain>")
-    def remove_domain(domain: str) -> Reply:
-        account_id, by = caller(DOMAINS_WRITE)
-        services().account_domains.remove(account_id, unquote(domain), by=by)
-        return reply(deleted("domain", unquote(domain)))
+    @route("DELETE /resend/domains/{domain}", bearers(DOMAINS_WRITE))
+    def remove_domain(caller: Manager, domain: str) -> Shown:
+        account_id, name = caller.account.account_id, unquote(domain)
+        services().account_domains.remove(account_id, name, by=caller.actor)
+        return deleted("domain", name)
 
     def records(domain: AccountDomain, checks: Iterable[RecordCheck]) -> dict[str, object]:
         zone = services().account_domains.registrable_domain(domain.name) or domain.name

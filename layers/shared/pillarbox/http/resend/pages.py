@@ -7,10 +7,10 @@ from uuid import UUID
 
 from pillarbox.application.history.pagination import Page, PageRequest
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.http.messages.wire import check_uuid
+from pillarbox.http.callers import KEY, Callers
 from pillarbox.http.query import LIMIT, read_query
-from pillarbox.http.resend.replies import listed_email
-from pillarbox.http.wire import WireModel, after, invalid, optional, text, with_default
+from pillarbox.http.resend.replies import listed_email, read_bearer_caller
+from pillarbox.http.wire import WireModel, invalid, optional, text, uuid_text, with_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.ports import KeyUses
-    from pillarbox.application.sign_in.authentication import CallerAuthentication
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.replays import WebhookReplays
     from pillarbox.domain.accounts.account import Account
+    from pillarbox.http.callers import Manager
 
 #: In characters; the longest ids are domains.
 _MAX_ID: Final = 254
@@ -76,7 +76,6 @@ def page_of(
 
 
 def listed(items: Iterable[Mapping[str, object]], *, more: bool) -> dict[str, object]:
-    """Return a list as Resend writes it."""
     return {"object": "list", "has_more": more, "data": [*items]}
 
 
@@ -96,8 +95,8 @@ class CursorQuery(WireModel):
 
     in_query = True
     limit = with_default(LIMIT, 20)
-    older_than = optional(after(text(), check_uuid), name="after")
-    newer_than = optional(after(text(), check_uuid), name="before", check=one_cursor)
+    older_than = optional(uuid_text(), name="after")
+    newer_than = optional(uuid_text(), name="before", check=one_cursor)
 
 
 def page_of_emails(
@@ -135,41 +134,33 @@ def page_of_emails(
     return listed(map(listed_email, items[:limit]), more=more)
 
 
+def bearers(scope: str) -> Callers[Manager]:
+    """Return those who manage an account with a key in Authorization."""
+    return Callers(
+        (KEY,),
+        lambda services, event: services.caller_authentication.manage(
+            read_bearer_caller(event), scope
+        ),
+        scope,
+    )
+
+
 class Services(Protocol):
     """What `pillarbox.wiring` makes."""
 
     @property
-    def caller_authentication(self) -> CallerAuthentication:
-        """Who calls."""
-
+    def account_domains(self) -> AccountDomains: ...
     @property
-    def account_domains(self) -> AccountDomains:
-        """The domains of accounts."""
-
+    def region(self) -> str: ...
     @property
-    def region(self) -> str:
-        """Where the service runs."""
-
+    def api_keys(self) -> Keys: ...
     @property
-    def api_keys(self) -> Keys:
-        """The keys of accounts."""
-
+    def key_uses(self) -> KeyUses: ...
     @property
-    def key_uses(self) -> KeyUses:
-        """When keys were used."""
-
+    def suppression_list(self) -> SuppressionList: ...
     @property
-    def suppression_list(self) -> SuppressionList:
-        """The suppressions of accounts."""
-
+    def webhook_queries(self) -> WebhookQueries: ...
     @property
-    def webhook_queries(self) -> WebhookQueries:
-        """The endpoints of accounts, to read."""
-
+    def webhook_replays(self) -> WebhookReplays: ...
     @property
-    def webhook_replays(self) -> WebhookReplays:
-        """What was sent to endpoints, to send it again."""
-
-    @property
-    def webhooks(self) -> Webhooks:
-        """The endpoints of accounts, to write."""
+    def webhooks(self) -> Webhooks: ...

@@ -90,7 +90,6 @@ def _read_key(event: APIGatewayProxyEvent) -> str:
 
 
 def read_email_id(text: str) -> UUID:
-    """Parse the id in a path."""
     if text.isascii() and text.replace("-", "").isalpha() and not is_uuid(text):
         raise refused_resource(f"emails/{text}")
     return read_uuid(text, "id")
@@ -258,59 +257,34 @@ def _wrong(field: str, message: str) -> ValidationFailed:
     return ValidationFailed(FieldError(field, message, "wrong_type"))
 
 
-#: Our code -> status and name of Resend's error. The names decide which class an SDK raises.
-ERRORS: Final[Mapping[str, tuple[int, str]]] = {
-    "missing_api_key": (401, "missing_api_key"),
-    "invalid_api_key": (403, "invalid_api_key"),
-    "session_required": (401, "restricted_api_key"),
-    "scope_required": (401, "restricted_api_key"),
-    "upgrade_required": (403, "restricted_api_key"),
-    "recipient_not_allowed": (403, "restricted_api_key"),
-    "confirmation_required": (403, "restricted_api_key"),
-    "account_suspended": (403, "restricted_api_key"),
-    "sending_paused": (403, "restricted_api_key"),
-    "no_verified_sender": (403, "validation_error"),
-    "missing_field": (422, "missing_required_field"),
-    "multiple_modes": (422, "validation_error"),
-    "invalid_recipient": (422, "validation_error"),
-    "recipient_suppressed": (422, "validation_error"),
-    "recipient_limit_exceeded": (422, "validation_error"),
-    "batch_limit_exceeded": (422, "validation_error"),
+#: Our status -> status and name of Resend's error, which decides what class an SDK raises.
+_BY_STATUS: Final[Mapping[int, tuple[int, str]]] = {
+    400: (422, "validation_error"),
+    403: (403, "restricted_api_key"),
+    404: (404, "not_found"),
+    409: (422, "validation_error"),
+    413: (422, "invalid_attachment"),
+    422: (422, "validation_error"),
+    500: (500, "application_error"),
+    503: (503, "application_error"),
+}
+#: Our code -> those that differ. Generated from openapi/errors.py by `make openapi`.
+_ERRORS: Final[Mapping[str, tuple[int, str] | tuple[int, str, str]]] = {
+    "missing_field": (422, "missing_required_field", "Give `html`, `text` or `template`."),
+    "multiple_modes": (422, "validation_error", "Give only one of `html` and `template`."),
     "attachment_type_not_allowed": (422, "invalid_attachment"),
     "attachment_too_large": (422, "invalid_attachment"),
     "too_many_attachments": (422, "invalid_attachment"),
+    "invalid_api_key": (403, "invalid_api_key", "The API key is unknown, revoked or incomplete."),
+    "scope_required": (401, "restricted_api_key"),
+    "no_verified_sender": (403, "validation_error"),
+    "client_blocked": (403, "client_blocked"),
+    "session_required": (401, "restricted_api_key"),
     "attachment_not_found": (422, "invalid_attachment"),
-    "request_too_large": (422, "invalid_attachment"),
-    "validation_failed": (422, "validation_error"),
-    "not_cancelable": (422, "validation_error"),
     "idempotency_key_mismatch": (409, "invalid_idempotent_request"),
     "idempotency_in_flight": (409, "concurrent_idempotent_requests"),
-    "message_not_found": (404, "not_found"),
-    "received_not_found": (404, "not_found"),
-    "template_not_found": (404, "not_found"),
-    "account_not_found": (404, "not_found"),
-    "domain_not_found": (404, "not_found"),
-    "key_not_found": (404, "not_found"),
-    "suppression_not_found": (404, "not_found"),
-    "webhook_not_found": (404, "not_found"),
-    "delivery_not_found": (404, "not_found"),
-    "domain_in_use": (422, "validation_error"),
-    "domain_limit_exceeded": (422, "validation_error"),
-    "key_limit_exceeded": (422, "validation_error"),
-    "webhook_limit_exceeded": (422, "validation_error"),
-    "SCOPE_NOT_ALLOWED_FOR_TIER": (403, "restricted_api_key"),
-    "route_not_found": (404, "not_found"),
-    "rate_limit_exceeded": (429, "rate_limit_exceeded"),
     "daily_limit_exceeded": (429, "daily_quota_exceeded"),
     "monthly_limit_exceeded": (429, "monthly_quota_exceeded"),
-    "internal_error": (500, "application_error"),
-    "service_unavailable": (503, "application_error"),
-}
-_MESSAGES: Final[Mapping[str, str]] = {
-    "missing_field": "Give `html`, `text` or `template`.",
-    "multiple_modes": "Give only one of `html` and `template`.",
-    "missing_api_key": "Send the API key as Authorization: Bearer bx_live_…",
-    "invalid_api_key": "The API key is unknown, revoked or incomplete.",
 }
 _THEIR_NAMES: Final = {ours: theirs for theirs, ours in RENAMED.items()} | {
     "templateId": "template.id",
@@ -326,10 +300,16 @@ _THEIR_NAMES: Final = {ours: theirs for theirs, ours in RENAMED.items()} | {
     "types": "events",
     "cursor": "after",
     "htmlFormat": "html_format",
+    "endpoint_id": "id",
+    "received_id": "id",
 }
 _STATUSES: Final[Mapping[Status, str]] = {status: status.value for status in Status} | {
     Status.PENDING: "queued"
 }
+
+
+#: What a route answers.
+type Shown = dict[str, object]
 
 
 def reply_resend_error(error: ServiceError) -> Reply:
@@ -340,7 +320,6 @@ def reply_resend_error(error: ServiceError) -> Reply:
 
 
 def deleted(kind: str, deleted_id: str) -> dict[str, object]:
-    """Return the response to a deletion."""
     return {"object": kind, "id": deleted_id, "deleted": True}
 
 
@@ -367,17 +346,15 @@ def email(message: Message, region: str) -> dict[str, object]:
         "message_id": message.message_id_header(region) or "",
         "html": None,
         "text": None,
-        "tags": [{"name": name, "value": value} for name, value in origin.tags.items()],
+        "tags": [{"name": name, "value": value} for name, value in origin.labels.tags.items()],
     }
 
 
 def changed_email(message: Message) -> dict[str, object]:
-    """Return what a change of an email returns."""
     return {"object": "email", "id": str(message.message_id)}
 
 
 def listed_email(message: Message) -> dict[str, object]:
-    """Return an email as Resend lists it."""
     name, address = message.from_name, message.sender
     return {
         "object": "email",
@@ -411,8 +388,9 @@ def _error(error: ServiceError) -> tuple[int, str]:
             return 422, "missing_required_field"
         if any(fault.field == "Idempotency-Key" for fault in error.errors):
             return 400, "invalid_idempotency_key"
-    return ERRORS.get(error.code, (error.status, error.code))
+    default = _BY_STATUS.get(error.status, (error.status, error.code))
+    return _ERRORS.get(error.code, default)[:2]
 
 
 def _message(error: ServiceError) -> str:
-    return describe(error, _THEIR_NAMES, _MESSAGES)
+    return describe(error, _THEIR_NAMES, *_ERRORS.get(error.code, ())[2:])

@@ -9,13 +9,13 @@ from pillarbox.domain.accounts.key import SUPPRESSIONS_READ, SUPPRESSIONS_WRITE
 from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.errors import MAX_FAULTS, ValidationFailed
 from pillarbox.http.accounts.wire import AddSuppressionsRequest, read_address
-from pillarbox.http.app import App, build_app
+from pillarbox.http.app import App, build_app, routes
+from pillarbox.http.callers import Manager
 from pillarbox.http.dialects import Fields
-from pillarbox.http.messages.replies import Reply, reply, timestamp
-from pillarbox.http.query import read_query
+from pillarbox.http.messages.replies import timestamp
 from pillarbox.http.requests import read_json
-from pillarbox.http.resend.pages import ForwardQuery, Services, listed
-from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.resend.pages import ForwardQuery, Services, bearers, listed
+from pillarbox.http.resend.replies import Shown, deleted, reply_resend_error
 from pillarbox.http.webhooks.payload import ORIGINS
 from pillarbox.http.wire import invalid, optional, text, validate
 
@@ -36,51 +36,44 @@ class ResendSuppressionsQuery(ForwardQuery):
 
 
 def suppression_routes(services: Callable[[], Services]) -> App:
-    """Return the resolver of these routes."""
     app = build_app(reply_resend_error)
+    route = routes(app, services)
 
-    def account(scope: str) -> str:
-        request = read_bearer_caller(app.current_event)
-        return services().caller_authentication.manage(request, scope).account.account_id
-
-    @app.get("/resend/suppressions")
-    def list_suppressions() -> Reply:
-        account_id = account(SUPPRESSIONS_READ)
-        query = read_query(app.current_event, ResendSuppressionsQuery)
+    @route("GET /resend/suppressions", bearers(SUPPRESSIONS_READ), query=ResendSuppressionsQuery)
+    def list_suppressions(caller: Manager, query: ResendSuppressionsQuery) -> Shown:
         # The cursor of the use case is the first address, and Resend's the last one of before.
         cursor = query.older_than.lower() if query.older_than else None
-        page = services().suppression_list.page(account_id, None, cursor, query.limit + 1)
+        suppressions, account_id = services().suppression_list, caller.account.account_id
+        page = suppressions.page(account_id, None, cursor, query.limit + 1)
         items = [one for one in page.items if one.address != cursor]
-        more = page.following is not None or len(items) > query.limit
-        return reply(listed(map(_item, items[: query.limit]), more=more))
+        more = page.next is not None or len(items) > query.limit
+        return listed(map(_item, items[: query.limit]), more=more)
 
-    @app.post("/resend/suppressions")
-    def add_suppression() -> Reply:
-        account_id = account(SUPPRESSIONS_WRITE)
+    @route("POST /resend/suppressions", bearers(SUPPRESSIONS_WRITE), status=201)
+    def add_suppression(caller: Manager) -> Shown:
         body = validate(AddSuppressionsRequest, ONE.translate(read_json(app.current_event)))
-        added = services().suppression_list.add(account_id, body.address or "")
-        return reply(_named(added), 201)
+        account_id = caller.account.account_id
+        return _named(services().suppression_list.add(account_id, body.address or ""))
 
-    @app.post("/resend/suppressions/batch/add")
-    def add_suppressions() -> Reply:
-        account_id = account(SUPPRESSIONS_WRITE)
+    @route("POST /resend/suppressions/batch/add", bearers(SUPPRESSIONS_WRITE), status=201)
+    def add_suppressions(caller: Manager) -> Shown:
         body = validate(AddSuppressionsRequest, SEVERAL.translate(read_json(app.current_event)))
         addresses = body.addresses or []
         _check(addresses)
-        added = services().suppression_list.add_all(account_id, addresses)
-        return reply({"data": [*map(_named, added.items)]}, 201)
+        added = services().suppression_list.add_all(caller.account.account_id, addresses)
+        return {"data": [*map(_named, added.items)]}
 
-    @app.get("/resend/suppressions/<address>")
-    def get_suppression(address: str) -> Reply:
-        account_id = account(SUPPRESSIONS_READ)
+    @route("GET /resend/suppressions/{address}", bearers(SUPPRESSIONS_READ))
+    def get_suppression(caller: Manager, address: str) -> Shown:
+        account_id = caller.account.account_id
         found = services().suppression_list.get(account_id, read_address(address))
-        return reply({"object": "suppression"} | _item(found))
+        return {"object": "suppression"} | _item(found)
 
-    @app.delete("/resend/suppressions/<address>")
-    def remove_suppression(address: str) -> Reply:
-        account_id = account(SUPPRESSIONS_WRITE)
+    @route("DELETE /resend/suppressions/{address}", bearers(SUPPRESSIONS_WRITE))
+    def remove_suppression(caller: Manager, address: str) -> Shown:
+        account_id = caller.account.account_id
         removed = services().suppression_list.remove(account_id, read_address(address))
-        return reply(deleted("suppression", removed))
+        return deleted("suppression", removed)
 
     return app
 

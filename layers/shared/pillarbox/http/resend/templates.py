@@ -18,13 +18,11 @@ _ALL: Final = 10 * MAX_TEMPLATES
 def page_of_templates(
     event: APIGatewayProxyEvent, library: TemplateLibrary, account_id: str
 ) -> dict[str, object]:
-    """Return a page of an account's templates."""
     items = library.page(account_id, skip=0, limit=_ALL).items
     return page_of(event, [*map(_listed, items)])
 
 
 def template_detail(template: SavedTemplate) -> dict[str, object]:
-    """Return one template with its content."""
     return _listed(template) | {
         "object": "template",
         "from": None,

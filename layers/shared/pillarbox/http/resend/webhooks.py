@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 from urllib.parse import unquote
+from uuid import UUID
 
 from pillarbox.application.webhooks.endpoints import EndpointState
-from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.accounts.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.webhooks.endpoint import (
@@ -16,13 +16,14 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookFormat,
     WebhookType,
 )
-from pillarbox.http.app import App, build_app
+from pillarbox.http.app import App, build_app, routes
+from pillarbox.http.callers import Manager
 from pillarbox.http.dialects import Fields
-from pillarbox.http.messages.replies import Reply, reply, timestamp
-from pillarbox.http.query import LIMIT, read_query
-from pillarbox.http.requests import read_json, read_uuid
-from pillarbox.http.resend.pages import Services, listed, page_of
-from pillarbox.http.resend.replies import deleted, read_bearer_caller, reply_resend_error
+from pillarbox.http.messages.replies import timestamp
+from pillarbox.http.query import LIMIT
+from pillarbox.http.requests import read_json
+from pillarbox.http.resend.pages import Services, bearers, listed, page_of
+from pillarbox.http.resend.replies import Shown, deleted, reply_resend_error
 from pillarbox.http.webhooks.payload import TYPES
 from pillarbox.http.webhooks.wire import ChangeWebhookRequest, CreateWebhookRequest
 from pillarbox.http.wire import WireModel, optional, text, validate, with_default
@@ -54,85 +55,71 @@ class EventsQuery(WireModel):
 
 
 def reading_routes(services: Callable[[], Services]) -> App:
-    """Return the resolver of the routes that read."""
     app = build_app(reply_resend_error)
+    route = routes(app, services)
 
-    def account() -> str:
-        request = read_bearer_caller(app.current_event)
-        principal = services().caller_authentication.manage(request, WEBHOOKS_READ)
-        return principal.account.account_id
+    @route("GET /resend/webhooks", bearers(WEBHOOKS_READ))
+    def list_webhooks(caller: Manager) -> Shown:
+        states = services().webhook_queries.of_account(caller.account.account_id)
+        return page_of(app.current_event, [*map(_item, states)])
 
-    @app.get("/resend/webhooks")
-    def list_webhooks() -> Reply:
-        states = services().webhook_queries.of_account(account())
-        return reply(page_of(app.current_event, [*map(_item, states)]))
+    @route("GET /resend/webhooks/{endpoint_id}", bearers(WEBHOOKS_READ))
+    def get_webhook(caller: Manager, endpoint_id: UUID) -> Shown:
+        state = services().webhook_queries.get(caller.account.account_id, endpoint_id)
+        return {"object": "webhook", "signing_secret": None} | _item(state)
 
-    @app.get("/resend/webhooks/<endpoint_id>")
-    def get_webhook(endpoint_id: str) -> Reply:
-        account_id = account()
-        state = services().webhook_queries.get(account_id, read_uuid(endpoint_id, "id"))
-        return reply({"object": "webhook", "signing_secret": None} | _item(state))
-
-    @app.get("/resend/webhooks/<endpoint_id>/events")
-    def list_events(endpoint_id: str) -> Reply:
-        account_id, found = account(), read_uuid(endpoint_id, "id")
-        query = read_query(app.current_event, EventsQuery)
+    @route("GET /resend/webhooks/{endpoint_id}/events", bearers(WEBHOOKS_READ), query=EventsQuery)
+    def list_events(caller: Manager, endpoint_id: UUID, query: EventsQuery) -> Shown:
         page = services().webhook_queries.newest_deliveries(
-            account_id, found, query.limit, query.older_than
+            caller.account.account_id, endpoint_id, query.limit, query.older_than
         )
-        return reply(listed(map(_event, page.items), more=page.next is not None))
+        return listed(map(_event, page.items), more=page.next is not None)
 
     return app
 
 
 def writing_routes(services: Callable[[], Services]) -> App:
-    """Return the resolver of the routes that write."""
     app = build_app(reply_resend_error)
+    route = routes(app, services)
 
-    def caller() -> tuple[str, str]:
-        request = read_bearer_caller(app.current_event)
-        principal = services().caller_authentication.manage(request, WEBHOOKS_WRITE)
-        return principal.account.account_id, principal.actor
-
-    @app.post("/resend/webhooks")
-    def create_webhook() -> Reply:
-        account_id, by = caller()
+    @route("POST /resend/webhooks", bearers(WEBHOOKS_WRITE), status=201)
+    def create_webhook(caller: Manager) -> Shown:
+        account_id, by = caller.account.account_id, caller.actor
         body = validate(CreateWebhookRequest, _translated(NEW, read_json(app.current_event)))
         state = services().webhooks.create(
             account_id, body.url, body.types, by=by, shape=WebhookFormat.RESEND
         )
-        return reply(_with_secret(state), 201)
+        return _with_secret(state)
 
-    @app.patch("/resend/webhooks/<endpoint_id>")
-    def change_webhook(endpoint_id: str) -> Reply:
-        (account_id, by), found = caller(), read_uuid(endpoint_id, "id")
+    @route("PATCH /resend/webhooks/{endpoint_id}", bearers(WEBHOOKS_WRITE))
+    def change_webhook(caller: Manager, endpoint_id: UUID) -> Shown:
         fields = _translated(CHANGES, read_json(app.current_event))
         fields.pop("id", None)
-        body = validate(ChangeWebhookRequest, fields)
-        changes = EndpointChanges(
-            url=body.url,
-            types=None if body.types is None else frozenset(body.types),
-            enabled=body.enabled,
-        )
-        services().webhooks.change(account_id, found, changes, by=by)
-        return reply({"object": "webhook", "id": str(found)})
+        changes = validate(ChangeWebhookRequest, fields).changes
+        account_id = caller.account.account_id
+        services().webhooks.change(account_id, endpoint_id, changes, by=caller.actor)
+        return {"object": "webhook", "id": str(endpoint_id)}
 
-    @app.post("/resend/webhooks/<endpoint_id>/signing-secret/rotate")
-    def rotate_secret(endpoint_id: str) -> Reply:
-        (account_id, by), found = caller(), read_uuid(endpoint_id, "id")
-        return reply(_with_secret(services().webhooks.rotate(account_id, found, by=by)))
+    @route("POST /resend/webhooks/{endpoint_id}/signing-secret/rotate", bearers(WEBHOOKS_WRITE))
+    def rotate_secret(caller: Manager, endpoint_id: UUID) -> Shown:
+        account_id = caller.account.account_id
+        return _with_secret(services().webhooks.rotate(account_id, endpoint_id, by=caller.actor))
 
-    @app.post("/resend/webhooks/<endpoint_id>/events/<event_id>/replay")
-    def replay_event(endpoint_id: str, event_id: str) -> Reply:
-        (account_id, _), found = caller(), read_uuid(endpoint_id, "id")
-        event = services().webhook_replays.replay(account_id, found, unquote(event_id))
-        return reply({"object": "webhook_event", "id": event.delivery_id}, 202)
+    @route(
+        "POST /resend/webhooks/{endpoint_id}/events/{event_id}/replay",
+        bearers(WEBHOOKS_WRITE),
+        status=202,
+    )
+    def replay_event(caller: Manager, endpoint_id: UUID, event_id: str) -> Shown:
+        account_id = caller.account.account_id
+        event = services().webhook_replays.replay(account_id, endpoint_id, unquote(event_id))
+        return {"object": "webhook_event", "id": event.delivery_id}
 
-    @app.delete("/resend/webhooks/<endpoint_id>")
-    def delete_webhook(endpoint_id: str) -> Reply:
-        (account_id, by), found = caller(), read_uuid(endpoint_id, "id")
-        services().webhooks.delete(account_id, found, by=by)
-        return reply(deleted("webhook", str(found)))
+    @route("DELETE /resend/webhooks/{endpoint_id}", bearers(WEBHOOKS_WRITE))
+    def delete_webhook(caller: Manager, endpoint_id: UUID) -> Shown:
+        account_id = caller.account.account_id
+        services().webhooks.delete(account_id, endpoint_id, by=caller.actor)
+        return deleted("webhook", str(endpoint_id))
 
     return app
 

@@ -52,7 +52,6 @@ class PasskeySignIn(WireModel):
     """`response.userHandle`, in base64url."""
 
     def answer(self) -> PasskeyAnswer:
-        """Return the answer."""
         return PasskeyAnswer(
             self.credential_id,
             self.client_data,
@@ -77,7 +76,6 @@ class NewPasskey(WireModel):
     """`response.attestationObject`, in base64url."""
 
     def answer(self) -> NewPasskeyAnswer:
-        """Return the answer."""
         return NewPasskeyAnswer(self.credential_id, self.client_data, self.attestation)
 
 

@@ -55,13 +55,7 @@ class ApprovalBody(WireModel):
 
 def proof_of(given: ProofBody) -> Proof:
     """Return the proof in a body."""
-    return Proof(
-        algorithm=given.algorithm,
-        challenge=given.challenge,
-        number=given.number,
-        salt=given.salt,
-        signature=given.signature,
-    )
+    return Proof(**vars(given))
 
 
 #: In characters. An address, a flow and a token have fewer.

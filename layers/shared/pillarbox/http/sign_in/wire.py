@@ -111,7 +111,6 @@ def cookie_header(value: str) -> dict[str, str]:
 
 
 def no_cookie_header() -> dict[str, str]:
-    """Return the header that deletes the cookie."""
     return {"Set-Cookie": f"{COOKIE}=; Max-Age=0; {_ATTRIBUTES}"}
 
 

@@ -112,7 +112,6 @@ class VersionList(View, name="TemplateVersionPage"):
 def version_list(
     versions: Sequence[TemplateVersion], published: int | None, limit: int
 ) -> dict[str, Any]:
-    """Return a page of versions."""
     has_more = len(versions) == limit and versions[-1].version > 1
     return VersionList.of(
         items=[VersionItem.of(one, published=one.version == published) for one in versions],

@@ -9,7 +9,6 @@ from pillarbox.application.templates.editing import DraftChanged, NewTemplate
 from pillarbox.application.validation import MAX_NAME
 from pillarbox.domain.accounts.account import MAX_KEEP
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.messages.header_text import MAX_SUBJECT
 from pillarbox.domain.templates.draft import (
     MAX_SOURCE,
@@ -36,6 +35,8 @@ from pillarbox.http.wire import (
     read_body,
     required,
     text,
+    text_in_bytes,
+    uuid_text,
     whole_number,
 )
 
@@ -52,12 +53,6 @@ MAX_VERSION: Final = 999_999_999
 _REVISION: Final = re.compile(r'"?(0|[1-9][0-9]{0,8})"?')
 
 
-def _check_size(value: str) -> str:
-    if len(value) > MAX_SOURCE or len(value.encode()) > MAX_SOURCE:
-        raise invalid("too_large", f"must not be larger than {MAX_SOURCE} bytes")
-    return value
-
-
 def _check_samples(value: dict[str, Any]) -> dict[str, Any]:
     if len(value) > MAX_SETS:
         raise invalid("too_long", f"must have at most {MAX_SETS} sets")
@@ -71,12 +66,6 @@ def _check_samples(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _check_uuid(value: str) -> str:
-    if not is_uuid(value):
-        raise invalid("invalid_uuid", NOT_A_UUID)
-    return value
-
-
 def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
     if html is not None and info.data.get("starter_template") is not None:
         raise invalid("incomplete", "give either starterTemplate or html")
@@ -85,7 +74,7 @@ def _check_one_source(html: str | None, info: "ValidationInfo") -> str | None:
 
 _KIND: Final = one_of(SourceKind)
 _NAME: Final = text(least=1, most=MAX_NAME)
-_SOURCE: Final = after(text(), _check_size)
+_SOURCE: Final = text_in_bytes(MAX_SOURCE)
 LOCALE_NAME: Final = after(LOCALE, str.lower)
 
 
@@ -167,11 +156,10 @@ class RenderTemplateRequest(WireModel):
     problems."""
     variables = optional(VARIABLES, named="Variables")
     """The values to show: at most 256 KB and 8 levels."""
-    template_id = optional(after(text(), _check_uuid), format="uuid")
+    template_id = optional(uuid_text(), format="uuid")
     """The template whose recent sends to compare with what the source needs."""
 
     def to_domain(self) -> Source:
-        """Return the source."""
         return Source(
             kind=self.kind,
             subject=self.subject,
@@ -196,7 +184,6 @@ class TestTemplateRequest(WireModel):
 
 
 def read_new_template(event: "APIGatewayProxyEvent") -> NewTemplate:
-    """Read the body of a request that creates a template."""
     body = read_body(event, CreateTemplateRequest)
     return NewTemplate(
         name=body.name, category=body.category, starter=body.starter_template, html=body.html
@@ -241,7 +228,6 @@ def read_revision(event: "APIGatewayProxyEvent") -> int:
 
 
 def read_version(number: str) -> int:
-    """Read the number of a version in a path."""
     if not re.fullmatch("[1-9][0-9]{0,8}", number, re.ASCII):
         raise ValidationFailed(FieldError("version", "must be a whole number", "wrong_type"))
     return int(number)

@@ -4,28 +4,34 @@ The names are those of Resend's SDK for Python 2.52 (`resend.webhooks.WebhookEve
 it has no name for has ours: receivers ignore types that they do not know.
 """
 
+from __future__ import annotations
+
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
-from pillarbox.application.receiving_ports import ReadMail
-from pillarbox.application.webhooks.ports import PayloadWriter
 from pillarbox.domain.accounts.pause import SUSPENSION, PauseSummary
-from pillarbox.domain.accounts.suppression import Suppression
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message, Status
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookFormat, WebhookType
-from pillarbox.domain.webhooks.events import AccountEvent
-from pillarbox.http.messages.replies import scheduled_at, timestamp
+from pillarbox.http.messages.replies import View, scheduled_at, taken_from, timestamp
 from pillarbox.http.received import ReceivedDetail, postmark_event, resend_detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Literal
+
+    from pillarbox.application.receiving_ports import ReadMail
+    from pillarbox.application.webhooks.ports import PayloadWriter
+    from pillarbox.domain.accounts.suppression import Suppression
+    from pillarbox.domain.webhooks.events import AccountEvent
 
 #: The service or the provider does not try again after these.
 _PERMANENT: Final = frozenset({EventKind.FAILED, EventKind.BOUNCED})
 
 
-class WebhookError(TypedDict):
+class WebhookError(View):
     """Why an email was delayed, bounced or failed."""
 
     code: str | None
@@ -33,40 +39,40 @@ class WebhookError(TypedDict):
     permanent: bool
 
 
-class EmailEventData(TypedDict):
+class EmailEventData(View):
     """The `data` of the types `email.*`; `revision` grows with each change of the email."""
 
-    messageId: str
+    message_id: str
     status: Status
     recipient: str | None
-    recipientStatus: Status | None
-    messageIdHeader: str | None
+    recipient_status: Status | None
+    message_id_header: str | None
     to: list[str]
     subject: str
-    templateId: str | None
-    starterTemplate: str | None
-    tags: dict[str, str]
-    scheduledAt: str | None
+    template_id: str | None = taken_from("origin.template_id")
+    starter_template: str | None = taken_from("origin.starter_template")
+    tags: dict[str, str] = taken_from("origin.labels.tags")
+    scheduled_at: str | None = taken_from(scheduled_at)
     held: bool
     error: WebhookError | None
     revision: int
 
 
-class SuppressionData(TypedDict):
+class SuppressionData(View):
     """The `data` of `suppression.added`."""
 
     address: str
     reason: str
-    messageId: str | None
+    message_id: str | None
 
 
-class DomainData(TypedDict):
+class DomainData(View):
     """The `data` of `domain.verified` and `domain.failed`."""
 
     domain: str
 
 
-class PausedData(TypedDict):
+class PausedData(View):
     """The `data` of `account.paused`: what sends less or nothing, and why.
 
     `id` is that of the key or the template, or the slug of a starter template. With the level
@@ -74,7 +80,7 @@ class PausedData(TypedDict):
     nothing is accepted. `until` is null if a person has to end it.
     """
 
-    endpointId: str
+    endpoint_id: str
     scope: Literal["account", "key", "template"]
     id: str | None
     level: Literal["warn", "brake", "stop"]
@@ -94,33 +100,17 @@ class WebhookPayloads:
             (e for e in message.events if (e.kind, e.recipient) == (event.kind, event.recipient)),
             None,
         )
-        origin = message.origin
-        data: EmailEventData = {
-            "messageId": str(message.message_id),
-            "status": message.status,
-            "recipient": event.recipient,
-            "recipientStatus": _recipient_status(message, event.recipient),
-            "messageIdHeader": message.message_id_header(self.region),
-            "to": list(message.to),
-            "subject": message.subject,
-            "templateId": origin.template_id,
-            "starterTemplate": origin.starter_template,
-            "tags": dict(origin.tags),
-            "scheduledAt": scheduled_at(message),
-            "held": message.held,
-            "error": _error(record),
-            "revision": message.revision,
-        }
+        data = EmailEventData.of(
+            message,
+            recipient=event.recipient,
+            recipient_status=_recipient_status(message, event.recipient),
+            message_id_header=message.message_id_header(self.region),
+            error=_error(record),
+        )
         return _write(event.type, event.at, data)
 
     def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
-        """Write the payload of `suppression.added`."""
-        data: SuppressionData = {
-            "address": suppression.address,
-            "reason": suppression.reason,
-            "messageId": str(suppression.message_id) if suppression.message_id else None,
-        }
-        return _write(event.type, event.at, data)
+        return _write(event.type, event.at, SuppressionData.of(suppression))
 
     def received(self, event: WebhookEvent, received: ReadMail) -> bytes:
         """Write the payload of `email.received`: what `GET /v1/received/{id}` has."""
@@ -131,11 +121,10 @@ class WebhookPayloads:
         if event.type is WebhookType.ACCOUNT_PAUSED:
             # Events that an older version queued do not say what was paused.
             pause = PauseSummary.parse(event.pause) if event.pause else SUSPENSION
-            paused = {"endpointId": event.endpoint_id} | asdict(pause)
+            paused = PausedData.of(pause, endpoint_id=event.endpoint_id)
             return _write(event.type, event.at, paused)
         if event.domain is not None:
-            data: DomainData = {"domain": event.domain}
-            return _write(event.type, event.at, data)
+            return _write(event.type, event.at, DomainData.of(event))
         return _write(event.type, event.at, {"endpointId": event.endpoint_id})
 
 
@@ -150,14 +139,14 @@ def _recipient_status(message: Message, recipient: str | None) -> Status | None:
     return max(ranks, key=lambda kind: kind.rank).status if ranks else Status.PENDING
 
 
-def _error(event: Event | None) -> WebhookError | None:
+def _error(event: Event | None) -> dict[str, object] | None:
     if event is None or (event.code is None and event.reason is None):
         return None
-    return {
-        "code": event.code,
-        "message": event.reason or MEANINGS.get(event.code or ""),
-        "permanent": event.kind in _PERMANENT,
-    }
+    return WebhookError.of(
+        event,
+        message=event.reason or MEANINGS.get(event.code or ""),
+        permanent=event.kind in _PERMANENT,
+    )
 
 
 def _write(webhook_type: str, at: datetime, data: Mapping[str, object]) -> bytes:
@@ -200,8 +189,8 @@ class ResendPayloads:
             "to": [event.recipient] if event.recipient else list(message.to),
             "subject": message.subject,
         }
-        if origin.tags:
-            data["tags"] = dict(origin.tags)
+        if tags := origin.labels.tags:
+            data["tags"] = dict(tags)
         if template := origin.template_id or origin.starter_template:
             data["template_id"] = template
         code = record.code if record else None
@@ -218,7 +207,6 @@ class ResendPayloads:
         return _write_resend(event.type, event.at, data)
 
     def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
-        """Write the payload of `suppression.added`."""
         source = suppression.message_id
         data = {
             "id": str(uuid5(event.event_id, suppression.address)),
@@ -260,7 +248,6 @@ class PostmarkPayloads(WebhookPayloads):
 
 
 def payload_writers(region: str) -> Mapping[WebhookFormat, PayloadWriter]:
-    """Return them for a service in a region of AWS."""
     return {
         WebhookFormat.PILLARBOX: WebhookPayloads(region),
         WebhookFormat.RESEND: ResendPayloads(region),

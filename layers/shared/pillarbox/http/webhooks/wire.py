@@ -17,13 +17,11 @@ from pillarbox.domain.webhooks.url import MAX_URL
 from pillarbox.http.query import END_OF_RANGE, TIMESTAMP_UTC, one_of
 from pillarbox.http.wire import (
     WireModel,
-    before,
     boolean,
-    invalid,
-    list_of,
     optional,
     optional_or,
     required,
+    short_list,
     text,
 )
 
@@ -31,13 +29,7 @@ from pillarbox.http.wire import (
 MAX_TYPES: Final = 50
 
 
-def _limit_types(value: object) -> object:
-    if isinstance(value, list) and len(value) > MAX_TYPES:
-        raise invalid("too_long", f"must have at most {MAX_TYPES} items")
-    return value
-
-
-_TYPES = before(_limit_types, list_of(text(), least=1))
+_TYPES = short_list(text(), least=1, most=MAX_TYPES)
 _FORMAT = one_of(WebhookFormat)
 _URL = text(least=1, most=MAX_URL)
 _ROLE = text(least=1, most=MAX_ROLE_ARN)
@@ -109,7 +101,6 @@ class ChangeWebhookRequest(WireModel):
 
     @property
     def changes(self) -> EndpointChanges:
-        """What changes."""
         return EndpointChanges(
             url=self.url,
             types=None if self.types is None else frozenset(self.types),

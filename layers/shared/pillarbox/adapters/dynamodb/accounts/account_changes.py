@@ -12,7 +12,6 @@ from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.table import (
     NEW,
     TIME,
-    ConditionFailed,
     Store,
     from_item,
     from_text,
@@ -40,30 +39,21 @@ class DynamoSenderDomains(Store):
     """Implements `accounts.ports.SenderDomainRecords`."""
 
     def of_account(self, account_id: str) -> Iterable[SenderDomain]:
-        """Read the records of an account."""
         return map(sender_domain_of, self._table.query(keys.sender_domain(account_id)))
 
     def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
-        """Put the new record on the condition that the old one is stored."""
         condition, values = NEW, None
         if old is not None:
             condition, values = "#state = :old", {":old": old.state.value}
         item = keys.sender_domain(account_id, new.name) | to_item(_DOMAIN.write(new))
-        try:
-            self._table.put(item, condition=condition, values=values)
-        except ConditionFailed as failure:
-            # The SDK may have repeated our own write, whose response was lost.
-            return failure.item is not None and sender_domain_of(failure.item) == new
-        return True
+        return self._table.replace(item, condition=condition, values=values)
 
 
 def sender_domain_of(item: Mapping[str, Any]) -> SenderDomain:
-    """Read a record."""
     return _DOMAIN.read(item, name=item["sk"])
 
 
 def changed_account(record: Mapping[str, Any]) -> str:
-    """Return the account of a record."""
     _, account_id = keys.kind_and_account(record["dynamodb"]["Keys"])
     return account_id
 

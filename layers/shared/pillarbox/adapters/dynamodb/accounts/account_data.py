@@ -23,7 +23,6 @@ class DynamoAccountData:
         self._credentials = credentials
 
     def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
-        """Read each partition of the account, and delete its items in batches."""
         for shard in range(shards):
             messages = keys.messages_from(account_id, shard, 0)
             yield from _delete(self._table, "messages", messages, beside=wake_keys)
@@ -111,7 +110,6 @@ def _delete(
     *,
     beside: Callable[[Mapping[str, Any]], Iterable[Item]] = lambda _: (),
 ) -> Iterator[tuple[str, int]]:
-    """Delete items, each with what is beside it."""
     items = table.query(first, last, page=_REPORTED)
     for batch in batched(items, _REPORTED, strict=False):
         table.write_all(deletes=[key for item in batch for key in (_key(item), *beside(item))])
@@ -119,7 +117,6 @@ def _delete(
 
 
 def _answers(item: Mapping[str, Any]) -> Iterator[Item]:
-    """Yield the key of the entry of a received mail among the answers to its email."""
     if answered := item.get("answered"):
         account_id = item["pk"].partition("#")[2]
         yield keys.received(account_id, UUID(item["sk"]), UUID(answered["message"]))

@@ -32,7 +32,6 @@ class DynamoAccountDomains(Store):
     """Implements `accounts.ports.AccountDomainRecords`."""
 
     def add(self, domain: AccountDomain) -> AccountDomain:
-        """Put a domain, or return the existing one."""
         values = _values(domain) | {
             "added": to_text(domain.added_at),
             "mail_from_label": domain.mail_from_label,
@@ -42,12 +41,9 @@ class DynamoAccountDomains(Store):
         return _domain_of(stored) if stored else domain
 
     def get(self, account_id: str, name: str) -> AccountDomain | None:
-        """Read one domain with strong consistency."""
-        item = self._table.get(keys.account_domain(account_id, name))
-        return _domain_of(item) if item else None
+        return self._table.find(keys.account_domain(account_id, name), _domain_of)
 
     def of_account(self, account_id: str) -> Sequence[AccountDomain]:
-        """Read the account's list."""
         return [_domain_of(item) for item in self._table.query(keys.account_domain(account_id))]
 
     def update(self, domain: AccountDomain) -> AccountDomain | None:
@@ -69,7 +65,6 @@ class DynamoAccountDomains(Store):
         return _domain_of(item) if item else None
 
     def set_link(self, account_id: str, name: str, link: DomainLink | None) -> bool:
-        """Change the two attributes of the link in a conditional update."""
         key = keys.account_domain(account_id, name)
         if link is None:
             return self._table.try_update(key, "REMOVE link_digest, link_until") is not None
@@ -80,7 +75,6 @@ class DynamoAccountDomains(Store):
     def set_receiving(
         self, domain: AccountDomain, label: str | None, names: AbstractSet[str]
     ) -> bool:
-        """Set two attributes, or remove them."""
         expression, values = assigning(
             {"receive": label, "receive_names": [*sorted(names)] or None}
         )
@@ -88,7 +82,6 @@ class DynamoAccountDomains(Store):
         return self._table.try_update(key, expression, values=values) is not None
 
     def owners(self, name: str) -> Sequence[str]:
-        """Read the list of owners."""
         return [item["sk"] for item in self._table.query(keys.domain_owner(name))]
 
     def end_proof(self, domain: AccountDomain) -> AccountDomain | None:
@@ -107,7 +100,6 @@ class DynamoAccountDomains(Store):
         return _domain_of(item)
 
     def remove(self, account_id: str, name: str) -> bool:
-        """Delete a domain and then its entry among the owners; return False if none exists."""
         removed = self._table.remove(keys.account_domain(account_id, name))
         self._table.delete(keys.domain_owner(name, account_id))
         return removed
@@ -123,7 +115,6 @@ def _link_of(item: Mapping[str, Any]) -> DomainLink | None:
 
 
 def _domain_of(item: Mapping[str, Any]) -> AccountDomain:
-    """Read a domain."""
     return AccountDomain(
         account_id=item["pk"].partition("#")[2],
         identity=_IDENTITY.read(item, name=item["sk"]),

@@ -66,7 +66,6 @@ class DynamoAccountLog(Store):
     def entries(
         self, account_id: str, limit: int, before: str | None = None, *, calls: bool = False
     ) -> Sequence[LogEntry]:
-        """Read one of two ranges from the end."""
         start = _CALLS if calls else ""
         first = keys.account_log(account_id, f"{start}0")
         last = keys.account_log(account_id, start + (before or _AFTER_HEX))
@@ -87,5 +86,4 @@ def _addition(account_id: str, entry: LogEntry) -> tuple[Item, str, dict[str, ob
 
 
 def entry_of(item: Mapping[str, Any]) -> LogEntry:
-    """Read an entry."""
     return _ENTRY.read(item, entry_id=item["sk"].removeprefix(_CALLS))

@@ -36,7 +36,6 @@ class DynamoAccounts(Store):
     """Implements `accounts.ports.AccountRecords`."""
 
     def add(self, account: Account) -> None:
-        """Put the record and its entry in the list of all accounts."""
         put_with_list_entry(
             self._table,
             account_item(account),
@@ -44,21 +43,16 @@ class DynamoAccounts(Store):
         )
 
     def get(self, account_id: str) -> Account | None:
-        """Read one account with strong consistency."""
-        item = self._table.get(keys.account(account_id))
-        return account_of(item) if item else None
+        return self._table.find(keys.account(account_id), account_of)
 
     def all_ids(self) -> Iterable[str]:
-        """Read the ids of all accounts, oldest first."""
         return (entry["sk"] for entry in self._table.query(keys.account_list()))
 
     def all(self) -> Iterable[Account]:
-        """Read the list, then the records in batches of 100."""
         for batch in batched(self.all_ids(), _BATCH, strict=False):
             yield from self._read(batch)
 
     def page(self, first: str | None, limit: int) -> tuple[Sequence[Account], str | None]:
-        """Read a part of the list, then the records."""
         listed = self._table.query(*keys.accounts_from(first or ""), limit=limit + 1)
         ids = [entry["sk"] for entry in listed]
         return self._read(ids[:limit]), ids[limit] if len(ids) > limit else None
@@ -70,7 +64,6 @@ class DynamoAccounts(Store):
     def change(
         self, account_id: str, changes: AccountChanges, entry: LogEntry | None = None
     ) -> Account | None:
-        """Set the attributes that the changes name."""
         fields = {
             "name": changes.name,
             "plan": changes.plan.value if changes.plan else None,
@@ -95,7 +88,6 @@ class DynamoAccounts(Store):
     def raise_shards(
         self, account_id: str, shards: int, sharded_from: datetime, entry: LogEntry | None = None
     ) -> Account | None:
-        """Set the number of shards and, the first time, from when on they are used."""
         return self._update(
             account_id,
             "SET shards = :shards, sharded_from = if_not_exists(sharded_from, :from)",
@@ -106,7 +98,6 @@ class DynamoAccounts(Store):
         )
 
     def set_hashed_suppressions(self, account_id: str) -> None:
-        """Set the attribute, if the account exists."""
         self._update(
             account_id,
             "SET hashed_suppressions = :true",
@@ -114,7 +105,6 @@ class DynamoAccounts(Store):
         )
 
     def set_reply_domain(self, account_id: str, domain: str | None) -> None:
-        """Set or remove the attribute, if the account exists."""
         expression, values = assigning({"reply_domain": domain})
         self._update(account_id, expression, values=values)
 
@@ -142,12 +132,10 @@ class DynamoAccounts(Store):
         return self._update(account_id, expression, values=values, entry=entry)
 
     def resume(self, account_id: str, entry: LogEntry | None = None) -> Account | None:
-        """Remove the attributes."""
         expression = "REMOVE suspended, suspended_for, suspended_queue"
         return self._update(account_id, expression, entry=entry)
 
     def set_pauses(self, account: Account, pauses: Sequence[Pause]) -> Account | None:
-        """Replace the list, if it still is the one that was read."""
         before = pause_attributes(account.pauses)["paused"]
         expression, values = assigning(pause_attributes(pauses))
         return self._update(
@@ -162,7 +150,6 @@ class DynamoAccounts(Store):
     def set_isolation(
         self, account_id: str, isolation: Isolation, tenant: str | None
     ) -> Account | None:
-        """Set or remove both attributes."""
         is_none = isolation is Isolation.NONE
         given = {"isolation": None if is_none else isolation.value, "tenant": tenant}
         expression, values = assigning(given)
@@ -171,7 +158,6 @@ class DynamoAccounts(Store):
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:
-        """Set one member of the map of senders and, if needed, the default sender."""
         expression = "SET senders.#address = :verified"
         values: dict[str, object] = {":verified": verified}
         if verified:
@@ -202,7 +188,6 @@ class DynamoAccounts(Store):
         )
 
     def set_default_sender(self, account_id: str, address: str) -> Account | None:
-        """Set the default if it is a verified sender at that moment."""
         return self._update(
             account_id,
             "SET default_sender = :address",

@@ -24,7 +24,6 @@ from pillarbox.domain.accounts.alert import (
     StoredAlert,
 )
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: Longer than a month, so that an alert about a month's quota is raised once.
 _KEPT: Final = timedelta(days=40)
@@ -57,13 +56,11 @@ class DynamoAlerts(Store):
         return stored is None or "told" not in stored
 
     def of_account(self, account_id: str) -> Sequence[StoredAlert]:
-        """Read the partition, which has the settings too."""
         items = self._table.query(keys.alert(account_id))
         alerts = [_stored(item) for item in items if item["sk"] != _SETTINGS]
         return sorted(alerts, key=lambda one: (one.raised_at, one.alert.alert_id))
 
     def mark_told(self, account_id: str, alert_ids: Iterable[str], at: datetime) -> None:
-        """Set an attribute of each item, unless it has expired."""
         for alert_id in alert_ids:
             self._table.try_update(
                 keys.alert(account_id, alert_id),
@@ -72,18 +69,14 @@ class DynamoAlerts(Store):
             )
 
     def settings(self, account_id: str) -> AlertSettings:
-        """Read one item."""
         item = self._table.get(keys.alert(account_id, _SETTINGS))
         return _CHOICE.read(item) if item else AlertSettings()
 
     def set_settings(self, account_id: str, settings: AlertSettings) -> None:
-        """Put one item."""
         self._table.put(keys.alert(account_id, _SETTINGS) | to_item(_CHOICE.write(settings)))
 
     def chat_state(self, account_id: str) -> ChatState | None:
-        """Read one item."""
-        item = self._table.get(keys.chat_state(account_id))
-        return _CHAT.read(item) if item else None
+        return self._table.find(keys.chat_state(account_id), _CHAT.read)
 
     def set_chat_state(self, account_id: str, state: ChatState) -> None:
         """Put one item. It is not among the alerts, so that who posts writes nothing there."""
@@ -94,30 +87,21 @@ class DynamoAlertTimes:
     """Implements `alerts.ports.AlertTimes`."""
 
     def __init__(self, table: Table) -> None:
-        self._timer = Timer(
-            table,
-            "TELL",
-            lambda item: (str(item["sk"]), str(item["sk"]).partition("#")[0]),
-            kept=timedelta(days=7),
-            ahead=timedelta(0),
-            closed_after=CLOCK_MARGIN + timedelta(seconds=90),
-            at_most=timedelta(seconds=10),
-        )
+        self._timer = Timer[str](table, "TELL", str, lambda item: item["sk"], lambda _: {})
 
     def put(self, account_id: str, due: datetime) -> None:
         """Put an item into the first minute that begins when it is due.
 
         Its name is new: a pass that removes what it read must not remove an item that came later.
         """
-        self._timer.put_all([(due, f"{account_id}#{new_token(9)}", {})])
+        self._timer.put(f"{account_id}#{new_token(9)}", due)
 
     def due(self, now: datetime) -> Iterable[tuple[datetime, Mapping[str, str]]]:
-        """Read the items of each minute that is not over."""
-        return ((minute, dict(items)) for minute, items in self._timer.due(now))
+        for minute, tasks in self._timer.due(now):
+            yield minute, {task: task.partition("#")[0] for task in tasks}
 
     def remove(self, minute: datetime, tasks: Iterable[str]) -> None:
-        """Delete the items; they may be absent."""
-        self._timer.remove([(minute, task) for task in tasks])
+        self._timer.remove(minute, tasks)
 
 
 def _stored(item: Mapping[str, Any]) -> StoredAlert:

@@ -36,7 +36,6 @@ class DynamoApiKeys(Store):
     """Implements `accounts.ports.KeyRecords`."""
 
     def add(self, key: ApiKey, parent: ApiKey | None = None) -> bool:
-        """Put the record and its entry in the account's list, and one in its parent's list."""
         entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
         if parent is None:
             put_with_list_entry(self._table, key_item(key), entry)
@@ -58,25 +57,20 @@ class DynamoApiKeys(Store):
         return True
 
     def children_of(self, key_id: str) -> Iterable[str]:
-        """Read the list of the key's children."""
         return [entry["sk"] for entry in self._table.query(keys.key_list(key_id))]
 
     def forget_child(self, key_id: str, child_id: str) -> None:
-        """Delete an entry of that list."""
         self._table.delete(keys.key_list(key_id, child_id))
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read the list, then the records in batches of 100."""
         entries = self._table.query(keys.key_list(account_id))
         for batch in batched((entry["digest"] for entry in entries), _BATCH, strict=False):
             yield from map(key_of, self._table.get_all([*map(keys.api_key, batch)]))
 
     def ids_of_account(self, account_id: str) -> Iterable[str]:
-        """Read the list alone."""
         return [entry["sk"] for entry in self._table.query(keys.key_list(account_id))]
 
     def get(self, account_id: str, key_id: str) -> ApiKey | None:
-        """Read a key by its id, with strong consistency."""
         entry = self._table.get(keys.key_list(account_id, key_id))
         item = self._table.get(keys.api_key(entry["digest"])) if entry else None
         return key_of(item) if item else None
@@ -95,7 +89,6 @@ class DynamoApiKeys(Store):
         return key_of(item)
 
     def forget(self, key: ApiKey) -> None:
-        """Delete the record, then its entry, unless the key is not revoked."""
         try:
             self._table.delete(
                 keys.api_key(key.digest),
@@ -121,7 +114,6 @@ class DynamoKeyUses:
         self._recorded: dict[tuple[str, str], datetime] = {}
 
     def record(self, account_id: str, key_id: str, at: datetime) -> None:
-        """Put the time, unless one of the hour before is known or stored."""
         recorded = self._recorded.get((account_id, key_id)) or self.last_use(account_id, key_id)
         if recorded is None or at >= recorded + _PERIOD:
             item = keys.key_use(account_id, key_id) | to_item({"last_used": to_text(at)})
@@ -140,7 +132,6 @@ class DynamoKeyUses:
         return from_text(item["last_used"]) if item else None
 
     def last_uses(self, account_id: str) -> Mapping[str, datetime]:
-        """Read the items of an account."""
         items = self._table.query(keys.key_use(account_id))
         return {item["sk"]: from_text(item["last_used"]) for item in items}
 

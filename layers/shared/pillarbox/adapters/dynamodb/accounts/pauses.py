@@ -23,7 +23,6 @@ _PAUSES: Final = many(nested(_PAUSE))
 
 
 def pauses_of(item: Mapping[str, Any]) -> tuple[Pause, ...]:
-    """Read the pauses of an account."""
     pauses: tuple[Pause, ...] = _PAUSES.read(item.get("paused", ()))
     return pauses
 

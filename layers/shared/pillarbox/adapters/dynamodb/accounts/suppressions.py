@@ -25,14 +25,12 @@ class DynamoSuppressions(Store):
     def put(
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
     ) -> None:
-        """Put a suppression unless one exists: the first reason stays."""
         suppression = Suppression(address=address, reason=reason, at=at, message_id=message_id)
         self.add(account_id, suppression)
 
     def find_suppressed(
         self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
     ) -> frozenset[str]:
-        """Return which addresses are suppressed, with strong consistency."""
         by_text = {address: address for address in addresses}
         if hashed:
             by_text |= {hashed_mailbox(account_id, address): address for address in by_text}
@@ -40,7 +38,6 @@ class DynamoSuppressions(Store):
         return frozenset(by_text[item["sk"]] for item in self._table.get_all(requested))
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
-        """Put a suppression, or return the existing one."""
         stored = self._table.put_new(
             keys.suppression(account_id, suppression.address)
             | to_item(_SUPPRESSION.write(suppression))
@@ -65,14 +62,11 @@ class DynamoSuppressions(Store):
         put_all_new(self._table, items)
 
     def get(self, account_id: str, address: str) -> Suppression | None:
-        """Read one suppression with strong consistency."""
-        item = self._table.get(keys.suppression(account_id, address))
-        return suppression_of(item) if item else None
+        return self._table.find(keys.suppression(account_id, address), suppression_of)
 
     def page(
         self, account_id: str, start: str, first: str | None, limit: int
     ) -> Sequence[Suppression]:
-        """Query a range of addresses."""
         lowest, highest = keys.suppressions_from(account_id, start)
         if first is not None and first > start:
             lowest = keys.suppression(account_id, first)
@@ -81,11 +75,9 @@ class DynamoSuppressions(Store):
         return [*map(suppression_of, self._table.query(lowest, highest, limit=limit))]
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
-        """Read the account's list."""
         return map(suppression_of, self._table.query(keys.suppression(account_id)))
 
     def remove(self, account_id: str, address: str) -> None:
-        """Delete a suppression, if it exists."""
         self._table.delete(keys.suppression(account_id, address))
 
 
@@ -97,5 +89,4 @@ def hashed_reasons(table: Table, account_id: str, mailboxes: Iterable[str]) -> d
 
 
 def suppression_of(item: Mapping[str, Any]) -> Suppression:
-    """Read a suppression."""
     return _SUPPRESSION.read(item, address=item["sk"])

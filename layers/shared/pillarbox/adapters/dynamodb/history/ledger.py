@@ -18,8 +18,6 @@ items:
   Later ones are few and in items of their own, so that the others can be found by
   their hour of creation here too.
 
-`ledger.py` makes the rollups.
-
 A rollup is always computed from entries or finer rollups, and never incremented, so it cannot
 drift. With each rollup of the account, those of its subsets are made from the same entries: the
 messages of each API key and of each template. A list for each day says which subsets have rollups
@@ -30,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -42,7 +40,7 @@ from pillarbox.adapters.dynamodb.history.ledger_format import (
     subsets_of,
     unpack,
 )
-from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Item, Parts, Table
+from pillarbox.adapters.dynamodb.table import NEW, ConditionFailed, Item, Parts, Store
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import MAX_SHARDS, shard_count, shard_of
 from pillarbox.domain.messages.message import Status
@@ -61,38 +59,87 @@ from pillarbox.domain.messages.statistics import (
 SHARD_SPAN: Final = 1_000
 #: One or two writers share an item at a time. More lost races than this have another cause.
 WRITE_ATTEMPTS: Final = 10
+#: The entries of this many milliseconds share an item. It must stay below DynamoDB's 400 KB:
+#: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
+#: messages. It is a multiple of the span of one shard. Stored keys depend on both:
+#: `pillarbox stats rebuild` must follow a change.
+ITEM_SPAN: Final = 30_000
 
 
-class _ReadEntries(Protocol):
-    """Return the entries by creation of a time range."""
+class DynamoLedger(Store):
+    """Implements `history.ports.Ledger`."""
 
-    def __call__(
-        self, account_id: str, created: TimeRange, span: int = ...
-    ) -> list[IndexEntry]: ...
+    def newest_entry_time(self, account_id: str) -> int | None:
+        newest = self._newest_entry(account_id)
+        return newest.created if newest else None
 
+    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
+        """Read items of entries by creation, from the last one back to one of each shard."""
+        newest, by_shard = self._newest_entry(account_id), dict[int, IndexEntry]()
+        if newest is None or not newest.is_sharded:
+            return newest
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        shards = shard_count(newest.message_id)
+        for item in self._table.query(first, last, newest_first=True, page=2 * shards):
+            entry = max(unpack(item), key=_creation)
+            if not entry.is_sharded or entry.created < newest.created - max_lag:
+                return entry
+            shards = max(shards, shard_count(entry.message_id))
+            by_shard.setdefault(shard_of(entry.message_id), entry)
+            if len(by_shard) == shards:
+                return min(by_shard.values(), key=_creation)
+        return None
 
-class LedgerRollups:
-    """Reads and makes the rollups of accounts."""
+    def entries_created(
+        self, account_id: str, created: TimeRange, span: int = ITEM_SPAN
+    ) -> list[IndexEntry]:
+        """Read entries by creation; those of shards alone if the span is that of their items."""
+        return [
+            entry
+            for entry in self._read(created, partial(keys.entries, account_id), span)
+            if entry.created in created
+        ]
 
-    def __init__(self, table: Table, read_entries: _ReadEntries) -> None:
-        self._table = table
-        self._read_entries = read_entries
+    def entries_updated(
+        self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
+    ) -> list[IndexEntry]:
+        first_hour = TimeRange(
+            max(updated.since, Granularity.HOUR.start(created.since)),
+            min(updated.until, Granularity.HOUR.ceiling(created.until)),
+        )
+        later = TimeRange(max(updated.since, created.since), updated.until)
+        return [
+            entry
+            for group, time_range in ((status.value, first_hour), (later_group(status), later))
+            for entry in self._read(time_range, partial(keys.updates, account_id, group))
+            if entry.updated in updated and entry.created in created
+        ]
 
-    def read(
+    def rollups(
         self,
         account_id: str,
         granularity: Granularity,
         starts: TimeRange,
         subset: Subset | None = None,
     ) -> list[Rollup]:
-        """Read the rollups of a granularity."""
         if starts.is_empty:
             return []
         first = keys.rollup(account_id, granularity, starts.since, subset)
         last = keys.rollup(account_id, granularity, starts.until - 1, subset)
         return [rollup_of(granularity, item) for item in self._table.query(first, last)]
 
-    def make(self, account_id: str, granularity: Granularity, start: int) -> bool:
+    def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        for entry in entries:
+            by_item[place(entry)].append(entry)
+        remaining: Mapping[int, Sequence[IndexEntry]] = by_item
+        for _ in range(WRITE_ATTEMPTS):
+            remaining = self._merge(account_id, remaining)
+            if not remaining:
+                return
+        raise too_many_writers()
+
+    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
         """Recompute the rollups of a bucket, and write those that differ from the stored ones.
 
         Return whether one was different.
@@ -101,14 +148,16 @@ class LedgerRollups:
 
         def write() -> bool:
             nonlocal written
-            wrong, repaired = self._write(account_id, granularity, start)
+            wrong, repaired = self._write_rollups(account_id, granularity, start)
             written += repaired
             return wrong == repaired
 
         repeat_write(write)
         return written > 0
 
-    def _write(self, account_id: str, granularity: Granularity, start: int) -> tuple[int, int]:
+    def _write_rollups(
+        self, account_id: str, granularity: Granularity, start: int
+    ) -> tuple[int, int]:
         """Return how many of the stored rollups were wrong, and how many of them were written.
 
         The others are those that another writer changed in between.
@@ -165,11 +214,7 @@ class LedgerRollups:
     def _put_revision(self, item: Item, replaced: int) -> bool:
         """Put an item if the stored one still has a revision; 0 means that there is none."""
         seen: Parts = {"condition": "rev = :seen", "values": {":seen": replaced}}
-        try:
-            self._table.put(item, **(seen if replaced else {"condition": NEW}))
-        except ConditionFailed:
-            return False
-        return True
+        return self._table.replace(item, **(seen if replaced else {"condition": NEW}))
 
     def _make_rollups(
         self, account_id: str, granularity: Granularity, start: int, listed: Iterable[Subset]
@@ -180,132 +225,17 @@ class LedgerRollups:
         """
         bucket = TimeRange(start, granularity.end(start))
         if granularity.finer is None:
-            entries = self._read_entries(account_id, bucket, SHARD_SPAN)
+            entries = self.entries_created(account_id, bucket, SHARD_SPAN)
             return _count(granularity, start, entries, listed)
-        finer = self.read(account_id, granularity.finer, bucket)
+        finer = self.rollups(account_id, granularity.finer, bucket)
         if granularity is Granularity.HOUR and not finer:
-            entries = self._read_entries(account_id, bucket)
+            entries = self.entries_created(account_id, bucket)
             return _count(granularity, start, entries, listed)
         rollups: dict[Subset | None, Rollup] = {None: combine_rollups(granularity, start, finer)}
         for subset in listed:
-            finer = self.read(account_id, granularity.finer, bucket, subset)
+            finer = self.rollups(account_id, granularity.finer, bucket, subset)
             rollups[subset] = combine_rollups(granularity, start, finer)
         return rollups
-
-
-def _count(
-    granularity: Granularity,
-    start: int,
-    entries: Iterable[IndexEntry],
-    subsets: Iterable[Subset],
-) -> dict[Subset | None, Rollup]:
-    """Count entries of a bucket: all together, in their subsets, and in those given."""
-    entries = [*entries]
-    rollups: dict[Subset | None, Rollup] = {None: roll_up_entries(granularity, start, entries)}
-    counted = roll_up_subsets(granularity, start, entries)
-    for subset in sorted({*subsets, *counted}):
-        rollups[subset] = counted.get(subset) or Rollup(granularity, start)
-    return rollups
-
-
-def repeat_write(write: Callable[[], bool]) -> None:
-    """Repeat a write until no other writer gets in between."""
-    if not any(write() for _ in range(WRITE_ATTEMPTS)):
-        raise too_many_writers()
-
-
-def too_many_writers() -> ServiceError:
-    """Return the error for a write that others overtook again and again."""
-    return ServiceError("service_unavailable", "Too many writers are changing the statistics.")
-
-
-#: The entries of this many milliseconds share an item. It must stay below DynamoDB's 400 KB:
-#: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
-#: messages. It is a multiple of the span of one shard. Stored keys depend on both:
-#: `pillarbox stats rebuild` must follow a change.
-ITEM_SPAN: Final = 30_000
-
-
-class DynamoLedger:
-    """Implements `history.ports.Ledger`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self._rollups = LedgerRollups(table, self.entries_created)
-
-    def newest_entry_time(self, account_id: str) -> int | None:
-        """Read the last item of entries by creation."""
-        newest = self._newest_entry(account_id)
-        return newest.created if newest else None
-
-    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
-        """Read items of entries by creation, from the last one back to one of each shard."""
-        newest, by_shard = self._newest_entry(account_id), dict[int, IndexEntry]()
-        if newest is None or not newest.is_sharded:
-            return newest
-        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
-        shards = shard_count(newest.message_id)
-        for item in self._table.query(first, last, newest_first=True, page=2 * shards):
-            entry = max(unpack(item), key=_creation)
-            if not entry.is_sharded or entry.created < newest.created - max_lag:
-                return entry
-            shards = max(shards, shard_count(entry.message_id))
-            by_shard.setdefault(shard_of(entry.message_id), entry)
-            if len(by_shard) == shards:
-                return min(by_shard.values(), key=_creation)
-        return None
-
-    def entries_created(
-        self, account_id: str, created: TimeRange, span: int = ITEM_SPAN
-    ) -> list[IndexEntry]:
-        """Read entries by creation; those of shards alone if the span is that of their items."""
-        return [
-            entry
-            for entry in self._read(created, partial(keys.entries, account_id), span)
-            if entry.created in created
-        ]
-
-    def entries_updated(
-        self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
-    ) -> list[IndexEntry]:
-        """Read entries by status and update: those updated in their first hour, and later ones."""
-        first_hour = TimeRange(
-            max(updated.since, Granularity.HOUR.start(created.since)),
-            min(updated.until, Granularity.HOUR.ceiling(created.until)),
-        )
-        later = TimeRange(max(updated.since, created.since), updated.until)
-        return [
-            entry
-            for group, time_range in ((status.value, first_hour), (later_group(status), later))
-            for entry in self._read(time_range, partial(keys.updates, account_id, group))
-            if entry.updated in updated and entry.created in created
-        ]
-
-    def rollups(
-        self,
-        account_id: str,
-        granularity: Granularity,
-        starts: TimeRange,
-        subset: Subset | None = None,
-    ) -> list[Rollup]:
-        """Read the rollups of a granularity."""
-        return self._rollups.read(account_id, granularity, starts, subset)
-
-    def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
-        """Merge entries into the stored ones, item by item."""
-        by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
-        for entry in entries:
-            by_item[place(entry)].append(entry)
-        remaining: Mapping[int, Sequence[IndexEntry]] = by_item
-        for _ in range(WRITE_ATTEMPTS):
-            remaining = self._merge(account_id, remaining)
-            if not remaining:
-                return
-        raise too_many_writers()
-
-    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
-        """Recompute the rollups of a bucket, and write those that differ from the stored ones."""
-        return self._rollups.make(account_id, granularity, start)
 
     def correct_item(
         self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
@@ -400,6 +330,32 @@ class DynamoLedger:
         except ConditionFailed:
             return False
         return True
+
+
+def _count(
+    granularity: Granularity,
+    start: int,
+    entries: Iterable[IndexEntry],
+    subsets: Iterable[Subset],
+) -> dict[Subset | None, Rollup]:
+    """Count entries of a bucket: all together, in their subsets, and in those given."""
+    entries = [*entries]
+    rollups: dict[Subset | None, Rollup] = {None: roll_up_entries(granularity, start, entries)}
+    counted = roll_up_subsets(granularity, start, entries)
+    for subset in sorted({*subsets, *counted}):
+        rollups[subset] = counted.get(subset) or Rollup(granularity, start)
+    return rollups
+
+
+def repeat_write(write: Callable[[], bool]) -> None:
+    """Repeat a write until no other writer gets in between."""
+    if not any(write() for _ in range(WRITE_ATTEMPTS)):
+        raise too_many_writers()
+
+
+def too_many_writers() -> ServiceError:
+    """Return the error for a write that others overtook again and again."""
+    return ServiceError("service_unavailable", "Too many writers are changing the statistics.")
 
 
 @dataclass(frozen=True, slots=True)

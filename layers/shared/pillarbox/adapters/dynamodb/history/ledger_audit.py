@@ -46,17 +46,14 @@ class DynamoLedgerAudit(Store):
     """Implements `history.ports.LedgerAudit`."""
 
     def entries(self, account_id: str) -> Iterator[IndexEntry]:
-        """Read all entries by creation."""
         first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
         for item in self._table.query(first, last):
             yield from unpack(item)
 
     def count_differences(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
-        """Count the items that differ from those that these entries make."""
         return sum(1 for _ in self._differences(account_id, entries))
 
     def repair(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
-        """Write the items that differ from those that these entries make."""
         count = 0
         for difference in self._differences(account_id, entries):
             self._repair(difference)
@@ -66,7 +63,6 @@ class DynamoLedgerAudit(Store):
     def find_wrong(
         self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry]
     ) -> set[UUID]:
-        """Compare the entries in every list with those that the messages make."""
         expected = {
             message_id: _copies_of(account_id, entry) for message_id, entry in entries.items()
         }
@@ -193,12 +189,10 @@ class ExpectedEntries:
     entries: tuple[IndexEntry, ...]
 
     def matches(self, item: Mapping[str, Any]) -> bool:
-        """Whether a stored item has the same entries, apart from their revisions."""
         stored = {replace(entry, revision=0) for entry in unpack(item)}
         return stored == {replace(entry, revision=0) for entry in self.entries}
 
     def item(self, _: int) -> Item:
-        """Return the item to store."""
         return self.key | pack(self.entries)
 
 
@@ -210,11 +204,9 @@ class ExpectedRollup:
     rollup: Rollup
 
     def matches(self, item: Mapping[str, Any]) -> bool:
-        """Whether a stored item has the same counts."""
         return rollup_of(self.rollup.granularity, item) == self.rollup
 
     def item(self, revision: int) -> Item:
-        """Return the item to store."""
         return self.key | rollup_attributes(self.rollup, revision)
 
 
@@ -226,11 +218,9 @@ class ExpectedSubsets:
     subsets: frozenset[Subset]
 
     def matches(self, item: Mapping[str, Any]) -> bool:
-        """Whether a stored list has the same subsets."""
         return {*subsets_of(item)} == self.subsets
 
     def item(self, revision: int) -> Item:
-        """Return the item to store."""
         return self.key | subset_attributes(self.subsets, revision)
 
 

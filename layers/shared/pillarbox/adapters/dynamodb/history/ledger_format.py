@@ -198,7 +198,6 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
 
 
 def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
-    """Return the rollup of an item."""
     always = granularity in {Granularity.DAY, Granularity.MONTH}
     rollup = Rollup(
         granularity, keys.moment(item), is_divisible=always or item.get("divisible", False)
@@ -217,13 +216,11 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
 
 
 def subset_attributes(subsets: Iterable[Subset], revision: int) -> Item:
-    """Return the list of the subsets of a day as attributes."""
     names = [f"{subset.kind.value}#{subset.id}" for subset in sorted(subsets)]
     return to_item({"subsets": names, "rev": revision})
 
 
 def subsets_of(item: Mapping[str, Any]) -> Iterable[Subset]:
-    """Return the subsets in the list of a day."""
     for name in item["subsets"]:
         kind, _, subset_id = name.partition("#")
         yield Subset(SubsetKind(kind), subset_id)

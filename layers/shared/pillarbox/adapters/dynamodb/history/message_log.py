@@ -39,12 +39,10 @@ _MARK: Final = "restored"
 
 
 def marked(item: Item, at: datetime) -> Item:
-    """Return an item with the mark of a restore."""
     return item | to_item({_MARK: to_text(at)})
 
 
 def unmarked(item: Item) -> Item:
-    """Return an item without the mark."""
     return {name: value for name, value in item.items() if name != _MARK}
 
 
@@ -87,7 +85,6 @@ class DynamoMessageLog(Store):
         return _messages_in(merge(*in_shards, key=itemgetter("sk"), reverse=True))
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
-        """Read records by their ids, up to a hundred in a call."""
         message_keys = [keys.message(account_id, message_id) for message_id in message_ids]
         return _messages_in(self._table.get_all(message_keys))
 
@@ -103,34 +100,35 @@ class DynamoMessageLog(Store):
 
         The shards follow one another. A cursor is the shard and the place in it.
         """
-        text, _, place = (cursor or "").partition(":")
-        shard = int(text or 0)
+        shard, place = _place_of(cursor)
         items, following = self._table.query_page(
             keys.messages_from(account_id, shard, since),
             keys.messages_before(account_id, shard, until),
             equal=("status", Status.PENDING.value),
             cursor=place or None,
         )
-        messages = [*_messages_in(items)]
-        if following is not None:
-            return ScanPage(messages, f"{shard}:{following}")
-        is_last = shard + 1 >= count_shards(self._table, account_id)
-        return ScanPage(messages, None if is_last else f"{shard + 1}:")
+        return self._page(account_id, items, shard, following)
 
     def oldest(self, account_id: str, until: int, cursor: str | None) -> ScanPage[Message]:
         """Read the first records of a shard, or those from the last one of a page on.
 
         The shards follow one another. A cursor is the shard and the id of that record.
         """
-        text, _, place = (cursor or "").partition(":")
-        shard = int(text or 0)
+        shard, place = _place_of(cursor)
         start = keys.messages_from(account_id, shard, 0)
         first = keys.message(account_id, UUID(place)) if place else start
         last = keys.messages_before(account_id, shard, until)
         items = [*self._table.query(first, last, limit=_OLD)]
+        last_id = items[-1]["sk"] if len(items) == _OLD else None
+        return self._page(account_id, items, shard, last_id)
+
+    def _page(
+        self, account_id: str, items: Sequence[Mapping[str, Any]], shard: int, following: str | None
+    ) -> ScanPage[Message]:
+        """Return a page, and where the next one begins: in this shard or in another one."""
         messages = [*_messages_in(items)]
-        if len(items) == _OLD:
-            return ScanPage(messages, f"{shard}:{items[-1]['sk']}")
+        if following is not None:
+            return ScanPage(messages, f"{shard}:{following}")
         is_last = shard + 1 >= count_shards(self._table, account_id)
         return ScanPage(messages, None if is_last else f"{shard + 1}:")
 
@@ -148,6 +146,11 @@ class DynamoMessageLog(Store):
     def delete(self, account_id: str, message_ids: Sequence[UUID]) -> None:
         """Delete records one by one, several at a time: so the role needs no right to put any."""
         in_parallel(lambda one: self._table.delete(keys.message(account_id, one)), message_ids)
+
+
+def _place_of(cursor: str | None) -> tuple[int, str]:
+    shard, _, place = (cursor or "").partition(":")
+    return int(shard or 0), place
 
 
 def _messages_in(items: Iterable[Mapping[str, Any]]) -> Iterable[Message]:
@@ -176,7 +179,6 @@ def read_search_change(
     Both are None if the search index does not depend on the change: most changes are events.
 
     Args:
-        record: the record.
         changed: what `read_change` returned for it.
     """
     old, new = (record["dynamodb"].get(name) for name in ("OldImage", "NewImage"))
@@ -245,7 +247,7 @@ class DynamoSearchIndex(Store):
         if created.is_empty:
             return []
         in_shards = in_parallel(read_shard, range(shards))
-        return [*islice(merge(*in_shards, key=_creation, reverse=True), limit)]
+        return [*islice(merge(*in_shards, key=lambda one: one.int, reverse=True), limit)]
 
     def find_all(self, account_id: str, term: SearchTerm, shards: int) -> Iterable[UUID]:
         """Read the items of one shard after the other."""
@@ -261,12 +263,7 @@ class DynamoSearchIndex(Store):
             )
 
     def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
-        """Put and delete items; none of them has a condition."""
         items: dict[bool, list[Any]] = {True: [], False: []}
         for entry, is_put in changes.items():
             items[is_put].append(keys.search_entry(account_id, entry.message_id, entry.term))
         self._table.write_all(puts=items[True], deletes=items[False])
-
-
-def _creation(message_id: UUID) -> int:
-    return message_id.int

@@ -20,19 +20,16 @@ class DynamoRebuildMarks(Store):
     """Implements `history.ports.RebuildMarks`."""
 
     def put(self, mark: RebuildMark) -> None:
-        """Put the mark, or replace an earlier one of the same hour."""
         marked = to_item({"marked": milliseconds(mark.marked_at)})
         self._table.put(keys.rebuild_mark(mark.account_id, mark.hour) | marked)
 
     def all(self) -> Iterator[RebuildMark]:
-        """Read the partition of the marks."""
         for item in self._table.query(keys.rebuild_mark()):
             yield RebuildMark(
                 keys.marked_account(item), keys.moment(item), to_datetime(item["marked"])
             )
 
     def remove(self, mark: RebuildMark) -> None:
-        """Delete the mark if it is still the one that was read."""
         with suppress(ConditionFailed):
             self._table.delete(
                 keys.rebuild_mark(mark.account_id, mark.hour),

@@ -31,7 +31,6 @@ class DynamoClaims(Store):
     """Implements `ports.Claims`."""
 
     def put(self, claim: Claim, now: datetime) -> StoredClaim | None:
-        """Put the claim if its key has none."""
         try:
             self._put(claim, now, now + WINDOW, condition=NEW)
         except ConditionFailed as failure:
@@ -41,7 +40,6 @@ class DynamoClaims(Store):
         return None
 
     def replace(self, stored: StoredClaim, claim: Claim, now: datetime) -> bool:
-        """Replace the claim if it has the same owner and state."""
         expires_at = now + WINDOW
         if stored.claim.body_hash == claim.body_hash and now < stored.expires_at:
             expires_at = stored.expires_at
@@ -64,7 +62,6 @@ class DynamoClaims(Store):
                 raise
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
-        """Store the response if the claim is pending and ours."""
         with suppress(ConditionFailed):  # taken over: the successor answers for the same records
             self._table.update(
                 keys.claim(claim.account_id, claim.digest),
@@ -74,7 +71,6 @@ class DynamoClaims(Store):
             )
 
     def release(self, claim: Claim) -> None:
-        """Delete the claim if it is pending and ours."""
         with suppress(ConditionFailed):
             self._table.delete(
                 keys.claim(claim.account_id, claim.digest),
@@ -95,7 +91,6 @@ def response_attribute(response: StoredResponse) -> str | bytes:
 
 
 def response_of(attribute: str | bytes) -> StoredResponse:
-    """Read what `response_attribute` wrote."""
     if isinstance(attribute, str):
         return StoredResponse(attribute)
     return StoredResponse(zlib.decompress(attribute).decode())

@@ -36,7 +36,6 @@ class DynamoHeartbeat:
         self._written: datetime | None = None
 
     def record(self, at: datetime) -> None:
-        """Move the heartbeat forward, never back."""
         if self._written is not None and at < self._written + _RESOLUTION:
             return
         with suppress(ConditionFailed):  # another process wrote a newer time
@@ -49,12 +48,10 @@ class DynamoHeartbeat:
         self._written = at
 
     def latest(self) -> datetime | None:
-        """Read the time of the newest event that arrived."""
         item = self._table.get(keys.heartbeat())
         return from_text(item["at"]) if item else None
 
     def take_probe(self, now: datetime) -> bool:
-        """Note a probe, unless there was one in the last ten minutes."""
         with suppress(ConditionFailed):
             self._table.update(
                 keys.probe(),
@@ -95,6 +92,5 @@ class DynamoSeenEvents(Store):
         in_parallel(put, [*messages])
 
     def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
-        """Read the mark with strong consistency."""
         item = self._table.get(keys.seen_event(account_id, message_id))
         return SeenEvent(item.get("provider_id"), from_text(item["at"])) if item else None

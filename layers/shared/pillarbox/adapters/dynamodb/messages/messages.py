@@ -38,7 +38,6 @@ class DynamoMessages(Store):
             raise Withdrawn
 
     def commit_all(self, messages: Sequence[Message]) -> frozenset[UUID]:
-        """Put the records, except those that an earlier try put."""
         existing = put_all_new(self._table, list(map(message_item, messages)))
         if not existing:
             return frozenset()
@@ -49,7 +48,6 @@ class DynamoMessages(Store):
     def withdraw(
         self, account_id: str, message_ids: Sequence[UUID], now: datetime
     ) -> dict[UUID, Message]:
-        """Put the tombstones."""
         tombstones = [
             tombstone_item(account_id, message_id, now + STALL_TIME) for message_id in message_ids
         ]
@@ -60,22 +58,18 @@ class DynamoMessages(Store):
         return self.get_all(account_id, message_ids) if existing else {}
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
-        """Read several messages with strong consistency."""
         requested = [keys.message(account_id, message_id) for message_id in message_ids]
         return _by_id(self._table.get_all(requested))
 
     def is_withdrawn(self, account_id: str, message_id: UUID) -> bool:
-        """Read the item under an id with strong consistency."""
         item = self._table.get(keys.message(account_id, message_id))
         return item is not None and is_tombstone(item)
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
-        """Read one message with strong consistency."""
         item = self._table.get(keys.message(account_id, message_id))
         return accepted_message(item)
 
     def peek(self, account_id: str, message_id: UUID) -> Message | None:
-        """Read one message with eventual consistency."""
         item = self._table.get(keys.message(account_id, message_id), consistent=False)
         return accepted_message(item)
 
@@ -90,7 +84,6 @@ class DynamoMessages(Store):
         schedule: "Schedule | None" = None,
         unkept: bool = False,
     ) -> Message | LeaseRefusal:
-        """Lease a message that is pending, has this hash, and has no lease and no provider's id."""
         unchanged, is_unkept, values = "", "", dict[str, object]()
         if schedule is not None:
             unchanged, values = " AND schedule = :schedule", schedule_values(schedule)
@@ -119,7 +112,6 @@ class DynamoMessages(Store):
         return message_of(item)
 
     def save(self, message: Message) -> bool:
-        """Write the changing attributes if the record still has the revision that was read."""
         expression, values = assigning(changing_attributes(message))
         item = self._table.try_update(
             keys.message(message.account_id, message.message_id),

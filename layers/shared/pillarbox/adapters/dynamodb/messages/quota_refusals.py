@@ -21,7 +21,6 @@ class DynamoRefusals(Store):
     """Implements `ports.Refusals`."""
 
     def count(self, account_id: str, count: int, now: datetime) -> None:
-        """Add to the count of the current minute."""
         item = self._table.update(
             keys.quota(account_id),
             "ADD #refusals :count",

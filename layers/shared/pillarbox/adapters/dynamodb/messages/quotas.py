@@ -1,6 +1,6 @@
 """Quotas: one conditional UpdateItem counts a send in all windows.
 
-Accounts that send very often count several sends at once (`quota_chunks`).
+Accounts that send very often count several sends at once (`Chunks`).
 
 Each count is an attribute with the name of its window (`minute:2026-11-20T23:12`). A new
 window needs no write of its own: its attribute is absent, and the same expression creates it.
@@ -96,7 +96,6 @@ class Chunk:
         )
 
     def measure(self, used: Mapping[Window, int], now: datetime) -> None:
-        """Note the counts that an update returned."""
         self.room = remaining_quota(self.limits, used)
         self.recipient_room = remaining_quota(self.limits, used, RECIPIENT_WINDOWS)
         if self.measured_at is not None:
@@ -193,7 +192,6 @@ class DynamoQuotas:
         self._chunks = Chunks()
 
     def reserve(self, account_id: str, amount: Amount, limits: Limits, now: datetime) -> None:
-        """Count all messages or none."""
         taken, spare, over = self._chunks.reserve(account_id, amount, limits, now)
         if over is not None:
             with suppress(ServiceError):  # too strict by the rest of that chunk

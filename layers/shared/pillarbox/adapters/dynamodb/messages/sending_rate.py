@@ -113,9 +113,6 @@ class DynamoSendingRate:
     Args:
         table: the table. It must not retry: a try whose response was lost may have taken tokens.
         read_rate: reads the recipients a second that SES grants; None if SES does not say.
-        clock: returns the time.
-        pause: waits for a number of seconds.
-        lock: lets one thread at a time use the bucket.
     """
 
     def __init__(

@@ -79,11 +79,14 @@ def lane_of(account_id: str, *, urgent: bool) -> str:
 class Shares:
     """The lanes at one state of the bucket.
 
+    In the present round 100 the lane "acme" begins to wait with an email to 50. Its next recipient
+    has the round 99, so the last of the 50 has 148. If "shop" begins to wait then, it begins at 99
+    too, and each of its recipients moves it by one round. It goes before "acme" until it is at 148,
+    after 49 recipients. Codes, as in "shop_u", would begin at 79.
+
     Args:
         rounds: the round of each lane's next recipient.
         lines: the end of each lane's line, in microseconds since 1970.
-        present: the present round.
-        now: the time.
     """
 
     def __init__(
@@ -191,8 +194,6 @@ _LOWEST: Final = 10  # percent
 #: Another worker may change the item between the last known state and a write.
 _TRIES: Final = 5
 _SAME_RATE: Final = "max_rate = :max_rate AND slowed_at = :slowed_at"
-#: What a worker of the release before needs in the item, since the release may be rolled back.
-_OF_OLDER_WORKERS: Final = {"next_ordinary": 0, "next_urgent": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,14 +287,12 @@ class TokenBucket:
 
     def read(self) -> BucketState | None:
         """Read the item, perhaps without the last writes; None if there is none yet."""
-        item = self._table.get(self._key, consistent=False)
-        return _state(item) if item else None
+        return self._table.find(self._key, _state, consistent=False)
 
     def create(self, rate: float, now: int) -> BucketState:
         """Create the item with a full bucket, unless another worker was faster."""
         state = BucketState(max_rate=round(rate * 1000), rate_read_at=now)
         values: dict[str, Any] = {name: getattr(state, name) for name in _NUMBERS}
-        values |= _OF_OLDER_WORKERS
         try:
             return self._update(
                 "SET " + ", ".join(f"{name} = :{name}" for name in values),
@@ -326,12 +325,8 @@ class TokenBucket:
         """Move `empty_at` forward by the cost of some tokens.
 
         Args:
-            state: the last known state.
-            tokens: what to acquire.
-            now: the time.
             latest: the `empty_at` up to which they may be acquired. For urgent tokens an
                 `overdraft` within the reserve is enough.
-            shares: what changes for the accounts.
         """
         full = now - tokens.capacity
         values = {"max_rate": state.max_rate, "slowed_at": state.slowed_at, "full": full}
@@ -442,8 +437,7 @@ class TokenBucket:
 
 
 def _state(item: dict[str, Any]) -> BucketState:
-    # An item of the release before lacks some numbers.
-    numbers = {name: item[name] for name in _NUMBERS if name in item}
+    numbers = {name: item[name] for name in _NUMBERS}
     return BucketState(rounds=_lanes(item, ROUND), lines=_lanes(item, LINE), **numbers)
 
 
@@ -458,12 +452,7 @@ _REFRESH_RETRY: Final = 60 * SECOND
 
 
 class KnownBucket:
-    """The bucket's item, with its last known state.
-
-    Args:
-        table: the table.
-        read_rate: reads the recipients a second that SES grants; None if SES does not say.
-    """
+    """The bucket's item, with its last known state."""
 
     def __init__(self, table: Table, read_rate: Callable[[], float | None]) -> None:
         self.item = TokenBucket(table)

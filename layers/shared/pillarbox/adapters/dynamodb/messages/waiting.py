@@ -5,14 +5,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from botocore.exceptions import ClientError
-
-from pillarbox.adapters.aws import client_of, code_of, in_parallel, service_errors
+from pillarbox.adapters.aws import client_of, in_parallel, service_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.table import Item, Table, to_attribute, to_item, to_ttl
 from pillarbox.adapters.dynamodb.timer import Timer, timer_key
-from pillarbox.adapters.sqs.jobs import read_payload, write_payload
+from pillarbox.adapters.sqs.jobs import load_spooled, read_payload, write_payload
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import PayloadGone
 from pillarbox.application.waiting_ports import WaitingContent
@@ -51,7 +49,6 @@ class DynamoWaitingContents:
         self._table, self._bucket = table, bucket
 
     def put_all(self, mails: Sequence[tuple[Message, Mail]]) -> None:
-        """Put the contents, ten at the same time."""
         in_parallel(lambda mail: self._put(*mail), mails)
 
     def _put(self, message: Message, mail: Mail) -> None:
@@ -69,7 +66,6 @@ class DynamoWaitingContents:
         self._table.put(key | to_item(content | {"expires_at": to_ttl(message.created_at + KEPT)}))
 
     def load(self, message: Message) -> Mail:
-        """Read the content with strong consistency."""
         key = keys.waiting_content(
             message.account_id, message.origin.template_id, message.message_id
         )
@@ -78,14 +74,7 @@ class DynamoWaitingContents:
             raise PayloadGone
         if "payload" in item:
             return read_payload(item["payload"])
-        try:
-            with service_errors("spool"):
-                stored = self._s3.get_object(Bucket=self._bucket, Key=item["spool"])
-                return read_payload(stored["Body"].read())
-        except ClientError as error:
-            if code_of(error) == "NoSuchKey":
-                raise PayloadGone from error
-            raise
+        return load_spooled(self._s3, self._bucket, item["spool"])
 
     def remove(self, account_id: str, message_id: UUID, template_id: str | None) -> None:
         """Delete the content. The next sweep deletes the object that it may have."""
@@ -104,19 +93,20 @@ class DynamoWaitingContents:
         return ScanPage(found, items[-1]["sk"] if len(items) == _PAGE else None)
 
     def uses(self, account_id: str, template_id: str) -> bool:
-        """Read the first content of the template, if there is one."""
         first, last = keys.waiting_contents(account_id, template_id)
         return any(True for _ in self._table.query(first, last, limit=1))
 
 
-class DynamoWakeTimes:
+class DynamoWakeTimes(Timer[Job]):
     """Implements `waiting.WakeTimes`."""
 
     def __init__(self, table: Table) -> None:
-        self._timer = Timer(
+        super().__init__(
             table,
             "WAKE",
+            lambda job: _name(job, job.queued_at),
             _job_of,
+            _attributes,
             kept=KEPT,
             ahead=_AHEAD,
             closed_after=_CLOSED_AFTER,
@@ -124,18 +114,7 @@ class DynamoWakeTimes:
         )
 
     def put_all(self, jobs: Sequence[Job]) -> None:
-        """Put each job into its minute."""
-        self._timer.put_all(
-            [(job.queued_at, _name(job, job.queued_at), _attributes(job)) for job in jobs]
-        )
-
-    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[Job]]]:
-        """Read the jobs of the minutes that no pass has read."""
-        return self._timer.due(now)
-
-    def remove(self, minute: datetime, jobs: Sequence[Job]) -> None:
-        """Delete the jobs; they may be absent."""
-        self._timer.remove([(minute, _name(job, job.queued_at)) for job in jobs])
+        self._put_all([(job, job.queued_at) for job in jobs])
 
 
 def wake_keys(item: Mapping[str, Any]) -> Iterable[Item]:

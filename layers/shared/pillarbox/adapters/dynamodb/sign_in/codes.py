@@ -20,12 +20,10 @@ class DynamoFlows:
     """Implements `sign_in.ports.Flows`."""
 
     def __init__(self, credentials: Table, key: Callable[[str, str], Item] = keys.flow) -> None:
-        """Store the table, and which flows they are."""
         self._credentials = credentials
         self._key = key
 
     def put(self, flow: Flow) -> None:
-        """Put a flow under the digests of its address and of its secret."""
         item = self._key(flow.user_digest, flow.digest) | to_item(
             _FLOW.write(flow) | {"attempts": 0, "expires_at": to_ttl(flow.expires_at)}
         )
@@ -46,7 +44,6 @@ class DynamoFlows:
         return _FLOW.read(item, user_digest=token.user_digest) if item else None
 
     def finish(self, flow: Flow) -> bool:
-        """Mark the flow, unless another call has."""
         item = self._credentials.try_update(
             self._key(flow.user_digest, flow.digest),
             "SET #finished = :true",
@@ -56,12 +53,10 @@ class DynamoFlows:
         return item is not None
 
     def put_link(self, digest: str, link: Link) -> None:
-        """Put a link."""
         expires = {"expires_at": to_ttl(link.expires_at)}
         self._credentials.put(keys.link(digest) | to_item(_LINK.write(link) | expires))
 
     def get_link(self, digest: str, now: datetime) -> Link | None:
-        """Read one item."""
         item = self._credentials.get(keys.link(digest))
         if item is None or "finished" in item:
             return None
@@ -83,12 +78,10 @@ class DynamoSignInCounts(Store):
     """Implements `sign_in.ports.SignInCounts`."""
 
     def is_full(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
-        """Read one item."""
         item = self._table.get(_window(subject, window, now)[0])
         return (item["count"] if item else 0) >= most
 
     def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
-        """Count in one conditional update."""
         if most < 1:  # the condition allows the first one always
             return False
         key, end = _window(subject, window, now)

@@ -23,21 +23,16 @@ class DynamoPasskeys(Store):
     """Implements `sign_in.ports.Passkeys`."""
 
     def add(self, passkey: Passkey) -> bool:
-        """Put an item, unless there is one."""
         return self._table.put_new(_key(passkey) | to_item(_PASSKEY.write(passkey))) is None
 
     def get(self, user_id: str, passkey_id: str) -> Passkey | None:
-        """Read one item with strong consistency."""
-        item = self._table.get(keys.passkey(user_id, passkey_id))
-        return _PASSKEY.read(item) if item else None
+        return self._table.find(keys.passkey(user_id, passkey_id), _PASSKEY.read)
 
     def of_user(self, user_id: str) -> Sequence[Passkey]:
-        """Read the partition."""
         passkeys = map(_PASSKEY.read, self._table.query(keys.passkey(user_id)))
         return sorted(passkeys, key=lambda one: (one.created_at, one.passkey_id))
 
     def use(self, passkey: Passkey, sign_count: int, at: datetime) -> bool:
-        """Update the item, on the condition that the count is the one that was read."""
         item = self._table.try_update(
             _key(passkey),
             "SET #sign_count = :new, #used = :at",
@@ -47,7 +42,6 @@ class DynamoPasskeys(Store):
         return item is not None
 
     def stop(self, passkey: Passkey, at: datetime) -> bool:
-        """Mark the item once."""
         item = self._table.try_update(
             _key(passkey),
             "SET #stopped = :at",
@@ -57,7 +51,6 @@ class DynamoPasskeys(Store):
         return item is not None
 
     def remove(self, user_id: str, passkey_id: str) -> bool:
-        """Delete the item."""
         return self._table.remove(keys.passkey(user_id, passkey_id))
 
 

@@ -42,17 +42,13 @@ class DynamoSignUps:
         self._table = table
 
     def get(self, address: str) -> SignUpRequest | None:
-        """Read one sign-up with strong consistency."""
-        item = self._credentials.get(_key(address))
-        return _REQUEST.read(item) if item else None
+        return self._credentials.find(_key(address), _REQUEST.read)
 
     def all(self) -> Sequence[SignUpRequest]:
-        """Read the partition."""
         requests = map(_REQUEST.read, self._credentials.query(keys.sign_up()))
         return sorted(requests, key=lambda one: (one.at, one.address))
 
     def put(self, request: SignUpRequest, before: SignUpRequest | None) -> bool:
-        """Put one item on the condition that it is unchanged."""
         return self._credentials.try_transact(self._put(request, before))
 
     def create(

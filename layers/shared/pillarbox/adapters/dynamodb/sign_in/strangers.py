@@ -31,11 +31,9 @@ class DynamoStrangerMail(Store):
     """Implements `ports.StrangerMail`."""
 
     def add_sent(self, name: str, day: date) -> None:
-        """Add one in an update."""
         self._change(name, day, "ADD #sent :new SET expires_at = :expires", 1)
 
     def set_sent(self, name: str, day: date, sent: int) -> None:
-        """Set one attribute."""
         self._change(name, day, "SET #sent = :new, expires_at = :expires", sent)
 
     def add_bounced(self, name: str, day: date, message_id: UUID) -> int:
@@ -75,12 +73,9 @@ class DynamoPreviewAccounts:
         self._table = table
 
     def get(self, account_id: str) -> Account | None:
-        """Read one item."""
-        item = self._table.get(keys.account(account_id))
-        return account_of(item) if item else None
+        return self._table.find(keys.account(account_id), account_of)
 
     def key_digest(self, account_id: str) -> str | None:
-        """Read the entry of the only key in the account's list."""
         item = self._keys.get(keys.key_list(account_id, preview_key_id(account_id)))
         return item["digest"] if item else None
 
@@ -101,7 +96,6 @@ class DynamoPreviewAccounts:
         return of_keys.try_transact(*writes)
 
     def suspend(self, account_id: str, suspension: Suspension) -> None:
-        """Set the time and the reason in one conditional update."""
         self._table.try_update(
             keys.account(account_id),
             "SET suspended = :at, suspended_for = :reason",
@@ -110,12 +104,10 @@ class DynamoPreviewAccounts:
         )
 
     def stop_mail(self, mailbox: str, at: datetime) -> None:
-        """Put a suppression of the list that all preview keys share."""
         text = stopped_mailbox(mailbox)
         DynamoSuppressions(self._table).put(PREVIEW_LIST, text, "stopped", at, None)
 
     def is_stopped(self, mailbox: str) -> bool:
-        """Read one item."""
         key = keys.suppression(PREVIEW_LIST, stopped_mailbox(mailbox))
         return self._table.get(key) is not None
 

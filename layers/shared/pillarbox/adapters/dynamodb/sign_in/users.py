@@ -47,24 +47,21 @@ _MEMBER: Final = Row(
     added_at=("added", TIME),
     pending=Column("pending", absent=False),
 )
+member_of: Final = _MEMBER.read
 
 
 class DynamoUsers(Store):
     """Implements `sign_in.ports.Users`."""
 
     def get(self, address: str) -> User | None:
-        """Read one user with strong consistency."""
-        item = self._table.get(keys.user(user_digest(address)))
-        return _USER.read(item) if item else None
+        return self._table.find(keys.user(user_digest(address)), _USER.read)
 
     def add(self, user: User) -> User:
-        """Put a user, or return the existing one."""
         key = keys.user(user_digest(user.address))
         stored = self._table.put_new(key | to_item(_USER.write(user)))
         return _USER.read(stored) if stored else user
 
     def end_proofs(self, address: str, at: datetime) -> None:
-        """Set one attribute of a user that exists."""
         self._table.try_update(
             keys.user(user_digest(address)),
             "SET #proofs_ended = :at",
@@ -72,7 +69,6 @@ class DynamoUsers(Store):
         )
 
     def set_operator(self, address: str, *, operator: bool) -> User | None:
-        """Set one attribute of a user that exists."""
         item = self._table.try_update(
             keys.user(user_digest(address)),
             "SET #operator = :operator",
@@ -89,13 +85,11 @@ class DynamoMembers(Store):
         self._table.write_all(puts=member_items(member))
 
     def add(self, member: Member) -> bool:
-        """Put both items in one transaction."""
         of_account, of_user = member_items(member)
         table = self._table
         return table.try_transact(table.to_put(of_account, condition=NEW), table.to_put(of_user))
 
     def join(self, member: Member) -> Member | None:
-        """Write both items in one transaction."""
         joined = replace(member, pending=False)
         of_account, of_user = member_items(joined)
         table = self._table
@@ -122,11 +116,9 @@ class DynamoMembers(Store):
         return existed
 
     def of_account(self, account_id: str) -> Sequence[Member]:
-        """Read the account's items."""
         return _by_time(self._table.query(keys.member(account_id)))
 
     def of_user(self, user_id: str) -> Sequence[Member]:
-        """Read the user's items."""
         return _by_time(self._table.query(keys.membership(user_id)))
 
 
@@ -150,11 +142,6 @@ def _if_unchanged(member: Member) -> Parts:
 def member_items(member: Member) -> list[Item]:
     """Return a member's items, with that of the account first."""
     return [place | to_item(_MEMBER.write(member)) for place in _places(member)]
-
-
-def member_of(item: Mapping[str, Any]) -> Member:
-    """Read a member."""
-    return _MEMBER.read(item)
 
 
 def _by_time(items: Iterable[Mapping[str, Any]]) -> list[Member]:
@@ -186,29 +173,23 @@ class DynamoSessions:
     """Implements `sign_in.ports.Sessions`."""
 
     def __init__(self, credentials: Table, table: Table) -> None:
-        """Store the tables; the first table has the accounts."""
         self._credentials = credentials
         self._table = table
 
     def add(self, session: Session) -> None:
-        """Put a session."""
         key = keys.session(session.user_id, session.session_id)
         expires = {"expires_at": to_ttl(session.expires_at)}
         self._credentials.put(key | to_item(_SESSION.write(session) | expires))
 
     def add_access(self, access: Access) -> None:
-        """Put an access token."""
         key = keys.access_token(access.user_id, access.session_id, access.digest)
         expires = {"expires_at": to_ttl(access.expires_at)}
         self._credentials.put(key | to_item(_ACCESS.write(access) | expires))
 
     def get(self, user_id: str, session_id: str) -> Session | None:
-        """Read one session with strong consistency."""
-        item = self._credentials.get(keys.session(user_id, session_id))
-        return _SESSION.read(item) if item else None
+        return self._credentials.find(keys.session(user_id, session_id), _SESSION.read)
 
     def touch(self, session: Session) -> bool:
-        """Set the time of use, unless the session was deleted."""
         item = self._credentials.try_update(
             keys.session(session.user_id, session.session_id),
             "SET #used = :used, expires_at = :expires",

@@ -13,13 +13,15 @@ from uuid import UUID, uuid4
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.table import (
-    EXISTS,
     NEW,
     ConditionFailed,
+    Store,
     Table,
     to_item,
     to_ttl,
 )
+from pillarbox.adapters.rows import MILLISECONDS, Row, many, nested, one_of
+from pillarbox.adapters.sqs.webhook_jobs import EVENT
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime
@@ -28,20 +30,29 @@ from pillarbox.domain.webhooks.endpoint import (
     DeliveryState,
     WebhookDelivery,
     WebhookEvent,
-    WebhookType,
 )
 
 _LOG_KEPT: Final = timedelta(days=30)
 _WAITING_KEPT: Final = timedelta(days=7)
 #: Lower than every id of a delivery.
 _FIRST: Final = "0"
+_ATTEMPT: Final = Row(
+    DeliveryAttempt,
+    "error?",
+    at=("at", MILLISECONDS),
+    status_code="code?",
+    milliseconds="ms",
+)
+_DELIVERY: Final = Row(
+    WebhookDelivery,
+    state=("state", one_of(DeliveryState)),
+    attempts=("attempts", many(nested(_ATTEMPT))),
+    next_at=("next?", MILLISECONDS),
+)
 
 
-class DynamoWebhookDeliveries:
+class DynamoWebhookDeliveries(Store):
     """Implements `webhooks.ports.WebhookDeliveries`."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def put(self, delivery: WebhookDelivery) -> None:
         """Write the record, in one write unit unless there are many long errors.
@@ -51,17 +62,10 @@ class DynamoWebhookDeliveries:
         event = delivery.event
         tried = (attempt.at for attempt in delivery.attempts)
         last = max(event.at, event.replayed_at or event.at, *tried)
+        attributes = EVENT.write(event) | _DELIVERY.write(delivery)
         item = keys.webhook_delivery(
             event.account_id, event.endpoint_id, event.delivery_id
-        ) | to_item(
-            event_attributes(event)
-            | {
-                "state": delivery.state.value,
-                "attempts": [_attempt_attribute(attempt) for attempt in delivery.attempts],
-                "next": milliseconds(delivery.next_at) if delivery.next_at else None,
-                "expires_at": to_ttl(last + _LOG_KEPT),
-            }
-        )
+        ) | to_item(attributes | {"expires_at": to_ttl(last + _LOG_KEPT)})
         if delivery.state is DeliveryState.DELIVERED:
             self._table.put(item)
             return
@@ -74,12 +78,10 @@ class DynamoWebhookDeliveries:
             self._table.put(item, condition=condition, values=values)
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
-        """Read one delivery with strong consistency."""
         item = self._table.get(keys.webhook_delivery(account_id, endpoint_id, delivery_id))
         return _delivery_of(item, account_id, endpoint_id) if item else None
 
     def peek(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
-        """Read one delivery with eventual consistency."""
         key = keys.webhook_delivery(account_id, endpoint_id, delivery_id)
         item = self._table.get(key, consistent=False)
         return _delivery_of(item, account_id, endpoint_id) if item else None
@@ -87,7 +89,6 @@ class DynamoWebhookDeliveries:
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:
-        """Read the part of the log before the cursor, which is the id of a delivery."""
         last = cursor or str(keys.LATEST)
 
         def read_shard(shard: int) -> list[dict[str, Any]]:
@@ -119,7 +120,7 @@ class DynamoWaitingEvents:
         self._table.put(
             keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
             | to_item(
-                event_attributes(event)
+                EVENT.write(event)
                 | {
                     "expires_at": int((self._clock() + _WAITING_KEPT).timestamp()),
                     "token": uuid4().hex,
@@ -137,11 +138,10 @@ class DynamoWaitingEvents:
 
         def read(item: Mapping[str, Any]) -> WebhookEvent | None:
             try:
-                event = event_of(item, account_id, endpoint_id)
+                return replace(event_of(item, account_id, endpoint_id), token=item["token"])
             except (KeyError, TypeError, ValueError) as error:
                 unread.append(error)
                 return None
-            return replace(event, token=item.get("token"))
 
         def read_shard(shard: int) -> list[WebhookEvent]:
             first = keys.among_waiting(account_id, endpoint_id, shard)
@@ -156,79 +156,22 @@ class DynamoWaitingEvents:
         return oldest
 
     def remove(self, event: WebhookEvent) -> None:
-        """Delete the event on the condition that its token is stored."""
-        place = event.account_id, event.endpoint_id
-        # Items of an older version have no token.
-        is_same = "#token = :token" if event.token else "attribute_not_exists(#token)"
-        for key in (
-            keys.waiting_event(*place, event.delivery_id),
-            # Before there were shards, all events waited in the first one.
-            keys.among_waiting(*place, 0, event.delivery_id),
-        ):
-            try:
-                self._table.delete(
-                    key,
-                    condition=f"{EXISTS} AND {is_same}",
-                    values={":token": event.token} if event.token else {},
-                )
-            except ConditionFailed as failure:
-                if failure.item is None:
-                    continue
-            return
-
-
-def event_attributes(event: WebhookEvent) -> dict[str, object]:
-    """Return the attributes of an event that its key does not have."""
-    return {
-        "type": event.type.value,
-        "message": str(event.message_id) if event.message_id else None,
-        "address": event.address,
-        "domain": event.domain,
-        "pause": event.pause,
-        "replayed": milliseconds(event.replayed_at) if event.replayed_at else None,
-    }
+        key = keys.waiting_event(event.account_id, event.endpoint_id, event.delivery_id)
+        with suppress(ConditionFailed):
+            self._table.delete(key, condition="#token = :token", values={":token": event.token})
 
 
 def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> WebhookEvent:
     """Read an event from an item whose sort key is the id of its delivery."""
     moment, _, event_id = item["sk"].partition("-")
-    return WebhookEvent(
+    return EVENT.read(
+        item,
         event_id=UUID(event_id),
-        type=WebhookType(item["type"]),
         account_id=account_id,
         endpoint_id=endpoint_id,
         at=to_datetime(int(moment)),
-        message_id=UUID(item["message"]) if "message" in item else None,
-        address=item.get("address"),
-        domain=item.get("domain"),
-        pause=item.get("pause"),
-        replayed_at=to_datetime(item["replayed"]) if "replayed" in item else None,
     )
 
 
 def _delivery_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> WebhookDelivery:
-    return WebhookDelivery(
-        event=event_of(item, account_id, endpoint_id),
-        state=DeliveryState(item["state"]),
-        attempts=tuple(map(_attempt_of, item["attempts"])),
-        next_at=to_datetime(item["next"]) if "next" in item else None,
-    )
-
-
-def _attempt_attribute(attempt: DeliveryAttempt) -> dict[str, object]:
-    attribute = {
-        "at": milliseconds(attempt.at),
-        "code": attempt.status_code,
-        "ms": attempt.milliseconds,
-        "error": attempt.error,
-    }
-    return {name: value for name, value in attribute.items() if value is not None}
-
-
-def _attempt_of(attribute: Mapping[str, Any]) -> DeliveryAttempt:
-    return DeliveryAttempt(
-        at=to_datetime(attribute["at"]),
-        status_code=attribute.get("code"),
-        milliseconds=attribute["ms"],
-        error=attribute.get("error"),
-    )
+    return _DELIVERY.read(item, event=event_of(item, account_id, endpoint_id))

@@ -1,7 +1,7 @@
 """What the sweep looks for each hour that nothing else notices: quotas and unused keys.
 
-It does not look at the accounts of visitors who try the service with the preview widget: nobody
-there expects more mail, and their keys end by themselves.
+It does not look at the accounts of visitors who try the service with the preview widget: they
+expect no more mail, and their keys end by themselves.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ from pillarbox.domain.accounts.quota import QuotaState, Window, WindowUsage
 
 #: In percent of a limit.
 MUCH: Final = 80
-#: An owner hears of a key when nobody used it for so long, and again each time as long after.
+#: An owner hears of a key when it was not used for so long, and again each time as long after.
 UNUSED: Final = timedelta(days=90)
 #: Passes in so long a time after that raise the alert: one a day does, and a pass may fail.
 _RECENT: Final = timedelta(days=2)

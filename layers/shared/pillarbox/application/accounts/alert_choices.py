@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.alerts.ports import AlertRecords
-from pillarbox.application.alerts.telling import ChatPosts
+from pillarbox.application.accounts.alert_ports import AlertRecords
+from pillarbox.application.accounts.alert_telling import ChatPosts
 from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.ports import Clock
 from pillarbox.application.slow_requests import SlowRequests
@@ -39,7 +39,6 @@ class AlertChoices:
     switched_on: bool
 
     def of(self, account_id: str) -> tuple[AlertSettings, ChatState | None]:
-        """Read the settings, and how the last post went."""
         return self.records.settings(account_id), self.records.chat_state(account_id)
 
     def change(self, account_id: str, changes: AlertChanges, *, by: str) -> AlertSettings:

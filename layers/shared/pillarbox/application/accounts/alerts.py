@@ -1,8 +1,8 @@
-"""Raise an alert. The timer tells the owners a minute or two later: see `telling`."""
+"""Raise an alert. The timer tells the owners a minute or two later: see `alert_telling`."""
 
 from dataclasses import dataclass
 
-from pillarbox.application.alerts.ports import AlertRecords, AlertTimes
+from pillarbox.application.accounts.alert_ports import AlertRecords, AlertTimes
 from pillarbox.application.ports import Clock
 from pillarbox.domain.accounts.alert import Alert
 

@@ -50,7 +50,6 @@ class AccountCounts:
     unconfirmed: int | None = None
 
     def number(self, by: RankBy) -> int:
-        """Return the number that the account is ranked by."""
         match by:
             case RankBy.VOLUME:
                 return self.counts.count

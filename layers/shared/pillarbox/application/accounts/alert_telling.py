@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pillarbox.application.account_lookup import AccountReader
-from pillarbox.application.alerts.ports import AlertRecords, AlertTimes
+from pillarbox.application.accounts.alert_ports import AlertRecords, AlertTimes
 from pillarbox.application.ports import Clock, Messages, SendMail
 from pillarbox.application.webhooks.ports import PostResult, WebhookPoster
 from pillarbox.domain.accounts.account import Account
@@ -178,7 +178,7 @@ def _is_due(one: StoredAlert, told: dict[AlertKind | None, datetime], now: datet
     return kind is None or kind not in told or now - told[kind] >= GATHERED
 
 
-#: How often a post is tried, and after which time again. What a chat gets later helps nobody.
+#: How often a post is tried, and after which time again. What a chat gets later is of no use.
 TRIES: Final = 3
 RETRY_AFTER: Final = timedelta(minutes=5)
 #: In characters: the limit of Slack, https://docs.slack.dev/reference/methods/chat.postMessage.
@@ -212,7 +212,6 @@ class ChatPosts:
         return "alert_retry"
 
     def post_now(self, account_id: str, url: str, text: str) -> ChatState:
-        """Post a text, note how it went, and return it."""
         error = _error(self.poster().post(url, {}, chat_body(url, text)))
         state = ChatState(self.clock(), error)
         self.records.set_chat_state(account_id, state)

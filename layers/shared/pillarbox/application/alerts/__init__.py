@@ -1,1 +1,0 @@
-"""Alerts to the owners of accounts: raised where something happens, told by email and in chats."""
