@@ -75,6 +75,12 @@ def wrong_statistics(state: Path, patience: float = 0) -> int:
         time.sleep(_PAUSE)
 
 
+def dead_letters(state: Path) -> int:
+    """Return how many messages were set aside, as `pillarbox queue status` says."""
+    queues = json.loads(run_operator(state, "queue", "status").stdout)["items"]
+    return sum(queue["dead"] or 0 for queue in queues)
+
+
 def client_of(environment: Mapping[str, str], service: str) -> Any:
     """Return a client of the engine of a running stack."""
     make: Any = boto3.client  # mypy would try its 400 overloads

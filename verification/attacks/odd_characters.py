@@ -7,10 +7,11 @@ builder.
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.header import Header
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import quote
@@ -42,7 +43,6 @@ from verification.attacks.sendable import faults_in
 from verification.attacks.tally import Options, Tally
 
 type Body = dict[str, Any]
-type Fields = Mapping[str, Callable[[str], Body]]
 
 #: What a pattern that ignores case takes for i, s and k; for some, lower() or upper() does too.
 LETTERS: Final = ("\u0131", "\u0130", "\u017f", "\u212a")
@@ -66,152 +66,154 @@ CHARACTERS: Final = (
     *(";", ":", "@", "(", ")", "[", "%", "=", "=?", "?=", "{{", "}}", "&", "/", "."),
 )
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
-#: Where the character stands.
-_PLACES: Final = ("a{}b", "{}", "{}b", "a{}")
-#: A value of each field of headers that has a syntax.
-_VALUES: Final = {
-    **dict.fromkeys(("In-Reply-To", "References"), "<{}@shop.example>"),
-    "List-Unsubscribe": "<https://shop.example/{}>",
-    **dict.fromkeys(
-        ("List-Unsubscribe-Post", "Auto-Submitted", "Precedence", "Feedback-ID", "X-Order"), "{}"
-    ),
-}
-_FILE: Final[Body] = {"filename": "a.png", "contentType": "image/png", "content": "iVBORw0KGgo="}
-_NATIVE: Final[Fields] = {
-    "to": lambda text: {"to": f"{text}@example.com"},
-    "domain": lambda text: {"to": [f"ann@{text}.example"]},
-    "cc": lambda text: {"cc": [f"ann@example.com{text}"]},
-    "bcc": lambda text: {"bcc": [f"{text}bob@example.com"]},
-    "from": lambda text: {"from": f"{text} <{SENDER}>"},
-    "fromName": lambda text: {"fromName": text},
-    "replyTo": lambda text: {"replyTo": f"{text} <bob@example.com>"},
-    "address of replyTo": lambda text: {"replyTo": f"{text}@example.com"},
-    "subject": lambda text: {"subject": text},
-    "html": lambda text: {"html": f"<p title='{text}'>{text}</p>"},
-    "text": lambda text: {"text": text},
-    "text alone": lambda text: {"html": None, "text": text},
-    "value of a variable": lambda text: {
-        "variables": {"x": text},
-        **dict.fromkeys(("html", "text", "subject"), "1 {{ x }}"),
-    },
-    "name of a variable": lambda text: {
-        "variables": {text: "x"},
-        **dict.fromkeys(("html", "text", "subject"), f"1 {{{{ {text} }}}}"),
-    },
-    "value of a starter's": lambda text: _OTP | {"variables": {"otp_code": text}},
-    "name of a starter's": lambda text: _OTP | {"variables": {"otp_code": "1", text: "x"}},
-    "value of a saved template's": lambda text: _SAVED | {"variables": {"name": text}},
-    "name of a saved template's": lambda text: _SAVED | {"variables": {"name": "x", text: "x"}},
-    "brandName": lambda text: _OTP | {"brandName": text},
-    "logoUrl": lambda text: _OTP | {"logoUrl": f"https://shop.example/{text}.png"},
-    "slug": lambda text: _OTP | {"starterTemplate": f"otp{text}"},
-    "locale": lambda text: {"locale": text},
-    "scheduledAt": lambda text: {"scheduledAt": f"2026-03-15T15:09:26{text}Z"},
-    "unsubscribe": lambda text: {"unsubscribe": {"url": f"https://shop.example/{text}"}},
-    "name of a tag": lambda text: {"tags": {text: "1"}},
-    "value of a tag": lambda text: {"tags": {"order": text}},
-    "filename": lambda text: {"attachments": [_FILE | {"filename": f"{text}.png"}]},
-    "end of a filename": lambda text: {"attachments": [_FILE | {"filename": f"a.png{text}"}]},
-    "contentType": lambda text: {"attachments": [_FILE | {"contentType": f"image/png{text}"}]},
-    "charset": lambda text: {
-        "attachments": [_FILE | {"contentType": f"text/plain; charset={text}"}]
-    },
-    "method": lambda text: {
-        "attachments": [_FILE | {"contentType": f"text/calendar; method={text}"}]
-    },
-    "METHOD": lambda text: {
-        "attachments": [
-            _FILE | {"contentType": "text/calendar", "content": _base64(f"METHOD:{text}\r\n")}
-        ]
-    },
-    "content": lambda text: {"attachments": [_FILE | {"content": f"iVBO{text}Rw0K"}]},
-    "contentId": lambda text: {"attachments": [_FILE | {"inline": True, "contentId": text}]},
-    "name of a field": lambda text: {text: "x"},
-    **{
-        f"value of {name}": lambda text, name=name, form=form: {  # type: ignore[misc]
-            "headers": {name: form.format(text)}
-        }
-        for name, form in _VALUES.items()
-    },
-}
+_WORD_ENDS: Final = re.compile(r"(?<=\w)\b")
 _TEMPLATE: Final = UUID(int=1)
-_SAVED: Final[Body] = {"html": None, "subject": None, "templateId": str(_TEMPLATE)}
-_OTP: Final[Body] = {"html": None, "subject": None, "starterTemplate": "otp"}
-_RESEND: Final[Fields] = {
-    "to": lambda text: {"to": [f"{text} <ann@example.com>"]},
-    "address of to": lambda text: {"to": f"{text}@example.com"},
-    "cc": lambda text: {"cc": f'"{text}" <bob@example.com>'},
-    "from": lambda text: {"from": f"{text} <{SENDER}>"},
-    "reply_to": lambda text: {"reply_to": [f"{text} <bob@example.com>", "eve@example.com"]},
-    "address of reply_to": lambda text: {"reply_to": f"{text}@example.com"},
-    "subject": lambda text: {"subject": text},
-    "text": lambda text: {"text": text},
-    "scheduled_at": lambda text: {"scheduled_at": f"in {text}1 hour"},
-    "unit of scheduled_at": lambda text: {"scheduled_at": f"in 2 {text}"},
-    "template": lambda text: {"html": None, "template": {"id": f"otp{text}"}},
-    "value of a variable": lambda text: {
-        "html": None,
-        "template": {"id": "otp", "variables": {"otp_code": text}},
-    },
-    "name of a tag": lambda text: {"tags": [{"name": text, "value": "1"}]},
-    "value of a tag": lambda text: {"tags": [{"name": "order", "value": text}]},
-    "filename": lambda text: {"attachments": [_RESEND_FILE | {"filename": f"{text}.png"}]},
-    "content_type": lambda text: {
-        "attachments": [_RESEND_FILE | {"content_type": f"text/csv; charset={text}"}]
-    },
-    "content": lambda text: {
-        "attachments": [_RESEND_FILE | {"content": f"BEGIN:VCALENDAR\r\n{text}"}]
-    },
-    "content_id": lambda text: {"attachments": [_RESEND_FILE | {"content_id": text}]},
-    "name of a field": lambda text: {text: "x"},
-    "value of a header": lambda text: {"headers": {"X-Order": text, "Precedence": text}},
+#: What names a variable or a file, to which the HTML refers.
+_NAMED: Final = "zz"
+_CALENDAR: Final = b"BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\n"
+_FIELDS: Final[Body] = dict.fromkeys(("In-Reply-To", "References"), "<a@shop.example>") | {
+    "List-Unsubscribe": "<https://shop.example/u>",
+    "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    "Auto-Submitted": "auto-generated",
+    "Precedence": "bulk",
+    "Feedback-ID": "1:shop",
+    "X-Order": "a b",
 }
-_RESEND_FILE: Final[Body] = {"filename": "a.png", "content": "iVBORw0KGgo="}
-_POSTMARK: Final[Fields] = {
-    "To": lambda text: {"To": f"{text} <ann@example.com>, bob@example.com"},
-    "address of To": lambda text: {"To": f"{text}@example.com"},
-    "Cc": lambda text: {"Cc": f'"{text}" <bob@example.com>'},
-    "From": lambda text: {"From": f"{text} <{SENDER}>"},
-    "ReplyTo": lambda text: {"ReplyTo": f"{text} <bob@example.com>, eve@example.com"},
-    "Subject": lambda text: {"Subject": text},
-    "TextBody": lambda text: {"TextBody": text},
-    "Tag": lambda text: {"Tag": text},
-    "name in Metadata": lambda text: {"Metadata": {text: "1"}},
-    "value in Metadata": lambda text: {"Metadata": {"order": text}},
-    "Name": lambda text: {"Attachments": [_POSTMARK_FILE | {"Name": f"{text}.png"}]},
-    "ContentType": lambda text: {
-        "Attachments": [_POSTMARK_FILE | {"ContentType": f'text/csv; charset="{text}"'}]
+_TO: Final[Body] = {"to": "ann@example.com"}
+_OTP: Final = _TO | {"starterTemplate": "otp", "variables": {"otp_code": "1"}}
+#: Bodies that have every field which may have a text between them; bytes stand for their base64.
+_NATIVE: Final[Sequence[Body]] = (
+    {
+        "to": ["ann@example.com"],
+        "cc": ["eve@example.com"],
+        "bcc": ["bob@example.com"],
+        "from": f"Shop <{SENDER}>",
+        "replyTo": "Bob <bob@example.com>",
+        **dict.fromkeys(("html", "text", "subject"), f"1 {{{{ {_NAMED} }}}}"),
+        "variables": {_NAMED: "a"},
+        "tags": {"order": "1"},
+        "headers": _FIELDS,
+        "attachments": [
+            {
+                "filename": "a.png",
+                "contentType": "image/png",
+                "content": "iVBORw0KGgo=",
+                "inline": True,
+                "contentId": _NAMED,
+            },
+            {
+                "filename": "b.ics",
+                "content": _CALENDAR,
+                "contentType": "text/calendar; method=REQUEST",
+            },
+            {
+                "filename": "c.txt",
+                "content": b"x",
+                "contentType": "text/plain; charset=utf-8",
+            },
+        ],
     },
-    "ContentID": lambda text: {
-        "HtmlBody": f"<img src='cid:{text}'>",
-        "Attachments": [_POSTMARK_FILE | {"ContentId": text}],
+    _TO | {"subject": "a", "text": "a b", "unsubscribe": {"url": "https://shop.example/u"}},
+    _TO | {"subject": "a", "html": "<p title='a'>b</p>", "scheduledAt": "2026-03-15T15:09:26Z"},
+    _OTP | {"fromName": "Shop", "brandName": "Shop", "logoUrl": "https://shop.example/l.png"},
+    _TO | {"templateId": str(_TEMPLATE), "variables": {"name": "x"}, "locale": "de-CH"},
+)
+_FROM_SHOP: Final[Body] = {"from": f"Shop <{SENDER}>"}
+_RESEND: Final[Sequence[Body]] = (
+    {
+        **_FROM_SHOP,
+        "to": ["Ann <ann@example.com>"],
+        "cc": '"Eve" <eve@example.com>',
+        "reply_to": ["Bob <bob@example.com>", "eve@example.com"],
+        "subject": "a",
+        "html": "<p>b</p>",
+        "text": "b",
+        "headers": _FIELDS,
+        "tags": [{"name": "order", "value": "1"}],
+        "attachments": [
+            {"filename": "a.png", "content": "iVBORw0KGgo=", "content_id": _NAMED},
+            {"filename": "b.ics", "content": _CALENDAR},
+            {"filename": "c.csv", "content": b"a;b", "content_type": "text/csv; charset=utf-8"},
+        ],
     },
-    "name of a field": lambda text: {text: "x"},
-    "value of a header": lambda text: {
-        "Headers": [{"Name": "X-Order", "Value": text}, {"Name": "Precedence", "Value": text}]
-    },
+    _FROM_SHOP | _TO | {"subject": "a", "text": "a", "scheduled_at": "in 1 hour"},
+    _FROM_SHOP | _TO | {"template": {"id": "otp", "variables": {"otp_code": "1"}}},
+)
+_POSTMARK_SENT: Final[Body] = {
+    "From": f"Shop <{SENDER}>",
+    "To": "Ann <ann@example.com>, bob@example.com",
+    "Cc": '"Eve" <eve@example.com>',
+    "ReplyTo": "Bob <bob@example.com>, eve@example.com",
+    "Tag": "order",
+    "Metadata": {"order": "1"},
+    "Headers": [{"Name": name, "Value": value} for name, value in _FIELDS.items()],
+    "Attachments": [
+        {
+            "Name": "a.png",
+            "Content": "iVBORw0KGgo=",
+            "ContentType": "image/png",
+            "ContentId": _NAMED,
+        },
+        {"Name": "c.csv", "Content": b"x", "ContentType": 'text/csv; charset="utf-8"'},
+    ],
 }
-_POSTMARK_FILE: Final[Body] = {
-    "Name": "a.png",
-    "Content": "iVBORw0KGgo=",
-    "ContentType": "image/png",
-}
-_TEMPLATED: Final[Fields] = {
-    "TemplateAlias": lambda text: {"TemplateAlias": f"otp{text}"},
-    "value in TemplateModel": lambda text: {"TemplateModel": {"otp_code": text}},
-    "name in TemplateModel": lambda text: {"TemplateModel": {"otp_code": "1", text: "x"}},
-    "ContentID": lambda text: {"Attachments": [_POSTMARK_FILE | {"ContentId": text}]},
-}
+_POSTMARK: Final[Sequence[Body]] = (
+    _POSTMARK_SENT
+    | {"Subject": "a", "HtmlBody": "<img src='cid:" + _NAMED + "'>", "TextBody": "b"},
+)
+_TEMPLATED: Final[Sequence[Body]] = (
+    _POSTMARK_SENT | {"TemplateAlias": "otp", "TemplateModel": {"otp_code": "1"}},
+)
 
 
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+def _spelled(text: str, character: str) -> Iterator[str]:
+    """Yield a text with the character in its middle, after each word, and for a letter like it."""
+    places = {len(text) // 2, *(found.start() for found in _WORD_ENDS.finditer(text))}
+    yield from (f"{text[:place]}{character}{text[place:]}" for place in sorted(places))
+    for letter in {character.lower(), character.upper(), character.casefold()}:
+        if letter.isascii():
+            found = {text.replace(form, character) for form in (letter.lower(), letter.upper())}
+            yield from sorted(found - {text})
+
+
+def _changed(value: Any, character: str, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what a value becomes with the character in one of its texts or names."""
+    match value:
+        case str():
+            texts = (character, f"{character}{value}", *_spelled(value, character))
+            yield from ((path, each) for each in texts)
+        case bytes():
+            for _, changed in _changed(value.decode(), character):
+                yield path, changed.encode()
+        case dict():
+            for name in value:
+                within = _changed(value[name], character, f"{path}.{name}")
+                yield from ((label, value | {name: changed}) for label, changed in within)
+                for spelled in _spelled(name, character):
+                    items = ((spelled if each == name else each, value[each]) for each in value)
+                    yield f"name of {path}.{name}", dict(items)
+        case list():
+            for position, each in enumerate(value):
+                for label, changed in _changed(each, character, path):
+                    yield label, [*value[:position], changed, *value[position + 1 :]]
+
+
+def _tries(body: Body, character: str) -> Iterator[tuple[str, Body]]:
+    """Yield a body as it is, with the character in one place, and in a name and its references."""
+    yield "", body
+    yield from _changed(body, character)
+    text = json.dumps(body, default=_base64).replace(_NAMED, json.dumps(character)[1:-1])
+    yield _NAMED, json.loads(text)
+
+
+def _base64(octets: bytes) -> str:
+    return base64.b64encode(octets).decode()
 
 
 def _event(body: object) -> APIGatewayProxyEvent:
     return APIGatewayProxyEvent(
         {
-            "body": json.dumps(body),
+            "body": json.dumps(body, default=_base64),
             "multiValueHeaders": {"Content-Type": ["application/json"]},
             "path": "/",
             "requestContext": {"requestId": "x"},
@@ -219,31 +221,23 @@ def _event(body: object) -> APIGatewayProxyEvent:
     )
 
 
-def _single(read: Callable[[APIGatewayProxyEvent], Any], *, least: Body) -> Callable[..., None]:
-    def send(world: World, changes: Body) -> None:
-        body = {name: value for name, value in (least | changes).items() if value is not None}
-        world.single_send.submit(world.live, read(_event(body)).request, None, send_result)
-
-    return send
+def _single(read: Callable[[APIGatewayProxyEvent], Any], body: Body, world: World) -> None:
+    world.single_send.submit(world.live, read(_event(body)).request, None, send_result)
 
 
 def _batch(
-    read: Callable[[APIGatewayProxyEvent], Any], *, least: Body, within: str = ""
-) -> Callable[..., None]:
-    def send(world: World, changes: Body) -> None:
-        body = [{name: value for name, value in (least | changes).items() if value is not None}]
-        request = read(_event({within: body} if within else body)).request
-        world.batch_send.submit(world.live, request, None, batch_result)
-
-    return send
+    read: Callable[[APIGatewayProxyEvent], Any], body: Body, world: World, within: str = ""
+) -> None:
+    request = read(_event({within: [body]} if within else [body])).request
+    world.batch_send.submit(world.live, request, None, batch_result)
 
 
-def _tool(world: World, changes: Body) -> None:
+def _tool(body: Body, world: World) -> None:
     """Send with the tool of MCP, and confirm it."""
-    body = {name: value for name, value in (_LEAST | changes).items() if value is not None}
-    state = _call(world, body)["requestState"]
+    arguments = json.loads(json.dumps(body, default=_base64))
+    state = _call(world, arguments)["requestState"]
     answer = {"inputResponses": {"confirm": {"action": "accept"}}, "requestState": state}
-    _call(world, body, **answer)
+    _call(world, arguments, **answer)
 
 
 def _call(world: World, arguments: Body, **answer: Any) -> Body:
@@ -259,36 +253,16 @@ def _call(world: World, arguments: Body, **answer: Any) -> Body:
     return TOOLS["send_email"](call)
 
 
-def _submit(world: World, message: bytes) -> None:
+def _submit(message: bytes, world: World) -> None:
     submission = world.smtp_submission
     prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(message))
     submission.submit(world.live, prepared)
 
 
-_LEAST: Final[Body] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "x"}
-_RESEND_LEAST: Final[Body] = {**_LEAST, "from": SENDER}
-_ENVELOPE: Final[Body] = {"From": SENDER, "To": "ann@example.com"}
-_POSTMARK_LEAST: Final = _ENVELOPE | {"Subject": "x", "HtmlBody": "<p>x</p>"}
-_TEMPLATED_LEAST: Final = _ENVELOPE | {"TemplateAlias": "otp", "TemplateModel": {"otp_code": "1"}}
-
-
-def _headers(character: str, of_name: Callable[[str], Body]) -> Iterator[tuple[str, Body]]:
-    """Yield a body for each name of a header with the character in it, or in a letter's place."""
-    for name in (*NAMES, "X-Ask-Id"):
-        middle = len(name) // 2
-        spelled = {f"{name[:middle]}{character}{name[middle:]}", f"{name}{character}"}
-        for letter in {character.lower(), character.upper(), character.casefold()}:
-            if letter.isascii():
-                spelled |= {name.replace(letter.lower(), character)}
-                spelled |= {name.replace(letter.upper(), character)}
-        for each in sorted(spelled - {name}):
-            yield f"name of {name}", of_name(each)
-
-
 def _messages(character: str) -> Iterator[tuple[str, bytes]]:
     """Yield a message for each field, with the character as it is and in each encoding."""
     raw = [character] if not {*character} & {*"\r\n"} else []
-    words = [f"=?utf-8?b?{_base64(character)}?=", Header(character, "utf-8", 998).encode()]
+    words = [f"=?utf-8?b?{_base64(character.encode())}?=", Header(character, "utf-8", 998).encode()]
     for text in (*raw, *words, f"=?utf-8?q?a={character.encode().hex('=').upper()}?="):
         for field in (
             f"From: {text} <{SENDER}>",
@@ -312,39 +286,20 @@ def _messages(character: str) -> Iterator[tuple[str, bytes]]:
             yield field.partition(":")[0], f"{author}{field}\r\n\r\nx\r\n".encode()
 
 
-#: Name -> what sends, the least email, and the fields.
-_ROUTES: Final[Mapping[str, tuple[Callable[..., None], Fields]]] = {
-    "native": (_single(lambda event: read_send(event, "x"), least=_LEAST), _NATIVE),
-    "batch": (
-        _batch(lambda event: read_batch(event, "x"), least=_LEAST, within="messages"),
-        _NATIVE,
-    ),
-    "Resend": (_single(read_resend_email, least=_RESEND_LEAST), _RESEND),
-    "Resend's batch": (_batch(read_resend_batch, least=_RESEND_LEAST), _RESEND),
-    "Postmark": (
-        _single(lambda event: read_postmark_email(event, EMAIL), least=_POSTMARK_LEAST),
-        _POSTMARK,
-    ),
-    "Postmark's batch": (
-        _batch(lambda event: read_postmark_batch(event, EMAIL), least=_POSTMARK_LEAST),
-        _POSTMARK,
-    ),
+#: Name -> what sends, and bodies.
+_ROUTES: Final[Mapping[str, tuple[Callable[[Body, World], None], Sequence[Body]]]] = {
+    "native": (partial(_single, partial(read_send, route="x")), _NATIVE),
+    "batch": (partial(_batch, partial(read_batch, route="x"), within="messages"), _NATIVE[:1]),
+    "Resend": (partial(_single, read_resend_email), _RESEND),
+    "Resend's batch": (partial(_batch, read_resend_batch), _RESEND),
+    "Postmark": (partial(_single, partial(read_postmark_email, fields=EMAIL)), _POSTMARK),
+    "Postmark's batch": (partial(_batch, partial(read_postmark_batch, fields=EMAIL)), _POSTMARK),
     "Postmark's templates": (
-        _single(lambda event: read_postmark_email(event, TEMPLATED), least=_TEMPLATED_LEAST),
+        partial(_single, partial(read_postmark_email, fields=TEMPLATED)),
         _TEMPLATED,
     ),
-    "MCP": (_tool, _NATIVE),
+    "MCP": (_tool, _NATIVE[:1]),
 }
-
-
-def _tries(route: str, fields: Fields, character: str) -> Iterator[tuple[str, Body]]:
-    for label, change in fields.items():
-        for place in _PLACES:
-            yield label, change(place.format(character))
-    if route.startswith("Postmark"):
-        yield from _headers(character, lambda name: {"Headers": [{"Name": name, "Value": "bulk"}]})
-    else:
-        yield from _headers(character, lambda name: {"headers": {name: "bulk"}})
 
 
 def attack(characters: Sequence[str] = CHARACTERS, step: int = 1) -> Tally:
@@ -359,11 +314,11 @@ def attack(characters: Sequence[str] = CHARACTERS, step: int = 1) -> Tally:
 
 def _all_tries(characters: Sequence[str]) -> Iterator[tuple[str, Callable[[World], None]]]:
     for character in characters:
-        for route, (send, fields) in _ROUTES.items():
-            for label, body in _tries(route, fields, character):
-                yield f"{route}: {label}: {character!a}", partial(send, changes=body)
+        for route, (send, bodies) in _ROUTES.items():
+            for label, body in chain.from_iterable(_tries(body, character) for body in bodies):
+                yield f"{route}: {label}: {character!a}", partial(send, body)
         for label, message in _messages(character):
-            yield f"SMTP: {label}: {character!a}", partial(_submit, message=message)
+            yield f"SMTP: {label}: {character!a}", partial(_submit, message)
 
 
 def _try(tally: Tally, world: World, label: str, send: Callable[[World], None]) -> None:

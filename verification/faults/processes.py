@@ -9,12 +9,11 @@ from uuid import uuid4
 from greenlet import getcurrent, greenlet
 
 from pillarbox.application.ports import StoredResponse
-from pillarbox.application.sending.answering import Answer
 from pillarbox.domain.accounts.key import EMAILS_SEND, RECEIVED_READ
 from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.batch import BatchRequest
-from pillarbox.domain.messages.mail import SendRequest
+from pillarbox.domain.messages.mail import Answer, SendRequest
 from pillarbox.domain.replies import ReceivedMail
 from pillarbox.http.messages.replies import batch_result, send_result
 from pillarbox.wiring import services

@@ -88,6 +88,10 @@ _ACCOUNT: Final = {"$ref": "#/components/parameters/HeaderXAccount"}
 _WITH_ACCOUNT: Final = frozenset({"get_account", "list_webhooks"})
 #: The wrong types that were sent: operation, description, place, kind of the value.
 _wrong: Final[set[tuple[str, ...]]] = set()
+_OF_WHOLE_OBJECTS: Final = {
+    CoverageScenario.VALID_OBJECT,
+    CoverageScenario.OBJECT_REQUIRED_AND_OPTIONAL,
+}
 
 
 @schemathesis.hook
@@ -128,16 +132,16 @@ def _short(message: dict[str, Any]) -> dict[str, Any]:
 def filter_case(_: schemathesis.HookContext, case: schemathesis.Case[Any]) -> bool:
     """Leave out what repeats other requests of the coverage phase, except in `make fuzz`.
 
-    Code that expects neither treats false like 0, and in a path or query one word like another. A
-    body with alternatives repeats each wrong type for each of them, mostly without its other
-    fields. An email repeats each valid value with each kind of content; only that with a template
-    passes the rules about two fields.
+    Code that expects neither treats false like 0, an array like an object, and in a path or query
+    one word like another. A body with alternatives repeats each wrong type for each of them, mostly
+    without its other fields. An email repeats each valid value and each set of fields with each
+    kind of content; only that with a template passes the rules about two fields.
     """
     data = case.meta and case.meta.phase.data
     if _DEEP or not isinstance(data, CoveragePhaseData):
         return True
     operation, body = case.operation.definition.raw["operationId"], case.body
-    if data.scenario is CoverageScenario.VALID_OBJECT and operation == "send_email":
+    if data.scenario in _OF_WHOLE_OBJECTS and operation == "send_email":
         return isinstance(body, dict) and body.get("templateId") is not None
     if data.scenario is not CoverageScenario.INCORRECT_TYPE:
         return True
@@ -165,6 +169,8 @@ def _wrong_value(case: schemathesis.Case[Any], data: CoveragePhaseData) -> tuple
         elif step == "items":
             value = value[-1]
             place += "[]"
+    if isinstance(value, list | dict):
+        return place, "container"
     return place, "integer" if isinstance(value, int) else type(value).__name__
 
 

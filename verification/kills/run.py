@@ -32,7 +32,7 @@ from verification.kills.processes_to_kill import (
     functions,
     kill_at_random,
 )
-from verification.stack import ROOT, depth, running, wrong_statistics
+from verification.stack import ROOT, dead_letters, depth, running, wrong_statistics
 
 STATE: Final = ROOT / ".local" / "kill"
 MAILS: Final = 200
@@ -104,7 +104,7 @@ def run(options: Options) -> RunResult:
         with closing(ServiceView(stack, stack["keys"]["live"])) as view:
             finished = wait_until_finished(stack, view, results)
             outcome = judge(results, view.inbox(), view.status)
-        dead = depth(stack, "JOBS_DEAD_LETTERS", "EVENTS_DEAD_LETTERS", "SWEEP_DEAD_LETTERS")
+        dead = dead_letters(STATE)
         miscounted = wrong_statistics(STATE, STATISTICS_TIMEOUT)
     print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
     tries = sum(result.tries for result in results)

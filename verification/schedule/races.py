@@ -219,10 +219,6 @@ class Race:
             def get_all(self, account_id: str, ids: Sequence[UUID]) -> list[Message]:
                 return [*messages.get_all(account_id, ids).values()]
 
-        class Rewrite:
-            def replace(self, message: Message) -> bool:
-                return bool(messages.save(message))
-
         class Index:
             def change(self, *_: object) -> None:
                 """The index is not a part of this."""
@@ -231,12 +227,12 @@ class Race:
         erasure = RecipientErasure(
             accounts=nothing,
             log=Log(),  # type: ignore[arg-type]
-            rewrite=Rewrite(),
+            rewrite=lambda message: bool(messages.save(message)),
             index=Index(),  # type: ignore[arg-type]
             indexed_until=nothing,
             suppressions=nothing,
             free=nothing,
-            announced=nothing,
+            erase_announced=nothing,
             remove_content=contents.remove,
             remove_kept=nothing,
             received=nothing,
