@@ -3,13 +3,14 @@
 To use the fixture, a conftest.py contains `from tests.aws import aws, running_aws`.
 """
 
+import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from unittest import mock
 from urllib.parse import urlparse
 
@@ -27,15 +28,17 @@ from moto.ses.responses import EmailResponse
 from moto.sqs.models import SQSBackend
 
 from local import template
-from pillarbox.adapters import direct, sdk
+from pillarbox.adapters import sdk
 from pillarbox.adapters.aws import use_direct_client
 from pillarbox.settings import Settings
 from pillarbox.wiring import services
 from tests import sdk_caches
 from tests.direct_dynamodb import direct_dynamodb, insert_all, transact
-from tests.emulated_connection import EmulatedConnection
 from tests.fakes import quick_table
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
 
 REGION: Final = "eu-west-1"
 #: The variable that names another DynamoDB for the tests (verification/dynamodb_local).
@@ -97,7 +100,7 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
     With `wire` each call of DynamoDB is sent as HTTP, as in AWS, at twenty times the price.
 
     The service calls with botocore here, where moto and the faults of tests strike. `tests/ports`
-    compares the direct client with it, and what runs on the local engine uses the direct one.
+    compares the direct client with it; the local engine and the faults of `verification` use it.
     """
     alone = threading.RLock()
     process_request = BotocoreStubber.process_request
@@ -110,7 +113,6 @@ def emulated_aws(*, wire: bool = False) -> Iterator[None]:
         mock.patch.dict(os.environ, {Settings.aws_client.variable: "botocore"}),
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
         mock.patch.object(sdk, "CHECKS_PARAMETERS", new=True),
-        mock.patch.object(direct, "AwsConnection", EmulatedConnection),
         mock.patch.object(SQSBackend, "receive_message", _receive_at_once),
         mock.patch.object(SQSBackend, "is_message_valid_based_on_retention_period", _is_kept),
         mock.patch.object(EmailResponse, "delete_receipt_rule", _delete_rule, create=True),
@@ -136,7 +138,7 @@ def _is_kept(backend: SQSBackend, queue: str, message: Any) -> bool:
     """Say whether a queue still keeps a message, without moto's count of all its messages."""
     kept: float = vars(backend.get_queue(queue))["message_retention_period"]
     sent: float = message.sent_timestamp
-    return kept + sent / 1000 > unix_time()
+    return bool(kept + sent / 1000 > unix_time())
 
 
 def _delete_rule(response: EmailResponse) -> EmptyResult:
@@ -173,8 +175,11 @@ def _other_dynamodb() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def running_aws() -> Iterator[pytest.MonkeyPatch]:
-    """Emulate AWS for the tests of a module, with the environment of a function."""
+def running_aws(request: pytest.FixtureRequest) -> Iterator[pytest.MonkeyPatch]:
+    """Emulate AWS for the tests of a module, with the environment of a function.
+
+    A module with `OVER_HTTP` has the SDK's own tries, and what is below them.
+    """
     with pytest.MonkeyPatch.context() as environment:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             environment.setenv(name, "testing")
@@ -190,7 +195,7 @@ def running_aws() -> Iterator[pytest.MonkeyPatch]:
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         }.items():
             environment.setenv(name, value)
-        with emulated_aws(wire=True):
+        with emulated_aws(wire=hasattr(request.module, "OVER_HTTP")):
             yield environment
 
 
@@ -233,6 +238,25 @@ def aws(running_aws: pytest.MonkeyPatch) -> Iterator[Aws]:
         running_aws.setenv(name, value)
     yield names
     forget_wiring()
+
+
+def create_queues(sqs: "SQSClient") -> dict[str, str]:
+    """Create the queues of the template, and return the URL of each by its logical id."""
+    declared = {
+        name: one["Properties"]
+        for name, one in template.load()["Resources"].items()
+        if one["Type"] == "AWS::SQS::Queue"
+    }
+    urls = dict[str, str]()
+    for name, properties in sorted(declared.items(), key=lambda one: "RedrivePolicy" in one[1]):
+        attributes: Any = {}
+        if policy := properties.get("RedrivePolicy"):
+            target = urls[policy["deadLetterTargetArn"]["Fn::GetAtt"][0]]
+            found = sqs.get_queue_attributes(QueueUrl=target, AttributeNames=["QueueArn"])
+            policy = {**policy, "deadLetterTargetArn": found["Attributes"]["QueueArn"]}
+            attributes["RedrivePolicy"] = json.dumps(policy)
+        urls[name] = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+    return urls
 
 
 def _recreate(tables: Iterable[str]) -> None:

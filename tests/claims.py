@@ -16,14 +16,13 @@ def acquire_or_replay(
     *,
     account_id: str = ACCOUNT,
     digest: str = DIGEST,
-    shards: int = 1,
     batch: int = 0,
 ) -> Claim | StoredResponse:
     claim = Claim(
         account_id=account_id,
         digest=digest,
         body_hash=body_hash,
-        generation=new_id(now, shards),
+        generation=new_id(now),
         count=batch or 1,
     )
     write_response = None if batch else response_to

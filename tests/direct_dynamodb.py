@@ -19,7 +19,7 @@ from botocore.client import BaseClient
 from botocore.validate import validate_parameters
 from moto.core.exceptions import JsonRESTError
 from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.core.utils import camelcase_to_underscores
+from moto.core.utils import camelcase_to_underscores as _camelcase_to_underscores
 from moto.dynamodb.comparisons import get_filter_expression
 from moto.dynamodb.exceptions import (
     MultipleTransactionsException,
@@ -45,6 +45,10 @@ DIRECT: Final = frozenset(
     }
 )
 
+_method_of: Final = cache(_camelcase_to_underscores)
+#: The forms of requests that botocore has found to be valid.
+_valid: Final = set[object]()
+
 
 @contextmanager
 def direct_dynamodb(lock: Any) -> Iterator[None]:
@@ -58,7 +62,7 @@ def direct_dynamodb(lock: Any) -> Iterator[None]:
         operation = service.operation_model(name)
         context: dict[str, Any] = {}  # what one hook of a call leaves for the next
         request = client._emit_api_params(parameters, operation, context)
-        validate_parameters(request, operation.input_shape)
+        _check(operation, request)
         _, response = client.meta.events.emit_until_response(
             f"before-call.dynamodb.{name}", model=operation, params=request, context=context
         )
@@ -136,7 +140,7 @@ def answer(handler: Any, operation: Any, body: dict[str, Any]) -> tuple[int, dic
     """Return the status of a call and what botocore would read from its response."""
     handler.body = handler.params = body
     try:
-        result = getattr(handler, camelcase_to_underscores(operation.name))().result
+        result = getattr(handler, _method_of(operation.name))().result
     except JsonRESTError as error:
         response = json.loads(str(error.description), object_hook=_decode_binary)
         code = response.pop("__type").rpartition("#")[2]
@@ -144,6 +148,23 @@ def answer(handler: Any, operation: Any, body: dict[str, Any]) -> tuple[int, dic
         return 400, response | {"Error": {"Code": code, "Message": message}}
     known = result.keys() & operation.output_shape.members.keys()
     return 200, {name: result[name] for name in known if result[name] is not None}
+
+
+def _check(operation: Any, request: dict[str, Any]) -> None:
+    """Let botocore check a request, unless it has checked one of this form."""
+    form = operation.name, _form(request)
+    if form not in _valid:
+        validate_parameters(request, operation.input_shape)
+        _valid.add(form)
+
+
+def _form(value: object) -> object:
+    """Return what botocore looks at in a value: names, types, numbers, and what is empty."""
+    if isinstance(value, dict):
+        return dict, *((name, _form(each)) for name, each in value.items())
+    if isinstance(value, list):
+        return list, *map(_form, value)
+    return type(value), value if isinstance(value, int) else bool(value)
 
 
 @cache

@@ -1,7 +1,7 @@
-"""One test over many cases, which reports all cases that fail."""
+"""One test over many cases, which reports all cases that fail, and one loop over pages."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -35,3 +35,12 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[An
         return every_case
 
     return decorate
+
+
+def all_pages(read: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yield the items of all pages; each is read with what the one before names as next."""
+    page = read(None)
+    yield from page.items
+    while page.next is not None:
+        page = read(page.next)
+        yield from page.items

@@ -1,16 +1,27 @@
-"""Runs the operator's command for tests; its imports, which take a second, happen once.
+"""Runs the operator's command for tests; what it imports and reads takes a second, once.
 
 Each line of the standard input is a list of arguments as JSON. Each is run in a process of its
 own, a copy of this one, and answered by a line with its exit code, output and errors.
 """
 
+import io
 import json
 import os
 import sys
 import tempfile
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 import admin.main  # noqa: F401  its second of imports, once
 from admin.entry import main
+from pillarbox.adapters.sdk import sdk_session
+
+
+def prepare() -> None:
+    """Run a command here: its copies then have what it imports late, and AWS's models of calls."""
+    sys.argv = ["pillarbox", "--local", "--json", "account", "list"]
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), suppress(SystemExit):
+        main()
+    sdk_session().create_client("sesv2")
 
 
 def run(arguments: list[str]) -> tuple[int, str, str]:
@@ -37,5 +48,6 @@ def run(arguments: list[str]) -> tuple[int, str, str]:
 
 
 if __name__ == "__main__":
+    prepare()
     for line in sys.stdin:
         print(json.dumps(run(json.loads(line))), flush=True)  # noqa: T201  the answer

@@ -109,7 +109,7 @@ def pages() -> frozenset[Path]:
     return frozenset(page for pattern in patterns for page in ROOT.glob(pattern))
 
 
-def _is_record(page: Path) -> bool:
+def is_record(page: Path) -> bool:
     """Whether a page says what was measured, and how."""
     return page.is_relative_to(ROOT / "benchmarks")
 
@@ -118,7 +118,7 @@ def _is_record(page: Path) -> bool:
 def blocks() -> tuple[Block, ...]:
     """Return every block of code of every page, but not of the records of measurements."""
     return tuple(
-        block for page in sorted(pages()) if not _is_record(page) for block in _blocks(page)
+        block for page in sorted(pages()) if not is_record(page) for block in _blocks(page)
     )
 
 

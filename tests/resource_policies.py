@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from tests.deployed import resources
 
+#: Where a policy names what it is of.
+_PLACES: Final = {"AWS::S3::BucketPolicy": ["Bucket"], "AWS::SQS::QueuePolicy": ["Queues"]}
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(\.Arn)?\}")
 
 
@@ -45,12 +47,13 @@ def decide(
     return next((effect for effect in ("Deny", "Allow") if effect in effects), None)
 
 
-def policy_of(kind: str, place: str, name: str) -> Mapping[str, Any]:
-    """Return the one policy of a bucket or queue, whose property `place` names it."""
+def policy_of(name: str) -> Mapping[str, Any]:
+    """Return the one policy of a bucket or queue."""
     (found,) = (
         one["Properties"]["PolicyDocument"]
         for one in resources("everything").values()
-        if one["Type"] == kind and {"Ref": name} in _listed(one["Properties"][place])
+        for place in _PLACES.get(one["Type"], ())
+        if {"Ref": name} in _listed(one["Properties"][place])
     )
     return found  # type: ignore[no-any-return]
 
@@ -65,6 +68,8 @@ def _is_met(operator: str, value: str | None, expected: Any) -> bool:
             return value in {_text(one) for one in _listed(expected)}
         case "ArnNotEquals":
             return value not in {_text(one) for one in _listed(expected)}
+        case "ArnLike":
+            return value is not None and _is_like(value, expected)
     raise NotImplementedError(operator)
 
 

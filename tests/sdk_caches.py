@@ -11,6 +11,7 @@ import botocore.regions
 import botocore.session
 import moto.core.responses
 import moto.sqs.models
+import yaml
 from botocore.endpoint_provider import EndpointProvider
 from botocore.hooks import NodeList
 
@@ -18,6 +19,7 @@ from botocore.hooks import NodeList
 _hooks: Any = botocore.hooks
 _regions: Any = botocore.regions
 _moto: Any = moto
+_yaml: Any = yaml
 
 _alias_of = _hooks.EventAliaser._alias_event_name
 _aliases: dict[str, str] = {}
@@ -35,6 +37,8 @@ def install() -> None:
     responses, queues = _moto.core.responses, _moto.sqs.models
     responses.method_names_from_class = cache(responses.method_names_from_class)
     queues.camelcase_to_underscores = cache(queues.camelcase_to_underscores)
+    # moto's CloudFormation reads each template with it.
+    _yaml.Loader = _yaml.loader.Loader = _yaml.CLoader
 
 
 def _rules_of_endpoints(

@@ -7,6 +7,8 @@ import fcntl
 import json
 import os
 import random
+import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -26,7 +28,7 @@ from mypy_boto3_sesv2 import SESV2Client
 ROOT = Path(__file__).parents[1]
 AGENT = {"User-Agent": "pillarbox-tests/1.0"}
 #: Seconds; long enough for a slow machine.
-PATIENCE = 120
+PATIENCE = 300
 
 # Each client of httpx, and so each `httpx.get`, would read the certificates of all authorities,
 # which takes more than the request to a server of this machine.
@@ -78,11 +80,28 @@ def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
 
 
 @contextmanager
-def stack_command(lock: Path) -> Iterator[list[str]]:
-    """Yield the command of a local stack that stops, at the latest, when this process ends."""
+def own_stack(state: Path, **environment: str) -> Iterator[dict[str, str]]:
+    """Run a local stack beside the shared one, on what that has packaged; stop it regularly.
+
+    Yields:
+        the environment of its commands.
+    """
+    if (built := ROOT / ".local" / "tests" / "build").is_dir():
+        shutil.copytree(built, state / "build")
+    ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
+    own = os.environ | ports | {"PILLARBOX_STATE_DIR": str(state)} | environment
+    lock = state.with_suffix(".lock")  # the stack stops, at the latest, when this process ends
+    command = [sys.executable, "-m", "tests.while_locked", str(lock), "local"]
     with lock.open("a") as using:
         fcntl.flock(using, fcntl.LOCK_SH)
-        yield [sys.executable, "-m", "tests.while_locked", str(lock), "local"]
+        with subprocess.Popen(command, cwd=ROOT, env=own, stdout=subprocess.DEVNULL) as process:
+            try:
+                there = (state / "stack.json").exists
+                wait_for(lambda: there() or process.poll() is not None, 2 * PATIENCE)
+                yield own
+            finally:
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(PATIENCE) == 0
 
 
 @contextmanager
@@ -129,6 +148,14 @@ def _operator() -> subprocess.Popen[str]:
     )
     atexit.register(process.communicate)
     return process
+
+
+def send_email(stack: dict[str, Any], key: str, **fields: Any) -> httpx.Response:
+    """Send an email with these fields over the API; a field of None is left out."""
+    usual = {"to": "ada@customer.example", "subject": "Hi", "html": "<p>Hi</p>"}
+    email = {name: value for name, value in (usual | fields).items() if value is not None}
+    url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": key}
+    return httpx.post(url, json=email, headers=headers, timeout=PATIENCE)
 
 
 def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ def change(image: Item, event: str = "MODIFY") -> dict[str, Any]:
 
 def matches(pattern: str, record: Any) -> bool:
     """Compare as EventBridge does, whose patterns Lambda takes."""
-    return EventPattern(pattern, json.loads(pattern)).matches_event(record)
+    return bool(EventPattern(pattern, json.loads(pattern)).matches_event(record))
 
 
 def invokes(function: str, record: Any) -> bool:

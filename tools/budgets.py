@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -56,6 +57,7 @@ def _package(folder: PurePosixPath) -> str:
     return "/".join(folder.parts[: _DEPTHS.get(folder.parts[0], 1)]) if folder.parts else "."
 
 
+@cache
 def _package_of(module: str) -> str | None:
     """Return the package of a module of this project, else None."""
     place = module.replace(".", "/")

@@ -84,7 +84,7 @@ REASONS: Final = {
     "application/received.py: page: self.clock() < mail.kept_until": _SOON,
     "application/received.py: find: now >= mail.kept_until": _SOON,
     "application/sending/answering.py: _prepare: now >= received.kept_until": _SOON,
-    "application/webhooks/announce.py: _is_recent: self._clock() < written_at + _READ_AGAIN_FOR": (
+    "application/webhooks/announce.py: _is_recent: self.clock() < written_at + _READ_AGAIN_FOR": (
         "a quarter of an hour has no use for seconds"
     ),
     "application/webhooks/attempts.py: is_slow: self._ports.clock() - started >= _PATIENCE": (
@@ -119,12 +119,12 @@ OF_A_PACKAGE: Final = {
     "adapters/aws_poster.py": (1, _ONE_CLOCK),
     "adapters/webhook_poster.py": (2, _ONE_CLOCK),
     "application/accounts": (7, _SOON),
+    "application/accounts/alert_telling.py": (1, "an hour's wait has no use for seconds"),
     "application/delivery/holds.py": (3, _SOON),
-    "application/alerts": (1, "an hour's wait has no use for seconds"),
     "application/delivery/sweep.py": (4, "the waits are many times the margin, or have it"),
     "application/waiting.py": (2, "`QUEUED_AHEAD` has minutes of slack, the rest is of one clock"),
     "application/history": (16, _STORED),
-    "application/operator/ranking.py": (2, _STORED),
+    "application/history/ranking.py": (2, _STORED),
     "application/sending/changes.py": (1, _SOON),
     "application/sending/confirmation.py": (1, _SOON),
     "application/sign_in": (7, _SOON),

@@ -9,9 +9,11 @@ from local.template import ROOT
 from pillarbox.domain.accounts import account
 from pillarbox.domain.messages import attachment, batch, header_text, idempotency, mail, message
 from pillarbox.rendering import sandbox
-from tests.pasted import pages
+from tests.pasted import is_record, pages
 
 _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
+_LAYER: Final = ROOT / "layers" / "shared" / "pillarbox"
+_MODULE: Final = re.compile(r"`([a-z]\w*(?:/\w+)+\.py)`")
 
 
 @cache
@@ -56,6 +58,17 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
     assert broken == []
 
 
+def test_every_module_that_a_page_names_exists() -> None:
+    missing = [
+        f"{page.relative_to(ROOT)}: {name}"
+        for page in sorted(pages())
+        if not is_record(page)
+        for name in _MODULE.findall(_text(page))
+        if not any((root / name).exists() for root in (ROOT, _LAYER, page.parent))
+    ]
+    assert missing == []
+
+
 def test_the_glossary_is_short_sorted_and_right() -> None:
     rows = re.findall(
         r"^\| (?!word|---)(.+?) \|.*\| (.+) \|$", _text(ROOT / "docs/glossary.md"), re.MULTILINE
@@ -71,7 +84,6 @@ def test_the_glossary_is_short_sorted_and_right() -> None:
 
 
 def test_the_table_of_limits_has_those_of_the_code() -> None:
-    """docs/contract.md names the limits that the code checks."""
     mib = 1024 * 1024
     files = attachment.MAX_BYTES_EACH // mib, attachment.MAX_BYTES_TOTAL // mib
     expected: dict[str, tuple[int, ...]] = {

@@ -1,5 +1,6 @@
 """The table of settings agrees with the template, the programs and the documents."""
 
+import json
 import re
 from typing import Any, Final
 
@@ -9,12 +10,11 @@ from local import template
 from pillarbox.settings import PREFIX, Place, Setting, SettingError, Settings, all_settings
 from tests.conditions import containers
 from tests.loops import for_each
+from tests.pasted import pages
 
 _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
 _PROGRAMS: Final = ("admin", "front", "functions", "layers", "local", "relay")
-#: `pillarbox deploy` looks them up in the AWS account.
-_FOUND_BY_DEPLOY: Final = {"RelayNetwork"}
 _DOCUMENTS: Final = ("local/README.md", "docs/operations.md", "docs/relay.md", "docs/security.md")
 
 
@@ -80,6 +80,20 @@ def test_outputs_and_parameters_of_rows_exist() -> None:
     assert {row.parameter for row in _ROWS if row.parameter} - source["Parameters"].keys() == set()
 
 
+def test_a_parameter_and_its_setting_have_the_same_default() -> None:
+    source = template.inlined(template.load())
+    # A function has a member of this name, and a container a `Name` with a `Value`.
+    given = rf'"({PREFIX}\w+)"(?:, "Value")?: {{"Ref": "(\w+)"}}'
+    pairs = {*re.findall(given, json.dumps(source))} | {(r.variable, r.parameter) for r in _ROWS}
+    defaults = {row.variable: row.default for row in _ROWS if row.default is not None}
+    stated = {
+        (variable, str(source["Parameters"][name]["Default"]))
+        for variable, name in pairs
+        if variable in defaults and name in source["Parameters"]
+    }
+    assert stated - defaults.items() == set(), "see template.yaml and settings.py"
+
+
 def test_the_command_sets_what_the_table_says() -> None:
     given = {row.variable for row in _ROWS if row.output or row.parameter}
     assert _variables("command") <= given | _rows_named("admin/connection.py")
@@ -91,7 +105,7 @@ def test_defaults_and_what_users_set_are_documented() -> None:
     missing = [
         row.variable
         for row in rows
-        if ("user" in row.set_by or (row.default is not None and row.set_by != ("functions",)))
+        if ("user" in row.set_by or ("local" in row.set_by and row.default is not None))
         and not re.search(
             rf"`{row.variable}`" + (rf"[ |(]*`{re.escape(row.default)}`" if row.default else ""),
             documents,
@@ -100,11 +114,20 @@ def test_defaults_and_what_users_set_are_documented() -> None:
     assert missing == [], f"name each as `VARIABLE` (`default`) in one of {_DOCUMENTS}"
 
 
-def test_parameters_that_operators_choose_are_documented() -> None:
-    documents = "".join(path.read_text() for path in (template.ROOT / "docs").glob("*.md"))
-    chosen = template.load()["Parameters"].keys() - _FOUND_BY_DEPLOY
-    missing = [name for name in chosen if not re.search(rf"\b{name}\b", documents)]
-    assert missing == [], "describe each in docs/operations.md"
+def test_documents_name_no_variable_that_nothing_reads() -> None:
+    folders = (*_PROGRAMS, "benchmarks", "packages", "tests", "tools", "verification")
+    files = (path for part in folders for path in (template.ROOT / part).rglob("*.[pj][ys]"))
+    code = "".join(path.read_text() for path in files).replace("{PREFIX}", PREFIX)
+    named = {row.variable for row in _ROWS} | {*re.findall(rf"{PREFIX}\w+", code)}
+    documents = "".join(page.read_text() for page in pages() - {template.ROOT / "CHANGELOG.md"})
+    assert {*re.findall(rf"(?<!secrets\.){PREFIX}\w+", documents)} - named == set()
+
+
+def test_every_parameter_is_described() -> None:
+    """docs/operations.md leads to these descriptions."""
+    parameters = template.load()["Parameters"]
+    bare = [name for name, it in parameters.items() if not it.get("Description", "").endswith(".")]
+    assert bare == []
 
 
 def test_every_setting_is_set_somewhere() -> None:
@@ -177,7 +200,9 @@ def test_a_program_checks_its_settings_at_its_start() -> None:
     words = {"PILLARBOX_AWS_CLIENT": "direct"}
     variables = dict.fromkeys(_variables("front"), "64") | words
     Settings(variables).check("front")
-    with pytest.raises(SettingError, match="PILLARBOX_UPGRADE_URL is not set"):
-        Settings(variables | {"PILLARBOX_UPGRADE_URL": ""}).check("front")
+    without = dict.fromkeys(("PILLARBOX_UPGRADE_URL", "PILLARBOX_TABLE"), "")
+    with pytest.raises(SettingError) as missing:
+        Settings(variables | without).check("front")
+    assert {*str(missing.value).split("\n")} == {f"{name} is not set" for name in without}
     with pytest.raises(SettingError, match="PILLARBOX_AWS_CLIENT must be"):
         Settings(variables | {"PILLARBOX_AWS_CLIENT": "long"}).check("front")

@@ -1,7 +1,7 @@
 """What webhooks write under each partition key for an account that sends 1,000 emails a second."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.metered import Partitions
 from pillarbox.adapters.dynamodb.table import Table
@@ -19,9 +19,7 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from pillarbox.domain.webhooks.events import events_of
 from tests.fakes.builders import ACCOUNT, at, event, message
-
-if TYPE_CHECKING:
-    from uuid import UUID
+from tests.loops import all_pages
 
 #: Half of what a partition of DynamoDB takes in a second.
 MOST: Final = 500
@@ -80,12 +78,6 @@ def test_the_waiting_list_of_a_busy_endpoint_throttles_on_no_key() -> None:
 
 def _is_listed_in_order(deliveries: DynamoWebhookDeliveries, events: list[WebhookEvent]) -> bool:
     """Return whether the pages of the log have each event once, the newest first."""
-    found: list[UUID] = []
-    page = deliveries.newest_first(ACCOUNT, ENDPOINT, 300, None)
-    while True:
-        found += [delivery.event.event_id for delivery in page.items]
-        if page.next is None:
-            break
-        page = deliveries.newest_first(ACCOUNT, ENDPOINT, 300, page.next)
+    found = all_pages(lambda cursor: deliveries.newest_first(ACCOUNT, ENDPOINT, 300, cursor))
     newest = sorted(events, key=lambda each: each.delivery_id, reverse=True)
-    return found == [each.event_id for each in newest]
+    return [one.event.event_id for one in found] == [each.event_id for each in newest]

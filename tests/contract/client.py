@@ -7,7 +7,7 @@ import base64
 import importlib.util
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -29,6 +29,11 @@ _request_ids = count(1)
 _TEMPLATE: Final = template.inlined(template.load())
 _EDGE: Final = Route(_TEMPLATE)
 _GATEWAY: Final = GatewayResponses(_TEMPLATE)
+#: Base of the routes in another shape -> the header that has the key.
+_CREDENTIALS: Final = {
+    "/resend": ("Authorization", "Bearer {}"),
+    "/postmark": ("X-Postmark-Server-Token", "{}"),
+}
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -80,25 +85,37 @@ class Api:
     def get(self, message_id: str) -> ApiResponse:
         return self.raw("GET", f"/emails/{message_id}")
 
+    def pages(self, path: str, **query: str) -> Iterator[Any]:
+        """Get each page of a list."""
+        cursor: str | None = ""
+        while cursor is not None:
+            page = self.raw("GET", path, query=query | ({"cursor": cursor} if cursor else {})).json
+            cursor = page["nextCursor"]
+            yield page
+
     def starters(self) -> ApiResponse:
         return self.raw("GET", "/starter-templates")
 
     def preview(self, slug: str, body: object = None) -> ApiResponse:
-        text = None if body is None else json.dumps(body)
-        return self.raw("POST", f"/starter-templates/{slug}/preview", text)
+        return self.raw("POST", f"/starter-templates/{slug}/preview", body)
 
     def raw(
         self,
         method: str,
         path: str,
-        body: str | bytes | None = None,
+        body: object = None,
         headers: Mapping[str, str | list[str]] | None = None,
         *,
         query: Mapping[str, str | list[str]] | None = None,
         client: str = "127.0.0.1",
     ) -> ApiResponse:
-        """Send anything, from the address `client`."""
-        sent = {"User-Agent": "shop/1.0"} | ({} if self.key is None else {"X-API-Key": self.key})
+        """Send anything, from the address `client`; what is no text and no octets as JSON."""
+        if not isinstance(body, str | bytes | None):
+            body = json.dumps(body)
+        name, value = _CREDENTIALS.get(self.base, ("X-API-Key", "{}"))
+        sent = {"User-Agent": "shop/1.0"} | (
+            {} if self.key is None else {name: value.format(self.key)}
+        )
         sent |= {} if self.session is None else {"Authorization": f"Bearer {self.session}"}
         several = _several(sent | dict(headers or {}))
         asked = _several(query or {})
@@ -175,22 +192,24 @@ def _own_response(response: Response, request_id: str) -> ApiResponse:
 
 
 @cache
-def _routes() -> Mapping[str, Mapping[str, str]]:
-    """The paths of api.yaml, those without a parameter first: method -> folder."""
+def _routes() -> Mapping[str, tuple[re.Pattern[str], Mapping[str, str]]]:
+    """The paths of api.yaml, those without a parameter first: pattern, and method -> folder."""
     routes: dict[str, dict[str, str]] = {}
     for (path, method), function in template.routes(_TEMPLATE).items():
         code = _TEMPLATE["Resources"][function]["Properties"]["CodeUri"]
         # The edge refuses other methods, and writes the second reading of a path as the first.
         if method != "ANY" and not path.startswith("/v1/v1/"):
             routes.setdefault(path, {})[method] = code.removeprefix("functions/")
-    return dict(sorted(routes.items(), key=lambda route: route[0].count("{")))
+    return {
+        path: (re.compile("/api" + _PARAMETER.sub(r"(?P<\1>[^/]+)", path)), routes[path])
+        for path in sorted(routes, key=lambda path: path.count("{"))
+    }
 
 
 def _route(path: str) -> tuple[str, dict[str, str], Mapping[str, str]] | None:
     """What API Gateway makes of a path: resource, decoded parameters, a function per method."""
-    for resource, functions in _routes().items():
-        pattern = _PARAMETER.sub(r"(?P<\1>[^/]+)", resource)
-        if match := re.fullmatch(f"/api{pattern}", path.rstrip("/")):
+    for resource, (pattern, functions) in _routes().items():
+        if match := pattern.fullmatch(path.rstrip("/")):
             values = {name: unquote(value) for name, value in match.groupdict().items()}
             return resource, values, functions
     return None

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.sign_in.session import Role
+from pillarbox.wiring import services
 from tests.contract.client import Api
 from tests.contract.name_server import running_name_server
 from tests.contract.service import Service, running_service
@@ -47,9 +52,26 @@ def live(service: Service) -> Api:
 
 
 @pytest.fixture
-def free(service: Service) -> Api:
-    """A live key of a new account on the free plan."""
-    return service.live(Plan.FREE)
+def user(service: Service, account: str) -> Api:
+    """A client with the session of an author of `account`."""
+    return Api(session=service.session(account, Role.AUTHOR, "ada@shop.example"))
+
+
+@pytest.fixture(scope="module")
+def key(service: Service) -> str:
+    """A key of an operator's own account that has every scope."""
+    own = service.account(Plan.ENTERPRISE)
+    services().accounts.update(own, AccountChanges(operates=True))
+    scopes = SCOPES | OPERATOR_SCOPES
+    return services().api_keys.issue_live(own, "operator", Preset.CUSTOM, scopes).text
+
+
+@pytest.fixture
+def address(service: Service) -> Iterator[str]:
+    """The address of a new user; codes that were requested are forgotten afterwards."""
+    user = services().team.add_user(f"{new_token(8)}@shop.example")
+    yield user.address
+    service.codes()
 
 
 @pytest.fixture

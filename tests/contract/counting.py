@@ -12,6 +12,20 @@ from pillarbox.adapters.dns import DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
 
 
+@contextmanager
+def naming() -> Iterator[list[str]]:
+    """Note the names of the calls to AWS within a `with` block."""
+    names: list[str] = []
+    make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def named_call(client: Any, operation: str, request: dict[str, Any]) -> Any:
+        names.append(operation)
+        return make_call(client, operation, request)
+
+    with mock.patch.object(BaseClient, "_make_api_call", named_call):
+        yield names
+
+
 @dataclass
 class Cost:
     """The items of each read and write, and the domains that the DNS was asked for."""

@@ -57,6 +57,7 @@ def _check_headers(documented: Mapping[str, Any], headers: Mapping[str, str]) ->
     for name in documented:
         if _COMPONENTS["headers"][name].get("required"):
             assert name.lower() in headers, f"{name} is missing"
+    assert headers["cache-control"] == "no-store"  # notes: no response is cached
     other = set(headers) - {name.lower() for name in documented} - {"content-type"}
     assert not other, f"{other} is not documented"
 

@@ -159,7 +159,7 @@ def change_everything(service: Service) -> None:
             path = operation.path.removeprefix("/v1").format(message_id=message)
             with failing(fault):
                 operation.request(api, {"message_id": message})
-            api.raw(operation.method, path, json.dumps({"scheduledAt": CANARY, CANARY: CANARY}))
+            api.raw(operation.method, path, {"scheduledAt": CANARY, CANARY: CANARY})
             api.raw(operation.method, path, f'{{"{CANARY}', {"X-Other": CANARY})
 
 
@@ -179,7 +179,7 @@ def hook_everything(service: Service) -> None:
                 operation.request(api, ids)
                 changes = {"url": url, "types": ["*"]} if "webhook" in operation.id else {}
                 for body in (changes, {"url": url, "types": [CANARY]}, {CANARY: CANARY}):
-                    api.raw(operation.method, path, json.dumps(body), query={CANARY: CANARY})
+                    api.raw(operation.method, path, body, query={CANARY: CANARY})
                 api.raw(operation.method, path, f'{{"{CANARY}', {"X-Other": CANARY})
         for name in (CANARY, str(new_id(wiring.utc_now()))):
             wrong = {"endpoint_id": name, "delivery_id": CANARY}
@@ -203,13 +203,13 @@ def read_answers(service: Service) -> None:
             with failing(fault):
                 statuses.add(operation.request(api, ids).status)
                 for body in ({"text": CANARY}, {"text": CANARY, CANARY: CANARY}, CANARY):
-                    text, query = json.dumps(body), {"cursor": CANARY, "inReplyTo": CANARY}
-                    api.raw(operation.method, path, text, {"X-Other": CANARY}, query=query)
+                    query = {"cursor": CANARY, "inReplyTo": CANARY}
+                    api.raw(operation.method, path, body, {"X-Other": CANARY}, query=query)
                 api.raw(operation.method, path, f'{{"{CANARY}')
         assert statuses >= {200, 500}, (path, statuses)
         for name in (CANARY, str(new_id(wiring.utc_now()))):
             wrong = operation.path.removeprefix("/v1").format(received_id=name)
-            api.raw(operation.method, wrong, json.dumps({"text": CANARY}), query={CANARY: CANARY})
+            api.raw(operation.method, wrong, {"text": CANARY}, query={CANARY: CANARY})
     assert service.consume("receive_email", CANARY)
 
 
@@ -295,7 +295,7 @@ def fail_unexpectedly(service: Service) -> None:
     api = service.live()
     with failing("BatchGetItem"):
         assert api.send(otp(to=ADDRESS)).status == 500
-        batch = json.dumps({"messages": [otp(to=ADDRESS)]})
+        batch = {"messages": [otp(to=ADDRESS)]}
         assert api.raw("POST", "/emails/batch", batch).status == 500
         assert api.preview("otp", {"variables": {"otp_code": CANARY}}).status == 500
 
@@ -334,14 +334,14 @@ def batch_everything(service: Service) -> None:
     api = service.live()
     bodies = accepted("")[:2] + refused()
     for messages in (bodies, CANARY, [CANARY, {CANARY: CANARY}]):
-        body = json.dumps({"messages": messages, "extra": CANARY})
+        body = {"messages": messages, "extra": CANARY}
         api.raw("POST", "/emails/batch", body, {"Idempotency-Key": CANARY})
-        api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), {})
-    for text in (f'{{"{CANARY}', json.dumps({"messages": [otp(to=ADDRESS)] * 101})):
+        api.raw("POST", "/emails/batch", {"messages": messages}, {})
+    for text in (f'{{"{CANARY}', {"messages": [otp(to=ADDRESS)] * 101}):
         api.raw("POST", "/emails/batch", text)
     file = {"filename": f"{CANARY}.pdf", "size": 9, "sha256": sha256(b"x").hexdigest()}
     for upload in (file, file | {CANARY: CANARY}, file | {"sha256": CANARY}):
-        api.raw("POST", "/attachments", json.dumps(upload), {CANARY: CANARY})
+        api.raw("POST", "/attachments", upload, {CANARY: CANARY})
         api.raw("POST", "/starter-templates/otp/preview", text)
 
 
@@ -359,7 +359,7 @@ def call_tools(service: Service) -> None:
             client.call(tool, {CANARY: CANARY, "address": ADDRESS, "domain": CANARY})
         client.request(CANARY, {"name": CANARY})
         client.request("tools/list", version=CANARY)
-        for text in (f'{{"{CANARY}', json.dumps({"jsonrpc": CANARY})):
+        for text in (f'{{"{CANARY}', {"jsonrpc": CANARY}):
             client.api.raw("POST", "/mcp", text, {"Origin": CANARY})
             client.api.raw("POST", "/mcp", text, {"Authorization": f"Bearer {CANARY}"})
             client.api.raw("POST", "/mcp", text)

@@ -1,6 +1,5 @@
 """A client of the MCP server: each call is one request, as API Gateway passes it on."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -46,7 +45,7 @@ class McpClient:
         }
         named = {"Mcp-Name": str(params["name"])} if params and "name" in params else {}
         sent = {"MCP-Protocol-Version": version, "Mcp-Method": method, **named, **(headers or {})}
-        return self.api.raw("POST", "/mcp", json.dumps(body), sent)
+        return self.api.raw("POST", "/mcp", body, sent)
 
     def tools(self) -> dict[str, Any]:
         """Return the listed tools by name."""

@@ -98,9 +98,9 @@ class Operation:
         body = None
         if content:
             examples = content["application/json"]["examples"]
-            body = json.dumps(next(iter(examples.values()))["value"])
+            body = next(iter(examples.values()))["value"]
         if self.id == "reschedule_message":  # the time of an example is over one day
-            body = json.dumps({"scheduledAt": in_an_hour()})
+            body = {"scheduledAt": in_an_hour()}
         query: dict[str, str | list[str]] = {
             parameter["name"]: {"from": "2026-01-01", "to": "2026-02-01"}[parameter["name"]]
             for parameter in self.described.get("parameters", ())

@@ -1,6 +1,5 @@
 """Adds passkeys and signs in with them, as a page of the dashboard does."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,7 +34,7 @@ def add(session: str, device: Authenticator, name: str = "Phone") -> ApiResponse
     begun = api.raw("POST", "/passkeys/challenges")
     if begun.status != 200:
         return begun
-    return api.raw("POST", "/passkeys", json.dumps(device.create(begun.json) | {"name": name}))
+    return api.raw("POST", "/passkeys", device.create(begun.json) | {"name": name})
 
 
 def sign_in(device: Authenticator, **headers: Any) -> tuple[Browser, ApiResponse]:

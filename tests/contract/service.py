@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from email import message_from_bytes, policy
 from typing import Any, Final
 from unittest import mock
 from uuid import UUID
@@ -60,7 +61,8 @@ from pillarbox.domain.webhooks.events import webhook_test
 from pillarbox.http.sign_in import replies
 from pillarbox.rendering.template_check import check_template
 from pillarbox.settings import Settings
-from tests.aws import create_table, emulated_aws, forget_wiring, shared_client
+from tests.aws import create_queues, create_table, emulated_aws, forget_wiring, shared_client
+from tests.contract.bodies import raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.name_server import RECORDS
 from tests.contract.ses_domains import Answer, SesDomainIdentities, aws_response
@@ -179,9 +181,9 @@ class Service:
             yield
 
     @contextmanager
-    def breaking(self, strangers: str = "on") -> Iterator[None]:
-        """Run the service with a breaker that acts, or with one that warns."""
-        variables = dict(os.environ) | {"PILLARBOX_STRANGERS": strangers}
+    def breaking(self) -> Iterator[None]:
+        """Run the service with a breaker that acts."""
+        variables = dict(os.environ) | {"PILLARBOX_STRANGERS": "on"}
         aggregation = wiring.Wiring(Settings(variables)).aggregation
         with mock.patch.dict(vars(wiring.services()), aggregation=aggregation):
             yield
@@ -197,23 +199,25 @@ class Service:
         )
         Pauses(wiring.services().account_store).put(account_id, pause)
 
-    def bounce(self, account_id: str, message_id: str, address: str) -> None:
-        """Let a message bounce for good, and apply the change to the statistics."""
-        now = wiring.utc_now().isoformat()
-        tags = {"account": [account_id], "message": [message_id]}
-        bounced = {"emailAddress": address, "diagnosticCode": "smtp; 550 5.1.1 no such user"}
-        record = {
-            "eventType": "Bounce",
-            "mail": {"messageId": "ses-1", "timestamp": now, "tags": tags},
-            "bounce": {
+    def bounce(self, account_id: str, api: Api) -> None:
+        """Let 20 emails of a key bounce for good, and apply that to the statistics."""
+        now, records, sent = wiring.utc_now().isoformat(), [], []
+        for number in range(20):
+            address = f"gone{number}@customer.example"
+            message_id = api.send(raw_html(to=address)).json["messageId"]
+            sent.append(message_id)
+            tags = {"account": [account_id], "message": [message_id]}
+            bounced = {"emailAddress": address, "diagnosticCode": "smtp; 550 5.1.1 no such user"}
+            part = {
                 "bounceType": "Permanent",
                 "bounceSubType": "General",
                 "timestamp": now,
                 "bouncedRecipients": [bounced],
-            },
-        }
-        assert self.report(record) == []
-        self.count(account_id, message_id)
+            }
+            mail = {"messageId": "ses-1", "timestamp": now, "tags": tags}
+            records.append({"eventType": "Bounce", "mail": mail, "bounce": part})
+        assert self.report(*records) == []
+        self.count(account_id, *sent)
 
     def count(self, account_id: str, *message_ids: str) -> None:
         """Apply the records of messages to the statistics, as the table's stream does."""
@@ -425,6 +429,14 @@ class Service:
         """
         return [one for job in self.jobs() for one in self._consume("deliver_message", [job])]
 
+    def mailed(self) -> list[Any]:
+        """Send what is queued; return the emails that SES gets, as a mail program reads them."""
+        already = len(self.ses.mails)
+        self.mail_codes()
+        self.deliver()
+        new = self.ses.mails[already:]
+        return [message_from_bytes(mail["raw"], policy=policy.default) for mail in new]
+
     def report(self, *events: Mapping[str, Any], receives: int = 1) -> list[str]:
         """Pass event records of SES to `record_feedback`."""
         rows = [
@@ -544,10 +556,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
         shared_client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
-        queues = {
-            variable: shared_client("sqs").create_queue(QueueName=logical_id)["QueueUrl"]
-            for variable, logical_id in QUEUES.items()
-        }
+        created = create_queues(shared_client("sqs"))
+        queues = {variable: created[logical_id] for variable, logical_id in QUEUES.items()}
         _add_mapping()
         forget_wiring()
         wiring.services().service_address.store(APP_URL)
@@ -600,6 +610,12 @@ def _receive_all(queue_url: str) -> list[Any]:
 
 def _name_of(queue_url: str) -> str:
     return queue_url.rpartition("/")[2]
+
+
+def text_of(mail: Any, kind: str = "plain") -> str:
+    """Return the text part of an email, or another one."""
+    text: str = mail.get_body((kind,)).get_content()
+    return text.replace("\r\n", "\n")
 
 
 def queue_record(

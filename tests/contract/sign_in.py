@@ -1,6 +1,5 @@
 """A browser that signs in: it keeps the cookie, and sends what browsers add."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
@@ -35,7 +34,7 @@ class Browser:
         if self.cookie is not None:
             sent["Cookie"] = f"other=1; __Host-pillarbox={self.cookie}"
         given = {name: value for name, value in sent.items() if value is not None}
-        response = Api().raw("POST", f"/session{path}", json.dumps(body), given, client=client)
+        response = Api().raw("POST", f"/session{path}", body, given, client=client)
         self._store(response)
         return response
 

@@ -1,6 +1,5 @@
 """A browser that signs up: it asks for a challenge, solves it and names an account."""
 
-import json
 from typing import Any, Final
 
 from altcha.v1 import solve_challenge
@@ -31,7 +30,11 @@ def user_without_account(service: Service, address: str) -> Api:
 
 def proof_for(api: Api) -> dict[str, Any]:
     """Get a challenge and solve it."""
-    item: dict[str, Any] = api.raw("GET", "/sign-up").json["challenge"]
+    return solved(api.raw("GET", "/sign-up").json["challenge"])
+
+
+def solved(item: dict[str, Any]) -> dict[str, Any]:
+    """Return the proof for a challenge."""
     solution: Any = solve_challenge(
         challenge=item["challenge"],
         salt=item["salt"],
@@ -42,7 +45,7 @@ def proof_for(api: Api) -> dict[str, Any]:
 
 
 def post(api: Api, name: object, proof: object, client: str = "127.0.0.1") -> ApiResponse:
-    body = json.dumps({"name": name, "proof": proof})
+    body = {"name": name, "proof": proof}
     return api.raw("POST", "/sign-up", body, client=client)
 
 

@@ -1,6 +1,5 @@
 """DELETE /v1/operator/accounts/{account_id}: what it refuses, what goes, and what stays."""
 
-import json
 from datetime import timedelta
 
 from pillarbox import wiring
@@ -19,7 +18,7 @@ def test_an_account_is_deleted_after_its_suspension(service: Service, operator: 
     kept, account = service.account(), service.account()
     key, other = Api(service.key(account)), Api(service.key(kept))
     assert other.send(otp()).status == 200
-    assert key.raw("POST", "/webhooks", json.dumps({"url": "https://a.example/h", "types": ["*"]}))
+    assert key.raw("POST", "/webhooks", {"url": "https://a.example/h", "types": ["*"]})
     assert delete(operator, account).errors == {"account_id": "not_allowed"}
     services().accounts.suspend(account, "gone")
     assert delete(operator, account).errors == {"account_id": "not_allowed"}

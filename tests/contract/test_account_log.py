@@ -1,9 +1,7 @@
 """The log of an account: who made, changed and removed what it has."""
 
-import json
 from collections import Counter
 from datetime import timedelta
-from typing import Any
 
 from pillarbox import wiring
 from pillarbox.domain.accounts.account import Plan
@@ -21,7 +19,7 @@ def test_members_see_who_changed_what(service: Service) -> None:
     domain = f"{account[:8].lower()}.example"
 
     def post(path: str, body: object) -> str:
-        made = api.raw("POST", path, json.dumps(body))
+        made = api.raw("POST", path, body)
         assert made.status == 201, made.text
         return str(made.json.get("id"))
 
@@ -31,11 +29,11 @@ def test_members_see_who_changed_what(service: Service) -> None:
     post("/domains", {"domain": domain})
     bobs = Api(session=service.session(account, Role.DEVELOPER, _BOB))
     changes = [
-        api.raw("PATCH", f"/members/{bob}", json.dumps({"role": "developer"})),  # no change
-        bobs.raw("PATCH", f"/webhooks/{hook}", json.dumps({"types": ["email.bounced"]})),
+        api.raw("PATCH", f"/members/{bob}", {"role": "developer"}),  # no change
+        bobs.raw("PATCH", f"/webhooks/{hook}", {"types": ["email.bounced"]}),
         bobs.raw("DELETE", f"/webhooks/{hook}"),
         bobs.raw("DELETE", f"/keys/{key}"),
-        api.raw("PATCH", f"/members/{bob}", json.dumps({"role": "viewer"})),
+        api.raw("PATCH", f"/members/{bob}", {"role": "viewer"}),
         api.raw("DELETE", f"/members/{bob}"),
         api.raw("DELETE", f"/domains/{domain}"),
     ]
@@ -64,7 +62,7 @@ def test_members_see_who_changed_what(service: Service) -> None:
 def _made(key: str, account: str) -> tuple[Api, str]:
     """Return a client with a full key that another one created, with its id."""
     body = {"name": "ci", "preset": "custom", "scopes": sorted(SCOPES - PAID_SCOPES)}
-    made = Api(key).raw("POST", "/keys", json.dumps(body)).json
+    made = Api(key).raw("POST", "/keys", body).json
     assert account in made["id"]
     return Api(made["key"]), made["id"]
 
@@ -75,7 +73,7 @@ def test_refused_calls_crowd_out_no_change(service: Service) -> None:
     root = service.key(account, scopes=SCOPES - PAID_SCOPES)
     child, _ = _made(root, account)
     domain = f"{account[:8].lower()}.example"
-    assert child.raw("POST", "/domains", json.dumps({"domain": domain})).status == 201
+    assert child.raw("POST", "/domains", {"domain": domain}).status == 201
     start = wiring.utc_now().replace(second=7) + timedelta(minutes=2)
     with service.at(start):
         for number in range(60):
@@ -86,13 +84,9 @@ def test_refused_calls_crowd_out_no_change(service: Service) -> None:
     changes = child.raw("GET", "/account/log").json
     assert [one["action"] for one in changes["items"]] == ["domain.added", "key.created"]
     assert changes["nextCursor"] is None
-    calls, cursor = list[dict[str, Any]](), ""
-    while cursor is not None:
-        query = {"part": "calls", "limit": "25"} | ({"cursor": cursor} if cursor else {})
-        page = child.raw("GET", "/account/log", query=query).json
-        calls += page["items"]
-        assert len(page["items"]) <= 25
-        cursor = page["nextCursor"]
+    pages = [page["items"] for page in child.pages("/account/log", part="calls", limit="25")]
+    assert max(map(len, pages)) <= 25
+    calls = [one for page in pages for one in page]
     counts = Counter({one["id"]: one["count"] for one in calls})
     assert len(counts) == len(calls)
     equal = [one["count"] for one in calls if "default" in one["subject"]]
@@ -109,13 +103,13 @@ def test_what_a_key_made_is_listed_under_it(service: Service) -> None:
     service.domain(account, domain)
     for name, api in (("guest", child), ("other", Api(root))):
         body = {"email": f"{name}@shop.example", "role": "viewer"}
-        assert api.raw("POST", "/members", json.dumps(body)).status == 201
+        assert api.raw("POST", "/members", body).status == 201
     for path, sent in (
         ("/senders", {"address": f"post@{domain}"}),
         ("/webhooks", {"url": HOOK_URL, "types": ["*"]}),
         (f"/domains/{domain}/link", {}),
     ):
-        assert child.raw("POST", path, json.dumps(sent)).status == 201, path
+        assert child.raw("POST", path, sent).status == 201, path
     expected = ["domain.shared", "webhook.created", "sender.added", "member.invited", "key.created"]
     reader = Api(session=service.session(account))
     for _ in range(2):

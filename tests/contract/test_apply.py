@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from itertools import count
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -17,33 +18,19 @@ from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.creations import Creations
 from pillarbox.application.management import RefusedCall
 from pillarbox.domain.accounts.account import Isolation, Plan
-from pillarbox.domain.accounts.key import (
-    EMAILS_READ,
-    EMAILS_SEND,
-    MANAGEMENT_SCOPES,
-    OPERATOR_SCOPES,
-    TEMPLATES_WRITE,
-    WEBHOOKS_READ,
-    WEBHOOKS_WRITE,
-    Preset,
-)
+from pillarbox.domain.accounts.key import SCOPES, Preset
 from pillarbox.domain.accounts.suppression import Suppression, hashed_mailbox
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services, utc_now
-from tests.contract.client import Api, ApiResponse
+from tests.contract.client import Api
 from tests.contract.name_server import RECORDS
+from tests.contract.provisioning import ask, has
 from tests.contract.service import Service
 from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
 from tests.examples import DEEP
-
-_SCOPES: Final = (
-    MANAGEMENT_SCOPES
-    | OPERATOR_SCOPES
-    | {*(EMAILS_SEND, EMAILS_READ, TEMPLATES_WRITE, WEBHOOKS_READ, WEBHOOKS_WRITE)}
-)
 
 
 class Interrupted(Exception):
@@ -82,18 +69,12 @@ class InProcessApi:
         account: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        path, _, query = path.removeprefix("/v1").partition("?")
-        response = Api(self.key).raw(
-            method,
-            path,
-            None if body is None else json.dumps(body),
-            {**(headers or {}), **({"X-Account": account} if account else {})},
-            query=dict(part.split("=") for part in query.split("&") if part),
-        )
+        of = {"X-Account": account} if account else {}
+        response = ask(self.key, method, path, body, {**(headers or {}), **of})
         if response.status >= 400:
             code = response.json["error"]["code"]
             raise RefusedCall(f"{method} {path} {response.text}", response.status, code)
-        if (method, path) == ("POST", "/domains") and self.is_verified:
+        if (method, path) == ("POST", "/v1/domains") and self.is_verified:
             name = response.json["domain"]
             services().account_domain_store.remove(account or "", name)
             self.service.domain(account or "", name)
@@ -179,14 +160,6 @@ def file_of(*customers: dict[str, Any]) -> ProvisionFile:
     return read_provision_file({"version": 1, "accounts": list(customers)})
 
 
-@pytest.fixture(scope="module")
-def key(service: Service) -> str:
-    assert service
-    own = services().accounts.create("Operator", Plan.ENTERPRISE).account_id
-    services().accounts.update(own, AccountChanges(operates=True))
-    return services().api_keys.issue_live(own, "apply", Preset.CUSTOM, _SCOPES).text
-
-
 @dataclass(slots=True)
 class Run:
     """Runs of the command for one operator, with what they store."""
@@ -196,10 +169,15 @@ class Run:
     values: MemoryValues = field(default_factory=MemoryValues)
     files: MemoryFiles = field(default_factory=MemoryFiles)
 
+    def provisioning(self, killed_after: int = 0, **others: Any) -> Provisioning:
+        """Return the command, of which `others` has parts that are not the usual ones."""
+        api = InProcessApi(self.service, self.key, Changes(killed_after))
+        usual: dict[str, Any] = {"api": api, "values": self.values, "files": self.files}
+        return Provisioning(**usual | others)
+
     def at_once(self, content: ProvisionFile, runs: int, *, prune: bool = False) -> None:
         """Let several runs take each step after all have found it."""
-        api = InProcessApi(self.service, self.key, Changes())
-        provisioning = Provisioning(api=api, values=self.values, files=self.files)
+        provisioning = self.provisioning()
         waiting = [provisioning.run(content, Choices(prune=prune)) for _ in range(runs)]
         while waiting:
             waiting = [one for one in waiting if next(one, None) is not None]
@@ -210,8 +188,7 @@ class Run:
         """Return the lines of the changes."""
         self.values.changed = changed = Changes(**kill)
         api = InProcessApi(self.service, self.key, changed)
-        provisioning = Provisioning(api=api, values=self.values, files=self.files)
-        steps = provisioning.run(content, Choices(plan=plan, prune=prune))
+        steps = self.provisioning(api=api).run(content, Choices(plan=plan, prune=prune))
         return [str(step) for step in steps if step.changes or step.mark == "?"]
 
 
@@ -224,26 +201,18 @@ def names(count: int) -> list[str]:
     return [f"shop{new_token(6)}" for _ in range(count)]
 
 
+def dies(run: Run, content: ProvisionFile, killed_after: int) -> bool:
+    """Return whether a run is killed, after so many changes."""
+    try:
+        run(content, killed_after=killed_after)
+    except Interrupted:
+        return True
+    return False
+
+
 def state_of(run: Run, name: str) -> dict[str, Any]:
-    """Return what an account has, without what chance and time decide."""
-    api = Api(run.key)
-    page = api.raw("GET", "/operator/accounts", query={"search": name}).json["items"]
-    (account,) = [one["id"] for one in page if one["name"] == name]
-    lists = ("domains", "senders", "templates/drafts", "webhooks", "keys", "suppressions")
-    headers = {"X-Account": account}
-    items = {one: api.raw("GET", f"/{one}", headers=headers).json["items"] for one in lists}
-    return {
-        "domains": [one["domain"] for one in items["domains"]],
-        "senders": [(one["address"], one["default"]) for one in items["senders"]],
-        "templates": [(one["name"], one["changed"]) for one in items["templates/drafts"]],
-        "webhooks": [(one["url"], one["types"]) for one in items["webhooks"]],
-        "keys": sorted(
-            (one["name"], one["scopes"], one["sources"])
-            for one in items["keys"]
-            if not one["revokedAt"]
-        ),
-        "suppressions": [one["address"] for one in items["suppressions"]],
-    }
+    (account,) = services().accounts.ids_of(name)
+    return has(run.key, account)
 
 
 def test_customers_from_one_file(run: Run) -> None:
@@ -266,6 +235,7 @@ def test_customers_from_one_file(run: Run) -> None:
     assert Api(text).raw("GET", "/me").status == 200
     assert not any(value in "".join(made) for value in run.values.stored.values())
     customers = [customer(name) for name in shops]
+    old = run.values.stored[f"file:{shops[1]}/web"]
     customers[1] |= {"domains": [], "senders": []}
     customers[1]["keys"][0]["rotated"] = services().accounts.clock().isoformat()
     changed = run(file_of(*customers), prune=True)
@@ -275,30 +245,11 @@ def test_customers_from_one_file(run: Run) -> None:
         f"- sender post@{shops[1]}.example",
         f"- domain {shops[1]}.example",
     ]
-    assert Api(text).raw("GET", "/me").status == 200
+    assert [Api(one).raw("GET", "/me").status for one in (text, old)] == [200, 401]
     assert run(file_of(*customers), prune=True) == []
 
 
-def test_a_domain_is_removed_and_a_key_is_rotated(run: Run) -> None:
-    """Removal needs the flag and is named without it; the old value of a rotated key stops."""
-    (shop,) = names(1)
-    run(file_of(customer(shop)))
-    old = run.values.stored[f"file:{shop}/web"]
-    changed = customer(shop) | {"domains": [], "senders": []}
-    stays = run(file_of(changed))
-    assert {one[0] for one in stays} == {"?"}
-    changed["keys"][0]["rotated"] = services().accounts.clock().isoformat()
-    removed = run(file_of(changed), prune=True)
-    assert f"- domain {shop}.example" in removed
-    new = run.values.stored[f"file:{shop}/web"]
-    assert Api(old).raw("GET", "/me").status == 401
-    assert Api(new).raw("GET", "/me").status == 200
-    assert run(file_of(changed), prune=True) == []
-    assert state_of(run, shop)["domains"] == []
-
-
 def test_events_go_to_aws_with_a_role(run: Run) -> None:
-    """A bucket is made without a secret; another role is a change, and a repetition none."""
     (shop,) = names(1)
     bucket: dict[str, Any] = {"url": "s3://shop-events/", "types": ["*"], "roleArn": ROLE}
     wanted = {"name": shop, "contact": f"ann@{shop}.example", "webhooks": [bucket]}
@@ -313,7 +264,6 @@ def test_events_go_to_aws_with_a_role(run: Run) -> None:
 
 
 def test_three_runs_at_once_make_each_object_once(run: Run) -> None:
-    """Everything is there once, with its values; so is a key that three runs replace."""
     (whole, shop) = names(2)
     run(file_of(customer(whole)))
     wanted = customer(shop)
@@ -343,9 +293,6 @@ def test_a_draft_that_another_run_has_saved_is_no_failure(run: Run) -> None:
     run(file_of(customer(shop)))
     wanted = customer(shop)
     wanted["templates"][0]["subject"] = "Hello"
-    provisioning = Provisioning(
-        api=InProcessApi(run.service, run.key, Changes()), values=run.values, files=run.files
-    )
     call, overtaken = InProcessApi.call, list[list[str]]()
 
     def overtaking(api: InProcessApi, method: str, *parts: Any, **more: Any) -> Any:
@@ -355,7 +302,7 @@ def test_a_draft_that_another_run_has_saved_is_no_failure(run: Run) -> None:
         return call(api, method, *parts, **more)
 
     with mock.patch.object(InProcessApi, "call", overtaking):
-        steps = [*provisioning.run(file_of(wanted), Choices())]
+        steps = [*run.provisioning().run(file_of(wanted), Choices())]
     changed = [step.text for step in steps if step.changes]
     assert [*overtaken, changed] == [["~ template Receipt: subject"], ["template Receipt: subject"]]
     assert run(file_of(wanted)) == []
@@ -369,12 +316,7 @@ def test_a_run_that_comes_second_leaves_the_old_key(run: Run) -> None:
     wanted = customer(shop)
     wanted["keys"][0]["scopes"] = ["webhooks:read", "webhooks:write"]
     killed, second = (
-        Provisioning(
-            api=InProcessApi(run.service, run.key, Changes(killed_after)),
-            values=run.values,
-            files=run.files,
-        ).run(file_of(wanted), Choices())
-        for killed_after in (1, 0)
+        run.provisioning(killed_after).run(file_of(wanted), Choices()) for killed_after in (1, 0)
     )
     for one in (killed, second):
         assert any(step.text.startswith("key web: replaced") for step in one)
@@ -410,28 +352,18 @@ def test_a_killed_creation_keeps_its_name_for_a_minute(service: Service) -> None
         pass
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/operator/accounts", {"name": "{}", "plan": "free"}),
-        ("/templates", {"name": "{}", "category": "billing"}),
-        ("/webhooks", {"url": "https://{}.example/", "types": ["*"]}),
-        ("/keys", {"name": "{}", "preset": "custom", "scopes": ["keys:read"]}),
-    ],
-)
-def test_a_name_is_free_beside_objects_of_other_names(
-    run: Run, path: str, body: dict[str, Any]
-) -> None:
-    def create(name: str) -> ApiResponse:
-        sent = json.dumps(body).replace("{}", name)
-        return Api(run.key).raw("POST", path, sent, {"If-None-Match": "*"})
+def test_a_creation_sees_what_was_created_just_before(service: Service) -> None:
+    """It looks for others of its name when no other request can create one any more."""
+    assert service
+    creations = services().creations
 
-    first, other = names(2)
-    made = [create(name) for name in (first, other)]
-    assert [one.status for one in made] == [201, 201]
-    again = create(first)
-    assert (again.status, again.code) == (409, "already_exists")
-    assert again.json["error"]["details"]["ids"] == [made[0].json["id"]]
+    def ids() -> list[str]:
+        with pytest.raises(ServiceError, match="Try again"):
+            creations.beside([], "key", "shop", list).__enter__()
+        return ["key_1"]
+
+    with pytest.raises(ServiceError, match="created it already"):
+        creations.beside([], "key", "shop", ids).__enter__()
 
 
 def test_doubled_endpoints_are_named_and_removed(run: Run) -> None:
@@ -453,47 +385,38 @@ def test_doubled_endpoints_are_named_and_removed(run: Run) -> None:
 
 
 def test_an_interrupted_run_is_repeated_to_the_same_end(run: Run) -> None:
-    """Killed after each change, and run again: the same objects, and working keys."""
     (whole,) = names(1)
     run(file_of(customer(whole)))
     wanted = state_of(run, whole)
-    killed_after, killed = 0, True
-    while killed:
-        killed_after += 1
+    for killed_after in count(1):
         (shop,) = names(1)
         content = file_of(customer(shop))
-        try:
-            run(content, killed_after=killed_after)
-            killed = False
-        except Interrupted:
-            pass
+        killed = dies(run, content, killed_after)
         run(content)
         assert run(content) == []
         state = json.dumps(state_of(run, shop)).replace(shop, whole)
         assert json.loads(state) == json.loads(json.dumps(wanted)), killed_after
         assert Api(run.values.stored[f"file:{shop}/web"]).raw("GET", "/me").status == 200
+        if not killed:
+            break
     assert killed_after > 14
 
 
 def test_the_secret_of_an_endpoint_before_is_not_taken_for_that_of_a_new_one(run: Run) -> None:
     """Killed after each step of a new URL, and run again: the place has the new secret."""
-    killed_after, killed = 0, True
-    while killed:
-        killed_after += 1
+    for killed_after in count(1):
         (shop,) = names(1)
         content = {name: customer(shop)[name] for name in ("name", "webhooks")}
         run(file_of(content))
         place, url = f"file:{shop}/hook", f"https://{shop}.example/new"
         old = run.values.stored[place]
         content["webhooks"][0]["url"] = url
-        try:
-            run(file_of(content), killed_after=killed_after)
-            killed = False
-        except Interrupted:
-            pass
+        killed = dies(run, file_of(content), killed_after)
         run(file_of(content))
         assert run.values.stored[place].startswith("whsec_")
         assert run.values.stored[place] != old
+        if not killed:
+            break
     assert killed_after > 3
 
 
@@ -532,7 +455,7 @@ def test_no_owner_gets_into_the_file_by_a_name(run: Run) -> None:
 
 def test_a_management_key_provisions_its_own_account_only(service: Service) -> None:
     account = service.account()
-    own = services().api_keys.issue_live(account, "apply", Preset.CUSTOM, _SCOPES - OPERATOR_SCOPES)
+    own = services().api_keys.issue_live(account, "apply", Preset.CUSTOM, SCOPES)
     run = Run(service, own.text)
     assert run(file_of({"name": "Test", "brandName": "Test shop"}))
     with pytest.raises(ValidationFailed, match="operator"):
@@ -600,12 +523,8 @@ def test_a_run_waits_for_dns(service: Service, run: Run) -> None:
             service.ses.domains.known[name] = True
 
     with service.at(start):
-        provisioning = Provisioning(
-            api=api,
-            values=run.values,
-            files=run.files,
-            clock=lambda: start + timedelta(seconds=waited),
-            pause=pause,
+        provisioning = run.provisioning(
+            api=api, clock=lambda: start + timedelta(seconds=waited), pause=pause
         )
         lines = [*map(str, provisioning.run(content, Choices(links=True)))]
         assert (waited, provisioning.waiting) == (0, content.accounts)
@@ -640,8 +559,7 @@ def test_a_domain_receives_once_it_is_verified(service: Service, run: Run) -> No
     wanted = {"name": name, "receive": "In", "receiveNames": ["support"]}
     content = file_of({"name": shop, "replies": True, "domains": [wanted]})
     api = InProcessApi(service, run.key, Changes(), is_verified=False)
-    provisioning = Provisioning(api=api, values=run.values, files=run.files)
-    lines = [*map(str, provisioning.run(content, Choices()))]
+    lines = [*map(str, run.provisioning(api=api).run(content, Choices()))]
     assert lines[-1] == f"? domain {name} can receive mail once it is verified"
     (account,) = services().accounts.ids_of(shop)
     services().account_domain_store.remove(account, name)
@@ -735,10 +653,10 @@ def test_all_that_an_account_may_have(run: Run) -> None:
 
 
 def test_a_run_never_revokes_the_key_that_it_runs_with(service: Service) -> None:
-    scopes = sorted(_SCOPES - OPERATOR_SCOPES)
+    scopes = sorted(SCOPES)
     root = services().api_keys.issue_live(service.account(), "root", Preset.CUSTOM, scopes).text
     body = {"name": "ci", "preset": "custom", "scopes": scopes}
-    own = Api(root).raw("POST", "/keys", json.dumps(body)).json["key"]
+    own = Api(root).raw("POST", "/keys", body).json["key"]
     run = Run(service, own)
     keys = [
         body | {"valueTo": "file:ci"},

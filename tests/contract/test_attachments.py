@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from email import message_from_bytes, policy
@@ -15,11 +14,12 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.domain.accounts.account import NO_LIMITS, PLAN_LIMITS, Plan
-from pillarbox.domain.accounts.key import account_of_key
+from pillarbox.domain.accounts.key import AgentSettings, account_of_key
 from pillarbox.domain.accounts.quota import refusal_limit
 from pillarbox.domain.ids import new_id
 from tests.contract.bodies import TO, attachment, raw_html
 from tests.contract.client import Api, ApiResponse
+from tests.contract.mcp import McpClient
 from tests.contract.service import SENDER, Service
 
 MAX_BYTES_EACH = 5 * 1024 * 1024
@@ -37,7 +37,7 @@ def start(api: Api, octets: bytes = PDF, /, **changes: Any) -> ApiResponse:
         "sha256": hashlib.sha256(octets).hexdigest(),
     }
     body = {name: value for name, value in (file | changes).items() if value is not ...}
-    return api.raw("POST", "/attachments", json.dumps(body))
+    return api.raw("POST", "/attachments", body)
 
 
 def put(started: ApiResponse, octets: bytes = PDF) -> str:
@@ -106,53 +106,30 @@ def test_an_uploaded_file_is_delivered(service: Service, live: Api) -> None:
 
 
 CALENDAR = b"BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
-DOORS: dict[str, Callable[[Api, str, Any, bytes], ApiResponse]] = {
-    "native": lambda api, name, kind, text: api.send(
-        raw_html(attachments=[file(name, kind, text, "filename", "contentType", "content")])
-    ),
-    "batch": lambda api, name, kind, text: api.raw(
-        "POST",
-        "/emails/batch",
-        json.dumps(
-            {
-                "messages": [
-                    raw_html(
-                        attachments=[file(name, kind, text, "filename", "contentType", "content")]
-                    )
-                ]
-            }
-        ),
-    ),
-    "upload": lambda api, name, kind, text: api.send(
-        naming(put(start(api, text, filename=name, contentType=kind), text))
-    ),
-    "resend": lambda api, name, kind, text: Api(base="/resend").raw(
-        "POST",
-        "/emails",
-        json.dumps(
-            {
-                "from": SENDER,
-                "to": TO,
-                "subject": "x",
-                "text": "x",
-                "attachments": [file(name, kind, text, "filename", "content_type", "content")],
-            }
-        ),
-        {"Authorization": f"Bearer {api.key}"},
-    ),
-    "postmark": lambda api, name, kind, text: Api(base="/postmark").raw(
-        "POST",
-        "/email",
-        json.dumps(
-            {
-                "From": SENDER,
-                "To": TO,
-                "Subject": "x",
-                "TextBody": "x",
-                "Attachments": [file(name, kind, text, "Name", "ContentType", "Content")],
-            }
-        ),
-        {"X-Postmark-Server-Token": api.key or ""},
+
+
+def native(name: str, kind: Any, octets: bytes) -> dict[str, Any]:
+    return raw_html(attachments=[file(name, kind, octets, "filename", "contentType", "content")])
+
+
+def resends(name: str, kind: Any, octets: bytes) -> dict[str, Any]:
+    files = [file(name, kind, octets, "filename", "content_type", "content")]
+    return {"from": SENDER, "to": TO, "subject": "x", "text": "x", "attachments": files}
+
+
+def postmarks(name: str, kind: Any, octets: bytes) -> dict[str, Any]:
+    files = [file(name, kind, octets, "Name", "ContentType", "Content")]
+    return {"From": SENDER, "To": TO, "Subject": "x", "TextBody": "x", "Attachments": files}
+
+
+#: Each sends an email with a file: its name, its type and its octets.
+DOORS: dict[str, Callable[..., ApiResponse]] = {
+    "native": lambda api, *of: api.send(native(*of)),
+    "batch": lambda api, *of: api.raw("POST", "/emails/batch", {"messages": [native(*of)]}),
+    "resend": lambda api, *of: Api(api.key, "/resend").raw("POST", "/emails", resends(*of)),
+    "postmark": lambda api, *of: Api(api.key, "/postmark").raw("POST", "/email", postmarks(*of)),
+    "upload": lambda api, name, kind, octets: api.send(
+        naming(put(start(api, octets, filename=name, contentType=kind), octets))
     ),
 }
 
@@ -218,6 +195,25 @@ def test_a_type_arrives_with_its_charset_and_method(service: Service, live: Api,
         header = raw[: raw.index(f'filename="{name}"'.encode())].rpartition(b"Content-Type: ")[2]
         assert header.partition(b"\r\n")[0].decode() == arrived
         assert files(raw)[-1][2] == octets
+
+
+@pytest.mark.parametrize(
+    "name", ["=?utf-8?q?x=2Ejs?=", "a =?utf-8?q?=E2=80=AEfdp?=.pdf", "x.j\ufffds"]
+)
+def test_a_misleading_name_is_refused_at_each_door(
+    service: Service, account: str, name: str
+) -> None:
+    """Mail programs decode the first two; the last has a character that could not be read."""
+    api = Api(service.key(account))
+    of = (name, "application/pdf", PDF)
+    refused = [DOORS[door](api, *of) for door in DOORS.keys() - {"upload"}]
+    refused.append(start(api, filename=name))
+    fault = ".js files cannot be attached" if "=?" not in name else "must be a plain file name"
+    assert all(fault in one.text for one in refused)
+    agent = McpClient(Api(service.key(account, agent=AgentSettings(recipients=("*",)))))
+    answer = agent.code("send_email", native(*of))
+    assert answer in {"validation_failed", "attachment_type_not_allowed"}
+    assert service.messages(account) == []
 
 
 def test_uploads_follow_the_other_files(service: Service, live: Api) -> None:

@@ -3,23 +3,27 @@
 import base64
 from typing import Any
 
-import pytest
-
 from tests.contract.bodies import attachment, raw_html
 from tests.contract.service import Service
 from verification.attacks.http_fuzz import differences_of, fuzz
 
 
 def test_what_is_asked_is_what_is_sent(service: Service) -> None:
-    """Each of 100 bodies is sent as it was asked for; SES and a strict parser accept the result."""
-    tally = fuzz(service, cases=100, seconds=600)
+    """Each of 40 bodies is sent as it was asked for; SES and a strict parser accept the result."""
+    tally = fuzz(service, cases=40, seconds=600)
     assert not tally.failed, tally.findings
-    assert tally["valid inputs tried"] == 100
+    assert tally["valid inputs tried"] == 40
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_a_difference_is_noticed(service: Service) -> None:
+    """If the message said anything else than the request, the fuzzer would notice."""
+    body = raw_html(fromName="Shop", cc=["bob@customer.example"], attachments=[attachment()])
+    assert service.live().send(body).status == 200
+    service.ses.mails.clear()
+    service.deliver()
+    (mail,) = service.ses.mails
+    assert list(differences_of(body, mail)) == []
+    changes: list[tuple[str, Any]] = [
         ("subject", "Another"),
         ("fromName", "Another"),
         ("to", "another@customer.example"),
@@ -30,15 +34,7 @@ def test_what_is_asked_is_what_is_sent(service: Service) -> None:
         ("attachments", [attachment(filename="another.pdf")]),
         ("attachments", [attachment(contentType="image/png")]),
         ("attachments", []),
-    ],
-)
-def test_a_difference_is_noticed(service: Service, field: str, value: Any) -> None:
-    """If the message said anything else than the request, the fuzzer would notice."""
-    body = raw_html(fromName="Shop", cc=["bob@customer.example"], attachments=[attachment()])
-    assert service.live().send(body).status == 200
-    service.ses.mails.clear()
-    service.deliver()
-    (mail,) = service.ses.mails
-    assert list(differences_of(body, mail)) == []
-    assert list(differences_of(body | {field: value}, mail))
+    ]
+    for field, value in changes:
+        assert list(differences_of(body | {field: value}, mail)), field
     assert base64.b64encode(b"%PDF-1.7") in mail["raw"]

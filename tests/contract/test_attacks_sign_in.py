@@ -1,13 +1,10 @@
 """Attacks of a stranger, or of another user, on signing in and on sessions."""
 
-import json
 import re
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from email import message_from_bytes, policy
 from itertools import count
-from typing import Final
+from typing import Any, Final
 from unittest import mock
 
 import pytest
@@ -20,7 +17,7 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.session import SERVICE_ACCOUNT_ID, Role, digest_of, parse_access_token
 from pillarbox.wiring import services
 from tests.contract.client import Api
-from tests.contract.service import Service
+from tests.contract.service import Service, text_of
 from tests.contract.sign_in import Browser, add_user, signed_in
 from tests.contract.test_messages import event
 
@@ -28,25 +25,6 @@ TOKENS_PER_MINUTE = 60
 
 _numbers: Final = count(1)
 _LINK: Final = r"sign-in#([0-9a-z]{32})"
-
-
-@pytest.fixture
-def address(service: Service) -> Iterator[str]:
-    """The address of a new user; codes that were requested are forgotten afterwards."""
-    new = f"victim{next(_numbers)}@shop.example"
-    add_user(new)
-    yield new
-    service.codes()
-
-
-def test_a_cookie_that_was_planted_is_not_signed_in(service: Service, address: str) -> None:
-    """Signing in makes a new session, so a stranger who chose the cookie before has none."""
-    planted = "0" * 56
-    browser = Browser(planted)
-    assert browser.post("", {"link": services().team.new_link(address)}).status == 200
-    assert browser.cookie != planted
-    assert Browser(planted).token().code == "invalid_session"
-    assert service
 
 
 def test_a_cookie_with_another_secret_is_not_signed_in(service: Service, address: str) -> None:
@@ -76,6 +54,7 @@ def test_several_flows_share_no_code(service: Service, address: str) -> None:
         for code in codes:
             assert Browser().sign_in(forged, code.code).code == "invalid_code"
     assert Browser().sign_in(old, codes[1].code).code == "invalid_code"
+    assert Browser().sign_in(old, codes[0].code).status == 200
     assert Browser().sign_in(flow, codes[1].code).status == 200
 
 
@@ -140,13 +119,9 @@ def test_unusual_text_is_an_ordinary_wrong_value(service: Service, text: str) ->
 def _invitation(service: Service, account: str, address: str) -> str:
     service.deliver()
     owner = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
-    already = len(service.ses.mails)
-    invited = owner.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
+    invited = owner.raw("POST", "/members", {"email": address, "role": "viewer"})
     assert invited.status == 201
-    service.deliver()
-    (sent,) = service.ses.mails[already:]
-    mail = message_from_bytes(sent["raw"], policy=policy.default)
-    return str(mail.get_body(("plain",)).get_content())  # type: ignore[union-attr]
+    return text_of(*service.mailed())
 
 
 def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
@@ -165,7 +140,7 @@ def test_an_invitation_signs_in_no_operator_and_no_member_of_another_account(
         services().team.remove_member(account, address)
         services().team.add_member(account, address, Role.OWNER)
 
-    changes: list[Callable[[str, str], object]] = [
+    changes: list[Any] = [
         lambda _, address: services().team.set_operator(address, operator=True),
         lambda _, address: services().team.add_member(service.account(), address, Role.VIEWER),
         added_again,
@@ -207,13 +182,13 @@ def test_a_tenant_bombs_nobody_with_invitations(service: Service) -> None:
         boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
         for tag in ("", "+again"):
             address = victim.replace("@", f"{tag}@")
-            made = boss.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
+            made = boss.raw("POST", "/members", {"email": address, "role": "viewer"})
             sent.append(made.status)
     assert sent == [201] * 3 + [429] * 7
     account = service.account()
     boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
     name = {"name": "Your PayPal is limited: https://evil.example/ now"}
-    assert boss.raw("PATCH", "/account", json.dumps(name)).status == 200
+    assert boss.raw("PATCH", "/account", name).status == 200
     text = _invitation(service, account, f"calm{next(_numbers)}@shop.example")
     assert "PayPal" not in text
 
@@ -225,10 +200,8 @@ def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> No
     add_user(address)
     with service.at(start):
         Browser().request_code(address)
-        service.mail_codes()
-        already = len(service.ses.mails)
-        service.deliver()
-        tags = {tag["Name"]: tag["Value"] for tag in service.ses.mails[already]["EmailTags"]}
+        assert len(service.mailed()) == 1
+        tags = {tag["Name"]: tag["Value"] for tag in service.ses.mails[-1]["EmailTags"]}
         complaint = {"complainedRecipients": [{"emailAddress": address}]}
         sent = tags["message"]
         assert service.report(event(SERVICE_ACCOUNT_ID, sent, "Complaint", complaint)) == []
@@ -236,20 +209,17 @@ def test_a_complaint_about_a_code_leaves_requested_codes(service: Service) -> No
     for hour in range(1, 6):
         with service.at(start + timedelta(hours=hour)):
             Browser().request_code(address)
-            service.mail_codes()
-            already = len(service.ses.mails)
-            service.deliver()
-            got.append(len(service.ses.mails) - already)
+            got.append(len(service.mailed()))
     assert got == [1, 1, 1, 0, 0]
     account = service.account()
     boss = Api(session=service.session(account, Role.OWNER, f"boss-{account}@shop.example"))
-    refused = boss.raw("POST", "/members", json.dumps({"email": address, "role": "viewer"}))
+    refused = boss.raw("POST", "/members", {"email": address, "role": "viewer"})
     assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
 
 
 def test_a_forged_address_gets_no_more_codes(service: Service) -> None:
     client = "X-Pillarbox-Client"
-    forgeries: list[Callable[[int], dict[str, str]]] = [
+    forgeries: list[Any] = [
         lambda _: {},
         lambda number: {client: f"203.{number}.113.1"},
         lambda _: {client: "127.0.0.1"},

@@ -72,6 +72,11 @@ def test_an_account_has_its_events_in_its_bucket(
     assert (stored["id"], stored["type"]) == (queued["eventId"], "webhook.test")
 
     bounced = WebhookPath(service, url=URL, role_arn=ROLE)
+    bounced.announce("ann@example.com")
+    bounced.work()
+    owner = Api(service.key(bounced.account, Preset.CUSTOM, scopes=BOTH))
+    refused = call(owner, "GET", f"/{bounced.endpoint.endpoint_id}/deliveries").json["items"]
+    assert {one["status"] for one in refused} == {"waiting"}
     sts.trusts[ROLE] = bounced.endpoint.endpoint_id
     bounced.announce("ann@example.com")
     bounced.work()
@@ -94,8 +99,6 @@ def test_another_tenant_cannot_use_the_role(service: Service, sts: TrustingSts) 
     ("body", "errors"),
     [
         ({"url": URL}, {"roleArn": "invalid_role"}),
-        ({"url": URL, "roleArn": ""}, {"roleArn": "too_short"}),
-        ({"url": URL, "roleArn": "x" * 129}, {"roleArn": "too_long"}),
         (
             {"url": URL, "roleArn": ROLE.replace("123456789012", "999999999999")},
             {"roleArn": "invalid_role"},
@@ -109,7 +112,6 @@ def test_another_tenant_cannot_use_the_role(service: Service, sts: TrustingSts) 
     ],
 )
 def test_a_wrong_place_is_refused(api: Api, body: Any, errors: dict[str, str]) -> None:
-    """422 names the field, and nothing is created."""
     response = call(api, "POST", body={"types": ["*"]} | body)
     assert (response.status, response.errors) == (422, errors)
     assert call(api, "GET").json == {"items": []}

@@ -3,7 +3,6 @@
 Limits, quotas, replays, faults and takeovers of a batch are tested with the use case.
 """
 
-import json
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from tests.loops import for_each
 
 def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> ApiResponse:
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-    return api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), headers)
+    return api.raw("POST", "/emails/batch", {"messages": messages}, headers)
 
 
 def codes(response: ApiResponse) -> list[str | None]:

@@ -8,15 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.management_api import HttpManagementApi, ProvisionedSecrets
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.accounts.key import OPERATOR_SCOPES, SCOPES, Preset
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_token
 from pillarbox.http.cloudformation import TYPES, ResourceProvider
@@ -24,6 +21,7 @@ from pillarbox.wiring import services
 from tests.aws import shared_client
 from tests.contract.client import Api
 from tests.contract.name_server import RECORDS
+from tests.contract.provisioning import ask, has
 from tests.contract.service import Service
 from tests.contract.test_domains import publish
 from tests.contract.webhook_path import ROLE
@@ -53,17 +51,10 @@ class InProcessProbe:
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, Any]:
-        path, _, query = path.removeprefix("/v1").partition("?")
         self.calls += 1
         if self.calls == self.fails_at and not self.after:
             return 403, {"error": {"code": "scope_required", "message": "No."}}
-        response = Api(key).raw(
-            method,
-            path,
-            None if body is None else json.dumps(body),
-            dict(headers or {}),
-            query=dict(parse_qsl(query)),
-        )
+        response = ask(key, method, path, body, headers)
         if self.calls == self.fails_at:
             raise Unavailable("API")
         return response.status, response.json if response.text else None
@@ -151,15 +142,6 @@ class CloudFormation:
         return self.send("Delete", self.properties, PhysicalResourceId=self.physical_id)
 
 
-@pytest.fixture(scope="module")
-def key(service: Service) -> str:
-    assert service
-    own = services().accounts.create("Operator", Plan.ENTERPRISE).account_id
-    services().accounts.update(own, AccountChanges(operates=True))
-    scopes = SCOPES | OPERATOR_SCOPES
-    return services().api_keys.issue_live(own, "stacks", Preset.CUSTOM, scopes).text
-
-
 @pytest.fixture
 def account(service: Service) -> str:
     """A new account with a verified domain and without senders."""
@@ -210,29 +192,14 @@ _CHANGES: Final[dict[str, tuple[dict[str, Any] | None, dict[str, Any] | None]]] 
 }
 
 
-def state_of(key: str, account: str) -> dict[str, Any]:
-    """Return what an account has, in words that two runs share."""
-    api, headers = Api(key), {"X-Account": account}
-    lists = ("domains", "senders", "templates/drafts", "webhooks", "keys")
-    items = {one: api.raw("GET", f"/{one}", headers=headers).json["items"] for one in lists}
-    return {
-        "domains": [one["domain"] for one in items["domains"]],
-        "senders": [one["address"] for one in items["senders"]],
-        "templates": [(one["name"], one["subject"]) for one in items["templates/drafts"]],
-        "webhooks": [(one["url"], one["types"]) for one in items["webhooks"]],
-        "keys": [one["scopes"] for one in items["keys"] if not one["revokedAt"]],
-    }
-
-
 @pytest.mark.parametrize("kind", [*_CHANGES])
 def test_a_resource_lives(key: str, account: str, kind: str) -> None:
-    """It is created, changed in place, replaced by a new one before the old one goes, deleted."""
-    before, known = state_of(key, account), secrets()
+    before, known = has(key, account), secrets()
     stack = CloudFormation(key, kind)
     properties = first(kind, account)
     made = stack.create(**properties)
     assert made["Status"] == "SUCCESS", made
-    assert kind == "Account" or state_of(key, account) != before
+    assert kind == "Account" or has(key, account) != before
     in_place, replacing = _CHANGES[kind]
     if in_place:
         changed = stack.update(**properties | in_place)
@@ -246,7 +213,7 @@ def test_a_resource_lives(key: str, account: str, kind: str) -> None:
         assert requests[-2:] == [new["PhysicalResourceId"], made["PhysicalResourceId"]]
     for _ in range(2):  # a missing object is deleted too
         assert stack.delete()["Status"] == "SUCCESS"
-    assert state_of(key, account) == before
+    assert has(key, account) == before
     assert secrets() == known
 
 
@@ -274,17 +241,17 @@ def test_each_failing_call_is_answered_and_rolled_back(
 
     A deletion that failed is made again.
     """
-    assert service
+    known = secrets()
     for step in ("create", "update", "delete"):
         fails_at, failed = 1, True
         while failed:
             account = service.account(senders={}, default=None)
             service.domain(account, f"{account}.example")
             stack, properties = CloudFormation(key, kind), first(kind, account)
-            empty, known = state_of(key, account), secrets()
+            empty = None if after else has(key, account)
             if step != "create":
                 assert stack.create(**properties)["Status"] == "SUCCESS"
-            wanted = state_of(key, account)
+            wanted = None if after else has(key, account)
             stack.probe = InProcessProbe(fails_at=fails_at, after=after)
             if step == "create":
                 failed = stack.create(**properties)["Status"] == "FAILED"
@@ -297,12 +264,12 @@ def test_each_failing_call_is_answered_and_rolled_back(
                 }
                 failed = stack.update(**properties | change)["Status"] == "FAILED"
             if failed and not after:
-                assert state_of(key, account) == wanted, (step, fails_at)
+                assert has(key, account) == wanted, (step, fails_at)
             if step != "create" or not failed:
                 stack.probe = InProcessProbe()
                 assert stack.delete()["Status"] == "SUCCESS"
             if not after:
-                assert state_of(key, account) == empty
+                assert has(key, account) == empty
                 assert secrets() == known
             fails_at += 1
         assert fails_at > 2
@@ -312,16 +279,8 @@ def test_a_key_works_until_its_replacement_is_in_use(key: str, account: str) -> 
     """The new value has a secret of its own; the old key stops when CloudFormation cleans up."""
     Api(key).raw("GET", "/me")
     stack = CloudFormation(key, "Key")
-    old = secret_of(
-        stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])
-    )
-    change = {
-        "Account": account,
-        "Name": "web",
-        "Preset": "custom",
-        "Scopes": ["templates:read"],
-        "Rotated": "2026-12",
-    }
+    old = secret_of(stack.create(**first("Key", account)))
+    change = first("Key", account) | {"Rotated": "2026-12"}
     event = {"OldResourceProperties": stack.properties, "PhysicalResourceId": stack.physical_id}
     new = stack.send("Update", change, **event)
     value = secret_of(new)
@@ -343,7 +302,7 @@ def test_a_rollback_goes_back_to_the_same_object(key: str, account: str, kind: s
     change = {
         name: text.format(account=account) for name, text in (_CHANGES[kind][1] or {}).items()
     }
-    before = state_of(key, account)
+    before = has(key, account)
     known = {"PhysicalResourceId": old["PhysicalResourceId"], "OldResourceProperties": properties}
     new = stack.send("Update", properties | change, **known)
     known = {
@@ -353,7 +312,7 @@ def test_a_rollback_goes_back_to_the_same_object(key: str, account: str, kind: s
     back = stack.send("Update", properties, **known)
     assert {**back, "RequestId": ""} == {**old, "RequestId": ""}
     stack.send("Delete", properties | change, PhysicalResourceId=new["PhysicalResourceId"])
-    assert state_of(key, account) == before
+    assert has(key, account) == before
     if kind in {"Key", "Webhook"}:
         assert secret_of(back)
 
@@ -424,33 +383,21 @@ def test_a_key_outlives_a_change_of_what_is_cloudformations(key: str, account: s
     If its secret is gone, the update makes a new key.
     """
     stack = CloudFormation(key, "Key")
-    made = stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])
-    same = stack.update(
-        Account=account,
-        Name="web",
-        Preset="custom",
-        Scopes=["templates:read"],
-        ServiceTimeout="900",
-    )
+    properties = first("Key", account)
+    made = stack.create(**properties)
+    same = stack.update(**properties, ServiceTimeout="900")
     assert same["Status"] == "SUCCESS", same
     assert (same["PhysicalResourceId"], same["Data"]) == (made["PhysicalResourceId"], made["Data"])
     secret = made["Data"]["SecretArn"]
     shared_client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
-    new = stack.update(
-        Account=account, Name="web", Preset="custom", Scopes=["templates:read"], ServiceTimeout="60"
-    )
+    new = stack.update(**properties, ServiceTimeout="60")
     assert Api(secret_of(new)).raw("GET", "/me").status == 200
 
 
 def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
     """Lambda may make a request twice: the key is the same; one without a value is replaced."""
     stack = CloudFormation(key, "Key")
-    properties = {
-        "Account": account,
-        "Name": "web",
-        "Preset": "custom",
-        "Scopes": ["templates:read"],
-    }
+    properties = first("Key", account)
     one = stack.send("Create", properties)
     two = stack.send("Create", properties)
     assert one["PhysicalResourceId"] == two["PhysicalResourceId"]
@@ -458,7 +405,7 @@ def test_a_repeated_request_finds_its_key(key: str, account: str) -> None:
     shared_client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
     three = stack.send("Create", properties)
     assert Api(secret_of(three)).raw("GET", "/me").status == 200
-    assert len(state_of(key, account)["keys"]) == 1
+    assert len(has(key, account)["keys"]) == 1
 
 
 def test_what_exists_is_not_taken(key: str, account: str) -> None:
@@ -469,10 +416,10 @@ def test_what_exists_is_not_taken(key: str, account: str) -> None:
         ("Domain", {"Name": f"{account}.example"}),
         ("Sender", {"Address": f"post@{account}.example"}),
     ):
-        before = state_of(key, account)
+        before = has(key, account)
         made = CloudFormation(key, kind).create(**properties, Account=account)
         assert "exists already" in made["Reason"]
-        assert state_of(key, account) == before
+        assert has(key, account) == before
 
 
 def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, service: Service) -> None:
@@ -497,7 +444,7 @@ def test_a_domain_waits_for_its_proof_and_a_sender_for_the_rest(key: str, servic
         records = proved.create(Name=name, Account=account, WaitFor="verification")["Data"]
     assert {"Dkim1Name", "Dkim3Value", "SpfName", "DmarcValue"} <= records.keys()
     assert proved.delete()["Status"] == "SUCCESS"
-    assert name in state_of(key, account)["domains"]
+    assert name in has(key, account)["domains"]
 
 
 def test_a_verified_domain_receives_as_long_as_its_resource(key: str, account: str) -> None:
@@ -587,24 +534,6 @@ def test_wrong_properties_fail_with_a_reason(
     assert stack.responses[-1]["Status"] == ("FAILED" if kind == "Rocket" else "SUCCESS")
 
 
-def test_a_key_that_may_not_is_the_reason(service: Service, account: str) -> None:
-    narrow = service.key(account, scopes=frozenset({"domains:read"}))
-    made = CloudFormation(narrow, "Key").create(
-        Name="web", Preset="custom", Scopes=["templates:read"]
-    )
-    assert "scope_required" in made["Reason"]
-    whole = service.key(account, scopes=SCOPES)
-    other = CloudFormation(whole, "Key").create(
-        Name="web", Preset="custom", Scopes=["templates:read"], Account=account
-    )
-    assert "scope_required" in other["Reason"]
-    own = CloudFormation(whole, "Key").create(
-        Name="web", Preset="custom", Scopes=["templates:read"]
-    )
-    assert own["Status"] == "SUCCESS"
-    assert Api(secret_of(own)).raw("GET", "/me").json["accountId"] == account
-
-
 def test_every_fault_of_the_program_is_answered(
     key: str, account: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -636,17 +565,7 @@ def test_a_busy_service_is_asked_again(key: str, account: str) -> None:
 
     stack = CloudFormation(key, "Key")
     stack.probe = busy = Busy()  # type: ignore[assignment]
-    assert (
-        "503"
-        in stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])[
-            "Reason"
-        ]
-    )
+    assert "503" in stack.create(**first("Key", account))["Reason"]
     assert (busy.calls, sum(stack.slept)) == (12, 110)
     stack.left = RESERVE - 1
-    assert (
-        "too long"
-        in stack.create(Account=account, Name="web", Preset="custom", Scopes=["templates:read"])[
-            "Reason"
-        ]
-    )
+    assert "too long" in stack.create(**first("Key", account))["Reason"]

@@ -55,9 +55,7 @@ def test_a_key_gets_what_is_documented(
     key = service.key(enterprise, Preset.CUSTOM, scopes=SCOPES)
     ids = {"templateId": service.template(enterprise, "<p>Hello</p>"), "from": SENDER}
     callers = [Caller(f"X-API-Key: {key}", of, ids) for of in (OF_KEYS, OF_AGENTS)]
-    assert_as_documented(
-        url, callers, tmp_path, phases=f"{_PHASES},stateful" if SECONDS else _PHASES
-    )
+    assert_as_documented(url, callers, tmp_path, phases=_WITH_LINKS)
 
 
 def test_sessions_get_what_is_documented(

@@ -1,22 +1,17 @@
 """Saved templates with a text part of their own and with locales."""
 
-import json
-from email import message_from_bytes, policy
 from typing import Any
 from uuid import UUID
-
-import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.authoring import TemplateChanges
 from pillarbox.domain.accounts.key import SCOPES
-from pillarbox.domain.sign_in.session import Role
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
 from tests.contract.mcp import ELICITATION, McpClient
-from tests.contract.service import Service
+from tests.contract.service import Service, text_of
 from tests.contract.test_template_editor import begin, call, publish
 
 _GERMAN: dict[str, Any] = {
@@ -37,12 +32,6 @@ _DRAFT: dict[str, Any] = {
 _VALUES: dict[str, Any] = {"name": "Ada {{ x }} <b>", "order": {"id": 7}}
 
 
-@pytest.fixture
-def user(service: Service, account: str) -> Api:
-    """A client with the session of an author."""
-    return Api(session=service.session(account, Role.AUTHOR, "ada@shop.example"))
-
-
 def mail(template_id: str, locale: str | None = None, **more: Any) -> dict[str, Any]:
     fields = {"starterTemplate": ..., "templateId": template_id, "variables": _VALUES} | more
     return otp(**fields | ({} if locale is None else {"locale": locale}))
@@ -50,14 +39,8 @@ def mail(template_id: str, locale: str | None = None, **more: Any) -> dict[str, 
 
 def sent(service: Service, count: int) -> list[tuple[str, str, str]]:
     """Deliver, and return subject, HTML and text of the newest mails, sorted."""
-    service.deliver()
-    parts = []
-    for each in service.ses.mails[-count:]:
-        message: Any = message_from_bytes(each["raw"], policy=policy.SMTP)
-        html = message.get_body(("html",)).get_content().replace("\r\n", "\n")
-        text = message.get_body(("plain",)).get_content().replace("\r\n", "\n")
-        parts.append((message["Subject"], html.strip(), text))
-    return sorted(parts)
+    mails = service.mailed()[-count:]
+    return sorted((one["Subject"], text_of(one, "html").strip(), text_of(one)) for one in mails)
 
 
 def test_a_send_takes_the_nearest_locale(service: Service, account: str, user: Api) -> None:
@@ -110,7 +93,7 @@ def test_batches_and_agents_name_a_locale(service: Service, account: str, user: 
     publish(user, template_id, _DRAFT, 1)
     api = Api(service.key(account))
     batch = {"messages": [mail(template_id, "de"), mail(template_id, "fr")]}
-    results = api.raw("POST", "/emails/batch", json.dumps(batch)).json["results"]
+    results = api.raw("POST", "/emails/batch", batch).json["results"]
     assert [each["error"] for each in results] == [None, None]
     client = McpClient(api, ELICITATION)
     assert "messageId" in client.confirmed("send_email", mail(template_id, "de-LI"))

@@ -109,7 +109,7 @@ def test_no_body_is_in_the_history(account: str, service: Service) -> None:
     ]
     for number, body in enumerate(sent):
         assert api.send(body, idempotency_key=f"key-{number}").status == 200
-    batch = json.dumps({"messages": sent})
+    batch = {"messages": sent}
     assert api.raw("POST", "/emails/batch", batch, {"Idempotency-Key": "batch"}).status == 200
     assert len(service.spooled()) == 2
     assert not found_in_table(key)
@@ -132,9 +132,7 @@ def test_a_message_can_be_found_in_the_logs(
     """Acceptance, delivery and events each log a line with the account and the message id."""
     api = Api(service.key(account))
     single = api.send(otp()).json["messageId"]
-    batch = api.raw("POST", "/emails/batch", json.dumps({"messages": [otp(), {"to": 5}]}), {}).json[
-        "results"
-    ]
+    batch = api.raw("POST", "/emails/batch", {"messages": [otp(), {"to": 5}]}, {}).json["results"]
     service.deliver()
     service.report(
         {

@@ -261,7 +261,7 @@ def test_a_key_without_settings_asks_here_only(service: Service, account: str, l
 def test_the_settings_hold_on_every_route(service: Service, account: str) -> None:
     """A key that asks sends neither by HTTP nor in a batch; a list of recipients holds there."""
     asks = Api(service.key(account, agent=settings(confirmation=Confirmation.ASK)))
-    batch = json.dumps({"messages": [otp()]})
+    batch = {"messages": [otp()]}
     assert asks.send(otp()).code == "confirmation_required"
     assert asks.raw("POST", "/emails/batch", batch).code == "confirmation_required"
     only = Api(service.key(account, agent=settings("bob@customer.example", "shop.example")))
@@ -286,7 +286,7 @@ def test_a_key_has_its_own_daily_limit(service: Service, account: str) -> None:
     assert refused.error["message"] == "The key may send 2 messages per day; 0 are left."
     assert refused.error["details"] == {"limit_per_day": 2}
     assert client.code("send_email", raw_html(dryRun=True)) == "daily_limit_exceeded"
-    batch = key.raw("POST", "/emails/batch", json.dumps({"messages": [otp()] * 3}))
+    batch = key.raw("POST", "/emails/batch", {"messages": [otp()] * 3})
     assert batch.code == "daily_limit_exceeded"
     assert Api(service.key(account)).send(otp()).status == 200
     assert service.quota_used(account) == 3
@@ -295,7 +295,7 @@ def test_a_key_has_its_own_daily_limit(service: Service, account: str) -> None:
 def test_a_batch_takes_what_is_left_of_the_keys_limit(service: Service, account: str) -> None:
     """The messages of a batch that fit into the key's limit are accepted, the others refused."""
     key = Api(service.key(account, agent=settings(per_day=2)))
-    batch = key.raw("POST", "/emails/batch", json.dumps({"messages": [otp()] * 3}))
+    batch = key.raw("POST", "/emails/batch", {"messages": [otp()] * 3})
     codes = [item["error"] and item["error"]["code"] for item in batch.json["results"]]
     assert codes == [None, None, "daily_limit_exceeded"]
     assert service.quota_used(account) == 2

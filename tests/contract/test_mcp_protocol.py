@@ -1,7 +1,6 @@
 """MCP over HTTP: statuses, revisions, headers, and who may not ask at all."""
 
 import base64
-import json
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ def client(api: Api) -> McpClient:
 
 
 def post(api: Api, body: object, headers: dict[str, Any] | None = None) -> ApiResponse:
-    return api.raw("POST", "/mcp", json.dumps(body), headers)
+    return api.raw("POST", "/mcp", body, headers)
 
 
 def refusal(response: ApiResponse) -> tuple[int, int]:

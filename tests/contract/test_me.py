@@ -1,14 +1,14 @@
 """GET /v1/me, which the contract does not have: the key of the request and what it may send."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 
 from pillarbox.adapters.dynamodb.table import to_item
 from pillarbox.domain.accounts.account import NO_LIMITS, Plan
-from pillarbox.domain.accounts.key import AgentSettings, Confirmation
+from pillarbox.domain.accounts.key import AgentSettings, Confirmation, Preset
 from pillarbox.domain.accounts.quota import Limits
+from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.counting import counting
@@ -73,7 +73,7 @@ def test_an_agents_key_shows_its_own_limit(service: Service) -> None:
     with service.at(NOW):
         for _ in range(2):
             sent = api.send(otp(), idempotency_key="once")
-        batch = api.raw("POST", "/emails/batch", json.dumps({"messages": [otp(), otp(to="x")]}))
+        batch = api.raw("POST", "/emails/batch", {"messages": [otp(), otp(to="x")]})
         own = me(api).json
         accounts = me(other).json["limits"]
     assert own["agent"] == {"recipients": ["*"], "confirmation": "off", "perDay": 3}
@@ -97,12 +97,14 @@ def test_an_account_without_limits_shows_what_it_used(service: Service) -> None:
 
 def test_the_last_use_comes_from_the_stream(account: str, service: Service) -> None:
     """Once the stream has brought a message of the key, lastUsedAt is when it was accepted."""
-    api = Api(service.key(account))
+    api = Api(services().api_keys.issue_live(account, "web", Preset.SEND).text)
     created = api.get(api.send(otp()).json["messageId"]).json["createdAt"]
     assert me(api).json["lastUsedAt"] is None
     changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
     handler("aggregate_stats")({"Records": changes}, Invocation())
     assert me(api).json["lastUsedAt"] == created
+    (listed,) = Api(session=service.session(account)).raw("GET", "/keys").json["items"]
+    assert listed["lastUsedAt"] == created
 
 
 @pytest.mark.parametrize("requests", [1, 3])

@@ -1,6 +1,5 @@
 """The routes of operators: who may call them, and what they show and change."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -22,7 +21,6 @@ from tests.contract.client import Api, ApiResponse
 from tests.contract.operations import OF_SESSIONS, Operation
 from tests.contract.service import Service
 from tests.contract.sign_in import signed_in
-from tests.contract.test_tenants import documented
 
 _ROOT: Final = "root@pillarbox.example"
 _OPERATIONS: Final = [one for one in OF_SESSIONS if one.permission in {OPERATE, *OPERATOR_SCOPES}]
@@ -48,8 +46,7 @@ def account(service: Service) -> str:
 
 
 def send(api: Api, method: str, path: str, body: Any = None) -> ApiResponse:
-    text = None if body is None else json.dumps(body)
-    return api.raw(method, f"/operator{path}", text)
+    return api.raw(method, f"/operator{path}", body)
 
 
 @pytest.fixture
@@ -94,7 +91,6 @@ def test_nobody_else_may_call_it(
         for account_id in (own, account, _NOBODY):
             response = operation.request(api, ids(account_id))
             assert (response.status, response.code) == (403, "scope_required")
-            assert documented(operation, response)
             answers.add(response.text)
     assert len(answers) == 1
     for account_id in (own, account):
@@ -116,7 +112,6 @@ def test_a_former_operator_is_refused_at_once(
     with possible(service, operation, account):
         response = operation.request(Api(session=token), ids(account, applicant))
     assert str(response.status) == min(operation.described["responses"]), response.text
-    assert documented(operation, response)
     users.set_operator(address, operator=False)
     response = operation.request(Api(session=token), ids(account))
     assert (response.status, response.code) == (403, "scope_required")
@@ -185,28 +180,6 @@ def test_a_plan_and_limits_are_changed(service: Service, operator: Api, account:
     assert send(operator, "GET", f"/accounts/{account}").json["plan"] == "standard"
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"plan": "gold"}, "plan"),
-        ({"ownLimits": {"perDay": -1}}, "ownLimits.perDay"),
-        ({"ownLimits": {"perDay": 10**13}}, "ownLimits.perDay"),
-        ({"ownLimits": {"perDay": "7"}}, "ownLimits.perDay"),
-        ({"ownLimits": {"perYear": 7}}, "ownLimits.perYear"),
-        ({"ownLimits": []}, "ownLimits"),
-        ({"senders": {}}, "senders"),
-        ({"name": "Store"}, "name"),
-    ],
-)
-def test_wrong_changes_are_refused(
-    operator: Api, account: str, body: dict[str, Any], field: str
-) -> None:
-    """The field is named, and neither the account nor its log changes."""
-    response = send(operator, "PATCH", f"/accounts/{account}", body)
-    assert (response.status, [*response.errors]) == (422, [field])
-    assert services().accounts.log(account) == []
-
-
 @pytest.mark.parametrize("reason", [None, "", " ", "a\nb", "x" * 129, 5])
 def test_a_suspension_needs_a_reason(operator: Api, account: str, reason: object) -> None:
     response = send(operator, "POST", f"/accounts/{account}/suspension", {"reason": reason})
@@ -264,13 +237,11 @@ def test_a_sign_up_is_approved_with_a_plan(service: Service, operator: Api, appl
     listed = send(operator, "GET", "/sign-ups").json["items"]
     (found,) = (one for one in listed if one["email"] == applicant)
     assert found["name"] == "Acme"
-    already = len(service.ses.mails)
+    service.mailed()
     path = f"/sign-ups/{quote(applicant.upper(), safe='')}"
     created = send(operator, "POST", path, {"plan": "standard"})
     assert (created.status, created.json["plan"]) == (201, "standard")
-    service.deliver()
-    sent = [mail["raw"] for mail in service.ses.mails[already:]]
-    assert len([raw for raw in sent if f"To: {applicant}".encode() in raw]) == 1
+    assert [mail["To"] for mail in service.mailed()] == [applicant]
     user = services().team.users.get(applicant)
     assert user
     (member,) = services().team.members.of_user(user.user_id)
@@ -290,7 +261,7 @@ def test_a_sign_up_of_nobody_is_refused(operator: Api, address: str) -> None:
 
 def test_what_members_change_is_not_in_the_log(service: Service, account: str) -> None:
     api = Api(session=service.session(account))
-    assert api.raw("PATCH", "/account", json.dumps({"name": "Store"})).status == 200
+    assert api.raw("PATCH", "/account", {"name": "Store"}).status == 200
     assert api.raw("GET", "/account/log").json["items"] == []
 
 
@@ -300,16 +271,11 @@ def test_accounts_are_listed_page_by_page(service: Service, operator: Api) -> No
     services().senders.accounts.put_sender(used, "a@sender.example", verified=True, default=True)
     assert Api(service.key(used)).send(otp()).status == 200
     services().accounts.suspend(suspended, "bounces")
-    listed, cursor = dict[str, Any](), None
-    while True:
-        query = {"limit": "3"} | ({"cursor": cursor} if cursor else {})
-        page = operator.raw("GET", "/operator/accounts", query=query).json
+    listed = dict[str, Any]()
+    for page in operator.pages("/operator/accounts", limit="3"):
         assert len(page["items"]) <= 3
         assert not listed.keys() & {one["id"] for one in page["items"]}
         listed |= {one["id"]: one for one in page["items"]}
-        cursor = page["nextCursor"]
-        if cursor is None:
-            break
     assert made <= listed.keys()
     assert [*listed] == sorted(listed)
     assert month(listed[used])["used"] == 1
@@ -344,27 +310,11 @@ def test_a_search_reads_a_limited_number_of_accounts(
     monkeypatch.setattr(account_list, "_BATCH", 1)
     monkeypatch.setattr(account_list, "_MAX_BATCHES", 2)
     made = sorted(services().accounts.create("Needle", Plan.FREE).account_id for _ in range(4))
-    found, cursor, empty = list[str](), None, 0
-    while True:
-        query = {"search": "needle"} | ({"cursor": cursor} if cursor else {})
-        page = operator.raw("GET", "/operator/accounts", query=query).json
-        assert len(page["items"]) <= 2
-        empty += not page["items"]
-        found += [one["id"] for one in page["items"]]
-        cursor = page["nextCursor"]
-        if cursor is None:
-            break
+    pages = [page["items"] for page in operator.pages("/operator/accounts", search="needle")]
+    assert max(map(len, pages)) <= 2
+    found = [one["id"] for page in pages for one in page]
     assert found == made
-    assert empty
-
-
-@pytest.mark.parametrize(
-    "query",
-    [{"limit": "0"}, {"limit": "101"}, {"search": ""}, {"search": "x" * 129}, {"plan": "free"}],
-)
-def test_a_wrong_query_is_refused(operator: Api, query: dict[str, str]) -> None:
-    """Unknown and malformed parameters are 422."""
-    assert operator.raw("GET", "/operator/accounts", query=query).code == "validation_failed"
+    assert [] in pages
 
 
 @pytest.mark.parametrize("cursor", ["", "zzz", "#", "ACCTS", "\U0010ffff" * 2, "ú" * 12])

@@ -7,6 +7,7 @@ from unittest import mock
 import boto3
 import pytest
 
+from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
@@ -83,14 +84,6 @@ def test_a_quiet_account_takes_few_reads(operator: Api, monkeypatch: pytest.Monk
     assert len([pk for pk in queried if pk.endswith(quiet)]) <= 4
 
 
-@pytest.mark.parametrize(
-    "query", [{"days": "0"}, {"days": "32"}, {"days": "x"}, {"by": "fame"}, {"since": "1d"}]
-)
-def test_wrong_rates_are_refused(operator: Api, query: dict[str, str]) -> None:
-    """Unknown and malformed parameters are 422."""
-    assert operator.raw("GET", "/operator/rates", query=query).code == "validation_failed"
-
-
 def test_dead_letters_are_counted_and_moved(service: Service, operator: Api) -> None:
     """They wait in their queue again; a limit leaves the others, and urgent jobs share a queue.
 
@@ -133,13 +126,6 @@ def test_a_queue_without_dead_letters_is_refused(operator: Api, queue: str) -> N
     assert (response.status, response.errors) == (422, {"queue": "unknown_queue"})
 
 
-@pytest.mark.parametrize("limit", [0, 301, "7"])
-def test_a_wrong_number_of_dead_letters_is_refused(operator: Api, limit: object) -> None:
-    """A request moves 300 at most, within the time of the gateway."""
-    response = send(operator, "POST", "/queues/jobs/redrive", {"limit": limit})
-    assert (response.status, [*response.errors]) == (422, ["limit"])
-
-
 def test_the_checks_say_what_is_wrong(operator: Api) -> None:
     """Every check has a finding; a problem has a remedy, and one that fails stops no other."""
     items = send(operator, "GET", "/checks").json["items"]
@@ -155,3 +141,30 @@ def test_the_checks_say_what_is_wrong(operator: Api) -> None:
     failed = {one["check"] for one in items if one["verdict"] == "fail"}
     assert failed >= {"sending", "quota", "limits"}
     assert names == {one["check"] for one in items}
+
+
+def test_mail_that_waits_for_days_is_a_problem_in_each_queue(operator: Api) -> None:
+    queues = services().queue_operations
+    with mock.patch.object(type(queues.ages), "oldest_message_age", return_value=300_000.0):
+        items = send(operator, "GET", "/checks").json["items"]
+    late = [one for one in items if one["check"] == "waiting"]
+    names = {one["message"].partition(":")[0]: one["verdict"] for one in late}
+    assert names == dict.fromkeys(queues.urls, "fail")
+    workers = {one["remedy"].rpartition(" ")[2].rstrip(".") for one in late}
+    assert workers <= template.load()["Resources"].keys()
+
+
+@pytest.mark.parametrize("queue", ["sweep", "urgent"])
+def test_a_queue_may_have_lost_its_redrive_policy(operator: Api, queue: str) -> None:
+    """By hand; the others are still shown, and the checks name it."""
+    sqs = boto3.client("sqs")
+    asked: Any = {"QueueUrl": services().queue_operations.urls[queue]}
+    names: Any = ["RedrivePolicy"]
+    kept: Any = sqs.get_queue_attributes(**asked, AttributeNames=names)["Attributes"]
+    sqs.set_queue_attributes(**asked, Attributes={"RedrivePolicy": ""})
+    items = send(operator, "GET", "/queues").json["items"]
+    checks = send(operator, "GET", "/checks").json["items"]
+    sqs.set_queue_attributes(**asked, Attributes=kept)
+    assert {one["name"] for one in items if one["dead"] is None} == {"urgent", queue}
+    (lost,) = (one for one in checks if (one["check"], one["verdict"]) == ("queues", "fail"))
+    assert lost["message"].startswith(f"{queue}: it has no redrive policy")

@@ -3,7 +3,6 @@
 tests/unit/application/test_application_single.py has the whole order, fault by fault.
 """
 
-import json
 from uuid import uuid4
 
 from pillarbox.domain.accounts.key import Preset
@@ -46,7 +45,7 @@ def test_a_422_lists_all_errors(live: Api) -> None:
         replyTp="x",
         attachments=[attachment(inline=True, filename="", extra=1), attachment(content="=")],
     )
-    response = live.raw("POST", "/emails", json.dumps(body), {"Idempotency-Key": ""})
+    response = live.raw("POST", "/emails", body, {"Idempotency-Key": ""})
     assert response.errors == {
         "Idempotency-Key": "invalid_header",
         "to": "required",

@@ -1,54 +1,42 @@
 """The routes of the preview widget, from the request for a code to the report of a test mail."""
 
-import json
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from email import message_from_bytes, policy
+from datetime import timedelta
 from typing import Any
-from unittest import mock
 
 import pytest
-from altcha.v1 import solve_challenge
-from botocore.client import BaseClient
 
 from pillarbox.domain.accounts.key import account_of_key
 from pillarbox.domain.accounts.key_policy import PREVIEW_SUSPENDED
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.sign_in.codes import FlowToken, parse_flow
 from pillarbox.domain.sign_in.preview_key import folded_digest
-from pillarbox.wiring import services
+from pillarbox.wiring import services, utc_now
 from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse
-from tests.contract.service import Service
+from tests.contract.counting import naming
+from tests.contract.service import Service, text_of
 from tests.contract.sign_in import Browser
-from tests.contract.sign_up import WRONG_PROOF
+from tests.contract.sign_up import WRONG_PROOF, solved
 from tests.contract.test_messages import event
+from tests.fakes.builders import PREVIEW_SENDER
 
 
 def post(path: str, **body: Any) -> ApiResponse:
-    return Api().raw("POST", f"/preview-keys{path}", json.dumps(body))
+    return Api().raw("POST", f"/preview-keys{path}", body)
 
 
 def request_code(address: str) -> ApiResponse:
-    item = post("/challenges", email=address).json["challenge"]
-    solution: Any = solve_challenge(
-        challenge=item["challenge"],
-        salt=item["salt"],
-        algorithm=item["algorithm"],
-        max_number=item.pop("maxnumber"),
-    )
-    return post("/codes", email=address, proof={**item, "number": solution.number})
+    proof = solved(post("/challenges", email=address).json["challenge"])
+    return post("/codes", email=address, proof=proof)
 
 
 def last_mail(service: Service, address: str) -> str:
     """Send what is queued, in any order; return the text of the last email to an address."""
-    service.mail_codes()
-    service.deliver()
-    mails = (message_from_bytes(one["raw"], policy=policy.default) for one in service.ses.mails)
-    *_, mail = (one for one in mails if one["To"] == address)
-    text: str = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
-    return text
+    *_, mail = (one for one in service.mailed() if one["To"] == address)
+    return text_of(mail)
 
 
 def report_in(text: str) -> str:
@@ -66,7 +54,10 @@ def get_key(service: Service, address: str) -> ApiResponse:
 
 
 def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None:
-    """Challenge, code, key, test mail, report: then neither key nor recipient can be used."""
+    """Challenge, code, key, test mail, report: then neither key nor recipient can be used.
+
+    Nor can a key that has sent nothing for 90 days.
+    """
     address = "ada@example.com"
     answer = get_key(service, address)
     assert answer.status == 201
@@ -74,6 +65,8 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     api = Api(answer.json["key"])
     assert api.send(otp(to="bob@customer.example")).code == "recipient_not_allowed"
     assert api.send(otp(to=address)).status == 200
+    with service.at(utc_now() + timedelta(days=92)):
+        assert api.send(otp(to=address)).code == "invalid_api_key"
     text = last_mail(service, address)
     assert "Test mail sent through Pillarbox by a preview key." in text
     report = report_in(text)
@@ -85,30 +78,54 @@ def test_a_visitor_gets_a_key_and_a_recipient_stops_it(service: Service) -> None
     assert refused.json["error"]["message"] == PREVIEW_SUSPENDED
     other = service.preview()
     assert other.send(otp(to=address)).code == "recipient_suppressed"
-    mails = len(service.ses.mails)
+    service.mailed()
     assert request_code(address).status == 202
-    service.mail_codes()
-    service.deliver()
-    assert [mail["raw"] for mail in service.ses.mails[mails + 1 :]] == []
+    assert service.mailed() == []
+
+
+def test_ses_gets_a_test_with_samples(service: Service) -> None:
+    """The email of a self-service key has samples, a prefix, and a line at the top of both parts.
+
+    Fields that are null or empty are not given.
+    """
+    absent = dict.fromkeys(("fromName", "subject", "brandName", "logoUrl", "replyTo"))
+    own = {"otp_code": "900555", "app_name": "https://evil.example"}
+    body = otp(variables=own, **absent, cc=[], bcc=[], attachments=[])
+    service.mailed()
+    assert service.preview(self_service=True).send(body).status == 200
+    (mail,) = service.mailed()
+    assert mail["Subject"] == "[Test] Your Harbour code"
+    assert (mail["From"], mail["To"], mail["Reply-To"]) == (PREVIEW_SENDER, TO, None)
+    assert [part.get_content_type() for part in mail.walk()][1:] == ["text/plain", "text/html"]
+    assert text_of(mail).startswith("This is a test. All names, codes, amounts and links")
+    for text in (text_of(mail), text_of(mail, "html")):
+        assert "482913" in text
+        assert "900555" not in text
+        assert "evil" not in text
+
+
+def test_a_batch_is_refused_and_previews_work(service: Service) -> None:
+    """A batch is 403; a preview shows the caller's own values, to the caller alone."""
+    api = service.preview(self_service=True)
+    batch = api.raw("POST", "/emails/batch", {"messages": [otp()]})
+    assert (batch.status, batch.code) == (403, "upgrade_required")
+    shown = api.preview("otp", {"variables": {"otp_code": "900555"}})
+    assert shown.status == 200
+    assert "900555" in shown.json["html"]
+    assert "This is a test." not in shown.json["html"]
+    assert api.starters().text == service.preview().starters().text
 
 
 def test_known_and_unknown_addresses_look_the_same(service: Service) -> None:
     get_key(service, "pat@example.com")
-    made: list[str] = []
-    call = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def recording(client: BaseClient, operation: str, parameters: Any) -> Any:
-        made.append(operation)
-        return call(client, operation, parameters)
 
     def calls_for(address: str) -> tuple[list[str], int, set[str], int]:
-        made.clear()
-        answer = request_code(address)
-        return [*made], answer.status, {*answer.json}, len(answer.json["flow"])
+        with naming() as made:
+            answer = request_code(address)
+        return made, answer.status, {*answer.json}, len(answer.json["flow"])
 
-    with mock.patch.object(BaseClient, "_make_api_call", recording):
-        known = calls_for("pat@example.com")
-        assert known == calls_for("sam@example.com")
+    known = calls_for("pat@example.com")
+    assert known == calls_for("sam@example.com")
     assert len(known[0]) >= 4
     assert known[1] == 202
     service.mail_codes()
@@ -132,12 +149,6 @@ def test_a_code_gives_one_key_however_often_it_is_confirmed_at_once(service: Ser
     assert Api(issued[0]).send(otp(to="roy@example.com")).status == 200
 
 
-@pytest.mark.parametrize("path", ["", "/challenges", "/codes", "/reports"])
-def test_a_body_needs_its_fields(path: str) -> None:
-    """An empty object is 422."""
-    assert post(path).status == 422
-
-
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -159,7 +170,7 @@ def test_pages_of_other_sites_ask_for_no_codes(
     service: Service, path: str, body: dict[str, Any], site: str | None, *, is_refused: bool
 ) -> None:
     headers = {"Sec-Fetch-Site": site} if site else {}
-    answer = Api().raw("POST", path, json.dumps(body), headers)
+    answer = Api().raw("POST", path, body, headers)
     assert (answer.code == "cross_site_request") is is_refused
     assert bool(service.codes()) is (path == "/session/codes" and not is_refused)
 

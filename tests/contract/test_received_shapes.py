@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any, Final, get_type_hints
 from unittest import mock
 
@@ -14,9 +15,11 @@ from standardwebhooks import Webhook
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.table import to_item
+from pillarbox.application.received import with_images
+from pillarbox.application.receiving_ports import LinkedFile, ReadMail
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.key import EMAILS_READ, RECEIVED_READ, Preset
-from pillarbox.domain.replies import ReceivedFile, ReceivedMail
+from pillarbox.domain.replies import ReceivedContent, ReceivedFile, ReceivedMail
 from pillarbox.domain.webhooks.endpoint import WebhookFormat
 from pillarbox.http.received import resend_listed
 from tests.contract.client import Api, ApiResponse, Invocation
@@ -24,7 +27,7 @@ from tests.contract.mcp import McpClient
 from tests.contract.resend_sdk import in_process, raised
 from tests.contract.service import Service
 from tests.contract.webhook_path import BUS, ROLE, WebhookPath
-from tests.fakes.builders import received
+from tests.fakes.builders import NOW, received
 
 SDK: Final[Any] = resend
 #: Postmark's documentation of its inbound webhook, but RawEmail, which only some servers get.
@@ -48,7 +51,6 @@ def announce(path: WebhookPath, mail: ReceivedMail) -> None:
 
 
 def posted(path: WebhookPath, mail: ReceivedMail) -> Any:
-    """Return what the endpoint got of a mail, after a check of its signature."""
     announce(path, mail)
     (body,), (headers,) = path.posted, path.headers
     Webhook(path.endpoint.secrets[0].text).verify(body.decode(), dict(headers))
@@ -183,6 +185,15 @@ def reader(service: Service, account: str) -> str:
     return service.key(account, Preset.CUSTOM, scopes=frozenset({RECEIVED_READ}))
 
 
+def test_the_id_of_a_received_mail_is_a_uuid(service: Service, account: str, reader: str) -> None:
+    """An id in capitals is the same id; DynamoDB takes no key of more than 1,024 bytes."""
+    sent = str(service.receive(account).received_id)
+    assert Api(reader).raw("GET", f"/received/{sent.upper()}").json["receivedId"] == sent
+    for received_id in ("1", "a" * 2_000):
+        refused = Api(reader).raw("GET", f"/received/{received_id}")
+        assert refused.errors == {"received_id": "invalid_uuid"}
+
+
 def test_resends_sdk_reads_received_mail(
     service: Service, account: str, reader: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +206,7 @@ def test_resends_sdk_reads_received_mail(
     assert page["data"][0].keys() >= theirs.ListReceivedEmail.__required_keys__
     page = receiving.list({"after": second})
     assert (page["has_more"], [one["id"] for one in page["data"]]) == (False, [first])
-    mail = receiving.get(first, {"html_format": "cid"})
+    mail = receiving.get(first)
     assert mail.keys() >= theirs.ReceivedEmail.__required_keys__
     assert (mail["html"], mail["received_for"]) == ("<p>Yes.</p>", [SUPPORT])
     assert mail["attachments"][0].keys() == get_type_hints(theirs.EmailAttachment).keys()
@@ -207,7 +218,14 @@ def test_resends_sdk_reads_received_mail(
     assert raised(receiving.Attachments.get, first, "2").code == 404
     assert raised(receiving.get, account).code == 422
     assert "before" in str(raised(receiving.list, {"before": first}))
-    assert "html_format" in str(raised(receiving.get, first, {"html_format": "data_uri"}))
+    shown = service.receive(account, {"html": '<img src="cid:logo">'})
+    for query in (None, {"html_format": "data_uri"}):
+        mail = receiving.get(str(shown.received_id), query)
+        assert mail["html"] == '<img src="data:image/png;base64,iVBORw==">'
+        assert mail["html_format"] == "data_uri"
+    mail = receiving.get(str(shown.received_id), {"html_format": "cid"})
+    assert (mail["html"], mail["html_format"]) == ('<img src="cid:logo">', "cid")
+    assert "html_format" in str(raised(receiving.get, first, {"html_format": "html"}))
     other = service.receive(service.account())
     assert raised(receiving.get, str(other.received_id)).code == 404
     reads_emails = service.key(account, Preset.CUSTOM, scopes=frozenset({EMAILS_READ}))
@@ -217,8 +235,7 @@ def test_resends_sdk_reads_received_mail(
 
 def test_postmarks_routes_show_received_mail(service: Service, account: str, reader: str) -> None:
     def get(path: str, key: str = reader, **query: str) -> ApiResponse:
-        sent = {"X-Postmark-Server-Token": key, "Accept": "application/json"}
-        return Api(base="/postmark").raw("GET", f"/messages/inbound{path}", None, sent, query=query)
+        return Api(key, "/postmark").raw("GET", f"/messages/inbound{path}", query=query)
 
     ids = [str(service.receive(account).received_id) for _ in range(3)]
     page = get("", count="1", offset="1").json
@@ -235,6 +252,54 @@ def test_postmarks_routes_show_received_mail(service: Service, account: str, rea
     for path in ("", "/x/details"):
         assert get(path, key="bx_live_x").status == 401
     assert get("/019b7998-4c00-7000-8000-000000000001/details").status == 404
+
+
+def test_the_html_has_its_images_if_it_is_asked_for(service: Service) -> None:
+    account_id = service.account()
+    api = Api(service.key(account_id, Preset.CUSTOM, scopes=frozenset({RECEIVED_READ})))
+    shape = """<img src="{}"><IMG SRC = '{}'><img src={}><table background="{}"><style>
+    p {{background: URL( "{}" )}}</style><p style="background:url(&quot;{}&quot;)">
+    <p style='background-image:url({})'><img src=cid:x><a href=cid:logo alt="cid:logo">x</a>"""
+    links = ("cid:logo", "CID:%6Cogo", "cid:l&#111;go", *["cid:logo"] * 4)
+    html = shape.format(*links)
+    text, image = received().files
+    image = replace(image, content_type="application/octet-stream")
+    mail = service.receive(account_id, {"html": html}, files=(text, image))
+    shown = shape.format(*["data:image/png;base64,iVBORw=="] * 7)
+    for query, expected in (({"inlineImages": "true"}, shown), ({}, html)):
+        read = api.raw("GET", f"/received/{mail.received_id}", query=query)
+        assert read.json["html"] == expected
+
+
+def shown_html(html: str, octets: bytes, text: str = "") -> str:
+    file = ReceivedFile(
+        filename=None, content_type="image/png", size=len(octets), content_id="logo"
+    )
+    content = ReceivedContent(text=text, html=html, reply=text)
+    linked = LinkedFile(file, "", lambda: octets)
+    read = ReadMail(mail=received(), content=content, files=(linked,), raw_url="", url_until=NOW)
+    return with_images(read).content.html or ""
+
+
+@pytest.mark.parametrize(
+    ("octets", "url"),
+    [
+        (b"\xff\xd8\xff\xe0", "data:image/jpeg;base64,/9j/4A=="),
+        (b"GIF89a", "data:image/gif;base64,R0lGODlh"),
+        (b"RIFF\n\0\0\0WEBP", "data:image/webp;base64,UklGRgoAAABXRUJQ"),
+        (b"<svg/>", "cid:logo"),
+        (b" GIF89a", "cid:logo"),
+    ],
+)
+def test_images_are_known_by_their_content(octets: bytes, url: str) -> None:
+    assert shown_html('<img src="cid:logo">', octets) == f'<img src="{url}">'
+
+
+def test_images_have_the_room_that_lambda_leaves() -> None:
+    """An answer of it has 6 MB at most, in which a character of a text may be seven."""
+    html, image = '<img src="cid:logo">' * 13_000, b"\x89PNG".ljust(10**6)
+    for text, shown in (("Yes.", 1), ("\1" * 262_144, 0)):
+        assert shown_html(html, image, text).count("data:") == shown
 
 
 def test_an_agent_reads_what_strangers_wrote_as_data(

@@ -1,6 +1,5 @@
 """PATCH /v1/domains/{domain}: which names receive mail, beside the receipt rules of others."""
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Final
@@ -47,7 +46,7 @@ def receive(api: Api, domain: str, label: str | None = "in", *names: str) -> Api
     RECORDS.setdefault((f"{label or ''}.{domain}".lower(), "MX"), [])
     body = {"receive": label} if label is not None else {}
     more = {"receiveNames": names} if names else {}
-    return api.raw("PATCH", f"/domains/{domain}", json.dumps({**body, **more}))
+    return api.raw("PATCH", f"/domains/{domain}", {**body, **more})
 
 
 def rules(ses: Any) -> list[Any]:

@@ -1,6 +1,5 @@
 """Records of emails that an account does not keep for ever."""
 
-import json
 from datetime import timedelta
 
 from pillarbox import wiring
@@ -35,7 +34,7 @@ def test_old_records_are_deleted_and_figures_stay(service: Service) -> None:
     figures = api.raw("GET", "/analytics", query=window).json
     assert api.raw("GET", "/emails").json["total"] == 3
     for days, status in ((89, 422), (3651, 422), (90, 200)):
-        answer = api.raw("PATCH", "/account", json.dumps({"recordDays": days}))
+        answer = api.raw("PATCH", "/account", {"recordDays": days})
         assert answer.status == status, answer.text
     assert answer.json["recordDays"] == 90
     entries = api.raw("GET", "/account/log").json["items"]

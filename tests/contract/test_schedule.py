@@ -1,8 +1,5 @@
 """Scheduled and held emails: send, batch, and the routes below /v1/emails/{message_id}."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from email import message_from_bytes, policy
 from typing import Any
@@ -27,11 +24,6 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
 def api(account: str) -> Api:
     """A client whose key is in the list of its account, as each real key is."""
     issued = wiring.services().api_keys.issue_live(account, "web", Preset.CUSTOM, SCOPES)
@@ -51,23 +43,19 @@ def later(service: Service, minutes: int) -> list[dict[str, Any]]:
 
 def change(api: Api, message_id: str, action: str, **body: Any) -> Any:
     if action == "reschedule":
-        return api.raw("PATCH", f"/emails/{message_id}", json.dumps(body))
+        return api.raw("PATCH", f"/emails/{message_id}", body)
     return api.raw("POST", f"/emails/{message_id}/{action}")
 
 
-@contextmanager
-def delivered(service: Service, minutes: int) -> Iterator[list[str]]:
-    """Yield the subjects of the emails that SES gets in some minutes."""
+def delivered(service: Service, minutes: int) -> list[str]:
+    """Return the subjects of the emails that SES gets in some minutes."""
     before = len(service.ses.mails)
-    subjects: list[str] = []
     jobs = later(service, minutes)
     with service.at(wiring.utc_now() + minutes * MINUTE):
         for job in jobs:
             service.consume("deliver_message", job["body"])
-    for mail in service.ses.mails[before:]:
-        line = next(one for one in mail["raw"].splitlines() if one.startswith(b"Subject: "))
-        subjects.append(line.decode().removeprefix("Subject: "))
-    yield subjects
+    lines = [line for mail in service.ses.mails[before:] for line in mail["raw"].splitlines()]
+    return [line[9:].decode() for line in lines if line.startswith(b"Subject: ")]
 
 
 @pytest.mark.parametrize("size", [10, 20_000])
@@ -83,10 +71,8 @@ def test_a_scheduled_email_is_shown_and_sent_when_it_is_due(
     assert (detail["status"], detail["scheduledAt"], detail["held"]) == ("pending", shown, False)
     listed = api.raw("GET", "/emails").json["items"][0]
     assert (listed["scheduledAt"], listed["held"]) == (shown, False)
-    with delivered(service, 30) as subjects:
-        assert subjects == []
-    with delivered(service, 61) as subjects:
-        assert subjects == ["later"]
+    assert delivered(service, 30) == []
+    assert delivered(service, 61) == ["later"]
     assert api.get(sent.json["messageId"]).json["status"] == "sent"
     items = boto3.client("dynamodb").scan(TableName="pillarbox")["Items"]
     account_id = wiring.services().authentication.authenticate(api.key or "").account.account_id
@@ -115,8 +101,7 @@ def test_a_canceled_email_is_not_sent(service: Service, api: Api) -> None:
     assert change(api, message, "cancel").json == canceled.json
     used = {limit["name"]: limit["used"] for limit in api.raw("GET", "/me").json["limits"]}
     assert (used["minute"], used["day"], used["month"]) == (1, 0, 0)
-    with delivered(service, 61) as subjects:
-        assert subjects == []
+    assert delivered(service, 61) == []
     sent = api.send(raw_html()).json["messageId"]
     for action in ("cancel", "release", "reschedule"):
         answer = change(api, sent, action, scheduledAt=in_an_hour())
@@ -129,10 +114,8 @@ def test_an_email_gets_another_time(service: Service, api: Api) -> None:
     new = (wiring.utc_now() + 120 * MINUTE).isoformat()
     moved = change(api, message, "reschedule", scheduledAt=new)
     assert moved.json["scheduledAt"][:23] == new[:23]
-    with delivered(service, 70) as subjects:
-        assert subjects == []
-    with delivered(service, 121) as subjects:
-        assert subjects == ["moved"]
+    assert delivered(service, 70) == []
+    assert delivered(service, 121) == ["moved"]
 
 
 def test_a_held_email_waits_for_its_release(service: Service, api: Api) -> None:
@@ -141,8 +124,7 @@ def test_a_held_email_waits_for_its_release(service: Service, api: Api) -> None:
     message = sent.json["messageId"]
     detail = api.get(message).json
     assert (detail["held"], detail["scheduledAt"]) == (True, None)
-    with delivered(service, 61) as subjects:
-        assert subjects == []
+    assert delivered(service, 61) == []
     assert change(api, message, "reschedule", scheduledAt=in_an_hour()).code == "not_cancelable"
     assert change(api, message, "release").json["held"] is False
     assert service.deliver() == []
@@ -174,8 +156,7 @@ def test_a_receipt_has_the_date_of_its_send(
     if way == "released":
         with service.at(sent_at):
             change(api, message, "release")
-    with delivered(service, (sent_at - now) // MINUTE + 2) as subjects:
-        assert len(subjects) == 1
+    assert len(delivered(service, (sent_at - now) // MINUTE + 2)) == 1
     mail = message_from_bytes(service.ses.mails[-1]["raw"], policy=policy.default)
     assert mail["Date"] == f"{sent_at:%a, %d %b %Y %H:%M:%S} +0000"
     html = mail.get_body(("html",))
@@ -194,7 +175,6 @@ def test_a_receipt_has_the_date_of_its_send(
         ({"scheduledAt": "9999-12-31T23:59:59-10:00"}, "scheduledAt", "invalid_time"),
         ({"scheduledAt": "0001-01-01T00:00:00+10:00"}, "scheduledAt", "invalid_time"),
         ({"scheduledAt": in_an_hour(), "hold": True}, "hold", "not_allowed"),
-        ({"hold": "yes"}, "hold", "wrong_type"),
         (
             {
                 "hold": True,
@@ -220,14 +200,13 @@ def test_the_last_moment_of_all_is_too_far_ahead(api: Api) -> None:
     assert change(api, message, "cancel").status == 200
 
 
-def test_what_was_accepted_is_checked_again(service: Service, api: Api, account: str) -> None:
-    """If the key was revoked meanwhile, the email never leaves."""
+def test_an_email_whose_key_was_revoked_meanwhile_never_leaves(
+    service: Service, api: Api, account: str
+) -> None:
     sent = api.send(otp(scheduledAt=in_an_hour())).json["messageId"]
     reader = Api(service.key(account))
-    (key_id,) = {reader.get(sent).json["keyId"]}
-    wiring.services().api_keys.revoke(key_id)
-    with delivered(service, 61) as subjects:
-        assert subjects == []
+    wiring.services().api_keys.revoke(reader.get(sent).json["keyId"])
+    assert delivered(service, 61) == []
     failed = reader.get(sent).json
     assert (failed["status"], failed["events"][-1]["code"]) == ("failed", "key_revoked")
 
@@ -276,7 +255,7 @@ def test_a_batch_schedules_each_of_its_emails(service: Service, api: Api) -> Non
         attachments=[attachment(b"%PDF-1.7" + bytes(20_000))], scheduledAt=in_an_hour()
     )
     messages = [raw_html(), large, raw_html(hold=True), raw_html(scheduledAt="x")]
-    results = api.raw("POST", "/emails/batch", json.dumps({"messages": messages})).json["results"]
+    results = api.raw("POST", "/emails/batch", {"messages": messages}).json["results"]
     assert [result["error"] is None for result in results] == [True, True, True, False]
     assert ["scheduledAt" in result for result in results] == [False, True, False, False]
     assert results[2]["held"] is True

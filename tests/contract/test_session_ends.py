@@ -49,19 +49,6 @@ def test_signing_out_deletes_the_cookie(service: Service) -> None:
     assert there.token().status == 200
 
 
-def test_all_sessions_end_together(service: Service) -> None:
-    """With all=true every browser is signed out, also this one; another value is 422."""
-    address = "all@shop.example"
-    browsers = [signed_in(service, address) for _ in range(3)]
-    tokens = [browser.token().json["token"] for browser in browsers]
-    api = Api(session=tokens[0])
-    assert api.raw("DELETE", "/session", query={"all": "yes"}).code == "validation_failed"
-    assert api.raw("DELETE", "/session", query={"every": "true"}).code == "validation_failed"
-    assert api.raw("DELETE", "/session", query={"all": "true"}).status == 204
-    assert {browser.token().status for browser in browsers} == {401}
-    assert {Api(session=one).raw("GET", "/session").status for one in tokens} == {401}
-
-
 def test_an_access_token_lives_15_minutes(service: Service) -> None:
     """After that it is 401, although its session goes on."""
     now = wiring.utc_now()

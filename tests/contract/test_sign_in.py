@@ -1,9 +1,7 @@
 """Signing in to the dashboard with a one-time code or a link."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
-from email import message_from_bytes, policy
 from itertools import count
 from typing import Final
 
@@ -14,22 +12,13 @@ from pillarbox.domain.sign_in.codes import parse_flow
 from pillarbox.domain.sign_in.session import Role
 from pillarbox.wiring import services
 from tests.contract.client import Api
-from tests.contract.service import APP_URL, Service
-from tests.contract.sign_in import Browser, add_user, signed_in
+from tests.contract.service import APP_URL, Service, text_of
+from tests.contract.sign_in import Browser, signed_in
 
 _numbers: Final = count(1)
 _COOKIE: Final = re.compile(
     r"__Host-pillarbox=[0-9a-z]{56}; Max-Age=2592000; Path=/; Secure; HttpOnly; SameSite=Strict"
 )
-
-
-@pytest.fixture
-def address(service: Service) -> Iterator[str]:
-    """The address of a new user; what is queued afterwards is removed."""
-    new = f"ada{next(_numbers)}@shop.example"
-    add_user(new)
-    yield new
-    service.codes()
 
 
 def test_a_code_signs_in(service: Service, address: str) -> None:
@@ -66,12 +55,9 @@ def test_the_email_has_code_and_link_and_the_service_sends_it(
 ) -> None:
     """The subject has no code. The link has the public part of the flow, so it signs nobody in."""
     flow = Browser().request_code(address).json["flow"]
-    already = len(service.ses.mails)
     assert service.mail_codes() == [{"code_accepted": 1}]
-    assert service.deliver() == []
-    (sent,) = service.ses.mails[already:]
-    mail = message_from_bytes(sent["raw"], policy=policy.default)
-    text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+    (mail,) = service.mailed()
+    text = text_of(mail)
     code = re.search(r"\b\d{6}\b", text)
     assert code
     assert mail["To"] == address
@@ -86,39 +72,9 @@ def test_a_code_that_is_delivered_twice_is_sent_once(service: Service, address: 
     """Lambda may invoke again with the same event: the second time nothing is sent."""
     Browser().request_code(address)
     (event,) = service.code_events
-    already = len(service.ses.mails)
     assert [service.mail_code(event)["code_accepted"] for _ in range(2)] == [1, 0]
-    service.deliver()
-    assert len(service.ses.mails) == already + 1
-
-
-def test_nobody_learns_whether_an_address_is_a_users(service: Service, address: str) -> None:
-    """A known and an unknown address: same calls to AWS, same bytes apart from the flow."""
-    seen: list[tuple[list[str], str]] = []
-    for asked in (address, f"nobody{next(_numbers)}@shop.example"):
-        calls: list[str] = []
-
-        def record(model: object, calls: list[str] = calls, **_: object) -> None:
-            calls.append(model.name)  # type: ignore[attr-defined]
-
-        events = [
-            services().credentials.client.meta.events,
-            services().code_requests._lambda.meta.events,
-            services().table.client.meta.events,
-        ]
-        for one in events:
-            one.register("before-parameter-build", record)
-        try:
-            response = Browser().request_code(asked, "198.51.100.9")
-            wrong = Browser().sign_in(response.json["flow"], "000000")
-        finally:
-            for one in events:
-                one.unregister("before-parameter-build", record)
-        without = response.text.replace(response.json["flow"], "") + wrong.text
-        seen.append((calls, without))
-    assert seen[0] == seen[1]
-    assert "Invoke" in seen[0][0]
-    assert [code.address == address for code in service.codes()].count(False) == 1
+    service.code_events.clear()
+    assert len(service.mailed()) == 1
 
 
 def test_an_unknown_address_gets_no_code_and_no_session(service: Service) -> None:
@@ -126,15 +82,12 @@ def test_an_unknown_address_gets_no_code_and_no_session(service: Service) -> Non
     with service.signing_up("invited"):
         asked = Browser().request_code(f"nobody{next(_numbers)}@shop.example")
         (event,) = service.code_events
-        already = len(service.ses.mails)
         assert service.mail_codes() == [{"code_accepted": 0}]
-    service.deliver()
-    (sent,) = service.ses.mails[already:]
-    mail = message_from_bytes(sent["raw"], policy=policy.default)
-    text = mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+    (mail,) = service.mailed()
+    text = text_of(mail)
     assert mail["To"] == event["address"]
     assert "It belongs to no account here" in text
-    assert event["code"] not in sent["raw"].decode()
+    assert event["code"] not in str(mail)
     assert "/app/sign-in" not in text
     assert f"{APP_URL}/widget/report#" in text
     response = Browser().sign_in(asked.json["flow"], event["code"])
@@ -150,12 +103,9 @@ def test_strangers_get_no_email_that_may_bounce(
 ) -> None:
     """While sign-up is closed they get none, and never one if their domain accepts no mail."""
     address = f"nobody{next(_numbers)}@{domain}"
-    already = len(service.ses.mails)
     with service.signing_up(mode):
         assert Browser().request_code(address).status == 202
-        service.mail_codes()
-    service.deliver()
-    assert len(service.ses.mails) == already + expected
+        assert len(service.mailed()) == expected
 
 
 def test_a_code_works_only_in_the_browser_that_asked(service: Service, address: str) -> None:
@@ -177,16 +127,6 @@ def test_a_code_expires_after_ten_minutes(service: Service, address: str) -> Non
     with service.at(now + timedelta(minutes=10)):
         assert Browser().sign_in(flows[0], queued.code).code == "invalid_code"
         assert services().code_mail.send(queued) is False
-
-
-def test_a_request_of_a_stranger_leaves_the_code_before_alone(
-    service: Service, address: str
-) -> None:
-    """The flows of an address are side by side; each takes its own code once."""
-    flows = [Browser().request_code(address, "203.0.113.9").json["flow"] for _ in range(2)]
-    codes = [queued.code for queued in service.codes()]
-    answers = map(Browser().sign_in, flows, codes)
-    assert [answer.status for answer in answers] == [200, 200]
 
 
 def test_an_address_gets_five_short_codes_a_day(service: Service, address: str) -> None:
@@ -272,15 +212,11 @@ def test_a_link_signs_in_once_and_within_an_hour(service: Service, address: str)
 @pytest.mark.parametrize(
     "body",
     [
-        {},
         {"flow": "x"},
         {"code": "123456"},
         {"flow": "x", "code": "123456", "link": "y"},
         {"flow": "x", "link": "y"},
         {"flow": "x", "code": "1"},
-        {"flow": "x", "code": 123456},
-        {"link": "x" * 201},
-        {"link": "x", "next": "/"},
     ],
 )
 def test_a_body_of_another_shape_is_refused(service: Service, body: object) -> None:

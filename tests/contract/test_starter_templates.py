@@ -39,6 +39,10 @@ def test_supplied_variables_are_merged_over_the_samples(live: Api) -> None:
     assert shown["sampleVariables"]["otp_code"] == "555001"
     assert shown["sampleVariables"]["app_name"]
     assert "555001" in shown["html"]
+    branded = live.preview("otp", {"variables": None, "brandName": "Acme"})
+    assert "Acme" in branded.json["html"]
+    wrong: list[object] = [[], {"x": 1}, {"brandName": "a\nb"}, {"logoUrl": 1}]
+    assert {live.preview("otp", body).code for body in wrong} == {"validation_failed"}
 
 
 def test_a_preview_shows_optional_variables_and_lists_those_of_the_contract(live: Api) -> None:
@@ -48,11 +52,3 @@ def test_a_preview_shows_optional_variables_and_lists_those_of_the_contract(live
     assert set(shown["sampleVariables"]) == {"name", "app_name"}
     wrong = live.preview("welcome", {"variables": {"lines": "Pick a plan"}})
     assert (wrong.status, wrong.code) == (422, "validation_failed")
-
-
-@for_each("slug", ["nope", "OTP", "otp%20", "otp%22", "__class__", "%2e%2e%2fotp"])
-def test_an_unknown_slug_is_not_found(live: Api, slug: str) -> None:
-    """4.7, 7: an unknown starter slug is 404 template_not_found."""
-    response = live.preview(slug)
-    assert (response.status, response.code) == (404, "template_not_found")
-    assert response.error["type"] == "not_found"

@@ -54,7 +54,7 @@ def test_a_batch_has_a_limited_time_for_rendering(service: Service, api: Api, ac
         variables={"rows": ROWS, "note": " " * 5000},
     )
     light = otp()
-    body = json.dumps({"messages": [*[heavy] * 25, light]})
+    body = {"messages": [*[heavy] * 25, light]}
     results = api.raw("POST", "/emails/batch", body).json["results"]
     codes = [item["error"] and item["error"]["code"] for item in results]
     refused = codes.index("validation_failed")

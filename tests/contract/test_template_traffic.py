@@ -1,11 +1,8 @@
 """Publishing against real traffic: what recent sends did not give is a warning."""
 
-import json
 from typing import Any, Final
 from unittest import mock
 from uuid import UUID
-
-import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.history.ledger import DynamoLedger
@@ -19,12 +16,6 @@ from tests.contract.test_template_editor import begin, call, content, publish
 
 _OLD: Final = "<p>{{ name | default('you') }}</p>"
 _NEW: Final = "<p>{{ name | default('you') }} {{ order.total }}</p>"
-
-
-@pytest.fixture
-def user(service: Service, account: str) -> Api:
-    """A client with the session of an author."""
-    return Api(session=service.session(account, Role.AUTHOR, "ada@shop.example"))
 
 
 def draft(source: str) -> dict[str, Any]:
@@ -59,7 +50,7 @@ def test_a_publication_says_what_recent_sends_did_not_give(
     assert key.send(mail(order)).status == 200
     assert key.send(mail({"order": {"total": None}})).status == 200
     assert key.send(mail({}) | {"scheduledAt": in_an_hour()}).status == 200
-    batch = key.raw("POST", "/emails/batch", json.dumps({"messages": [mail(order), mail({})]}))
+    batch = key.raw("POST", "/emails/batch", {"messages": [mail(order), mail({})]})
     assert batch.status == 200
     assert key.send(otp()).status == 200
     to = {"to": "ada@shop.example", "variables": {}}
@@ -87,7 +78,7 @@ def test_a_publication_stands_when_its_traffic_cannot_be_read(user: Api, account
     with mock.patch.object(DynamoLedger, "newest_entry", side_effect=failure):
         assert publish(user, template_id, draft(_NEW), 1)["problems"] == []
         body = {"kind": "html", "subject": "S", "source": _NEW, "templateId": template_id}
-        assert user.raw("POST", "/templates/render", json.dumps(body)).status == 503
+        assert user.raw("POST", "/templates/render", body).status == 503
     state = wiring.services().template_editing.draft(account, UUID(template_id))
     assert state.published == 1
 

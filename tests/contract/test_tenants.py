@@ -129,14 +129,6 @@ def preview_tenant(service: Service) -> tuple[Api, Tenant]:
     return api, Tenant(service, account[1], api.send(otp()).json["messageId"])
 
 
-def documented(operation: Operation, response: ApiResponse) -> bool:
-    """Return whether the document has the status, and the code, for the operation."""
-    described = operation.described["responses"].get(str(response.status))
-    if described is None or response.status < 300:
-        return described is not None
-    return response.code in described["content"]["application/json"]["examples"]
-
-
 def test_the_tables_agree_with_the_document() -> None:
     stated = {one.id: one.permission for one in OPERATIONS}
     assert stated == {one.id: required_permission(one) for one in OPERATIONS}
@@ -154,15 +146,16 @@ def test_a_key_may_do_what_its_permissions_allow(
         api, owner = preview_tenant
     else:
         api, owner = Api(key_of(tenant.service, tenant.account, kind)), tenant
+    known = owner.ids()
     for operation in OPERATIONS:
         with subtests.test(operation.id):
-            change = "" if kind == "preview" else operation.id  # its messages never wait
-            response = operation.request(api, owner.ids(operation.parameters, change))
-            assert documented(operation, response)
             needed = [required_permission(operation)]
             if operation.id == "answer_received":  # an answer shows what it answers
                 needed.append("received:read")
             required = next((one for one in needed if one and one not in GRANTED[kind]), None)
+            change = "" if kind == "preview" else operation.id  # its messages never wait
+            ids = known if required else owner.ids(operation.parameters, change)
+            response = operation.request(api, ids)
             if required:
                 assert (response.status, response.code) == (403, "scope_required")
                 assert response.error["details"] == {"required_permission": required}
@@ -201,25 +194,25 @@ def test_an_invalid_key_may_do_nothing(
         with subtests.test(operation.id):
             response = operation.request(Api(key), ids)
             assert (response.status, response.code) == (401, REFUSED[kind])
-            assert documented(operation, response)
             assert response.text == operation.request(Api(key), unknown_ids()).text
 
 
-@pytest.mark.parametrize("kind", GRANTED)
 def test_an_id_of_another_account_does_not_exist(
-    service: Service, tenant: Tenant, kind: str, subtests: pytest.Subtests
+    service: Service, tenant: Tenant, subtests: pytest.Subtests
 ) -> None:
     """8: an id of another account gets the same bytes and headers as an unknown id."""
-    stranger = stranger_with(service, kind)
+    strangers = {kind: stranger_with(service, kind) for kind in GRANTED}
     owner = Api(service.key(tenant.account, Preset.CUSTOM, scopes=ALL_SCOPES))
     for operation in WITH_IDS:
+        ids = tenant.ids(operation.parameters, operation.id)
+        for kind, stranger in strangers.items():
+            with subtests.test(operation.id, kind=kind):
+                foreign = operation.request(stranger, ids)
+                assert foreign.status in {403, 404}
+                missing = operation.request(stranger, unknown_ids())
+                assert without_request_id(foreign) == without_request_id(missing)
+                assert "Secret" not in foreign.text
         with subtests.test(operation.id):
-            ids = tenant.ids(operation.parameters, operation.id)
-            foreign = operation.request(stranger, ids)
-            assert foreign.status in {403, 404}
-            missing = operation.request(stranger, unknown_ids())
-            assert without_request_id(foreign) == without_request_id(missing)
-            assert "Secret" not in foreign.text
             status = operation.request(owner, ids).status
             assert str(status) == min(operation.described["responses"])
 
@@ -249,7 +242,7 @@ def test_a_template_of_another_account_cannot_be_sent(
     for template_id in (tenant.ids(["id"])["id"], str(uuid4())):
         mail = otp(starterTemplate=..., templateId=template_id)
         if batch:
-            body = json.dumps({"messages": [mail]})
+            body = {"messages": [mail]}
             (item,) = stranger.raw("POST", "/emails/batch", body).json["results"]
             responses.append(json.dumps(item))
             assert item["error"]["code"] == "template_not_found"

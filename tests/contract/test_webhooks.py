@@ -1,6 +1,5 @@
 """The routes of webhooks, as docs/openapi.json and docs/guides/webhooks.md describe them."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -9,7 +8,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.webhooks.endpoints import DynamoEndpointHealths
-from pillarbox.domain.accounts.key import PRESET_SCOPES, WEBHOOKS_READ, WEBHOOKS_WRITE, Preset
+from pillarbox.domain.accounts.key import WEBHOOKS_READ, WEBHOOKS_WRITE, Preset
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, EndpointHealth, WebhookEvent
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
@@ -26,8 +25,7 @@ def api(service: Service, account: str) -> Api:
 
 
 def call(api: Api, method: str, path: str = "", body: Any = None, **query: str) -> ApiResponse:
-    text = None if body is None else json.dumps(body)
-    return api.raw(method, f"/webhooks{path}", text, query=query)
+    return api.raw(method, f"/webhooks{path}", body, query=query)
 
 
 def create(api: Api, **changes: Any) -> Any:
@@ -42,7 +40,6 @@ def queued(service: Service, endpoint: str) -> list[WebhookEvent]:
 
 
 def test_an_endpoint_is_created(api: Api) -> None:
-    """201 has the documented fields with a secret, which no later response shows."""
     made = create(api, types=["email.bounced", "email.failed", "email.bounced"])
     assert set(made) == {
         *("id", "url", "types", "secret", "enabled", "format", "createdAt"),
@@ -66,24 +63,16 @@ def test_an_endpoint_is_created(api: Api) -> None:
 @pytest.mark.parametrize(
     ("body", "errors"),
     [
-        ({}, {"url": "required", "types": "required"}),
         ({"url": "http://127.0.0.1/", "types": ["*"]}, {"url": "invalid_url"}),
-        ({"url": "http://a.example/", "types": []}, {"types": "too_short"}),
-        ({"url": "", "types": ["*"]}, {"url": "too_short"}),
         ({"url": URL + "x" * 2048, "types": ["*"]}, {"url": "too_long"}),
         ({"url": URL, "types": ["*", "email.sent"]}, {"types": "not_allowed"}),
         ({"url": URL, "types": ["email.sent", "email.opened"]}, {"types": "unknown_type"}),
         ({"url": URL, "types": ["webhook.test"]}, {"types": "unknown_type"}),
         ({"url": URL, "types": ["x" * 5000]}, {"types": "unknown_type"}),
-        ({"url": URL, "types": "*"}, {"types": "wrong_type"}),
-        ({"url": URL, "types": [5]}, {"types.0": "wrong_type"}),
-        ({"url": URL, "types": ["*"] * 51}, {"types": "too_long"}),
-        ({"url": URL, "types": ["*"], "events": []}, {"events": "unknown_field"}),
         ({"url": "ftp://x", "types": ["x"]}, {"url": "invalid_url", "types": "unknown_type"}),
     ],
 )
 def test_a_wrong_endpoint_is_refused(api: Api, body: Any, errors: dict[str, str]) -> None:
-    """422 names each field that is wrong, and nothing is created."""
     response = call(api, "POST", body=body)
     assert (response.status, response.errors) == (422, errors)
     assert len(response.text) < 1000
@@ -109,7 +98,6 @@ def test_an_endpoint_is_changed(api: Api) -> None:
 
 
 def test_a_deleted_endpoint_is_gone(api: Api) -> None:
-    """204 has no body; afterwards every route of the endpoint is 404 webhook_not_found."""
     made = create(api)
     deleted = call(api, "DELETE", f"/{made['id']}")
     assert (deleted.status, deleted.text) == (204, "")
@@ -145,7 +133,6 @@ def test_a_disabled_endpoint_says_why_and_is_enabled_again(
 
 
 def test_a_secret_is_rotated(api: Api) -> None:
-    """The response has another secret; everything else stays."""
     made = create(api)
     rotated = call(api, "POST", f"/{made['id']}/rotate")
     assert rotated.status == 200
@@ -195,23 +182,7 @@ def test_deliveries_are_listed_and_replayed(service: Service, account: str, api:
     for unknown in ("x", f"1767268802317-{uuid4()}"):
         refused = call(api, "POST", f"{deliveries}/{unknown}/replay")
         assert (refused.status, refused.code) == (404, "delivery_not_found")
-
-
-@pytest.mark.parametrize(
-    ("query", "errors"),
-    [
-        ({"limit": "0"}, {"limit": "out_of_range"}),
-        ({"limit": "101"}, {"limit": "out_of_range"}),
-        ({"cursor": "!"}, {"cursor": "invalid_cursor"}),
-        ({"cursor": ""}, {"cursor": "too_short"}),
-        ({"cursor": "~" * 500}, {"cursor": "too_long"}),
-        ({"skip": "1"}, {"skip": "unknown_field"}),
-    ],
-)
-def test_a_wrong_page_is_refused(api: Api, query: dict[str, str], errors: dict[str, str]) -> None:
-    """422 names the parameter."""
-    response = call(api, "GET", f"/{create(api)['id']}/deliveries", **query)
-    assert (response.status, response.errors) == (422, errors)
+    assert call(api, "GET", deliveries, cursor="!").errors == {"cursor": "invalid_cursor"}
 
 
 def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> None:
@@ -233,9 +204,7 @@ def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> N
 @pytest.mark.parametrize(
     ("body", "errors"),
     [
-        ({}, {"from": "required"}),
         ({"from": "yesterday"}, {"from": "invalid_timestamp"}),
-        ({"from": 5}, {"from": "invalid_timestamp"}),
         ({"from": "2026-01-02", "to": "2026-01-01"}, {"to": "not_after_from"}),
         ({"from": "2026-01-01", "types": ["suppression.added"]}, {"types": "not_allowed"}),
         ({"from": "2026-01-01", "types": ["email.received"]}, {"types": "not_allowed"}),
@@ -244,7 +213,6 @@ def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> N
             {"types": "not_allowed"},
         ),
         ({"from": "2026-01-01", "types": ["email.opened"]}, {"types": "unknown_type"}),
-        ({"from": "2026-01-01", "types": []}, {"types": "too_short"}),
     ],
 )
 def test_a_wrong_range_is_refused(api: Api, body: Any, errors: dict[str, str]) -> None:
@@ -253,11 +221,6 @@ def test_a_wrong_range_is_refused(api: Api, body: Any, errors: dict[str, str]) -
     response = call(api, "POST", f"/{made['id']}/replay", body)
     assert (response.status, response.errors) == (422, errors)
     assert call(api, "POST", f"/{made['id']}/replay", {"from": "2026-01-01"}).status == 202
-
-
-def test_no_preset_has_the_scopes() -> None:
-    """A key can manage webhooks only if somebody chose that for it."""
-    assert not any(BOTH & scopes for scopes in PRESET_SCOPES.values())
 
 
 def test_an_endpoint_has_a_format(api: Api) -> None:

@@ -15,14 +15,16 @@ import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from pillarbox import consumer, wiring
+from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.messages.sending_rate import DynamoSendingRate
+from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery import build_message
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.delivery.feedback import FeedbackOutcome, FeedbackResult
 from pillarbox.application.delivery.result import DeliveryResult, Outcome
 from pillarbox.domain.accounts.account import QueuedMail
 from pillarbox.domain.accounts.key import account_of_key
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.messages.mail import Mail
 from pillarbox.domain.messages.message import Message
 from tests.aws import shared_client
@@ -107,23 +109,6 @@ def test_a_job_with_just_enough_time_is_sent(service: Service, live: Api) -> Non
     assert len(service.ses.mails) == sent + 1
 
 
-def test_a_job_without_time_is_shown_at_once(service: Service, live: Api) -> None:
-    """The queue is asked to show the job after no seconds; it refuses a negative time."""
-    asked: list[int] = []
-
-    def record(params: dict[str, Any], **_: object) -> None:
-        asked.append(params["VisibilityTimeout"])
-
-    live.send(otp())
-    jobs = receive(service, live)
-    events = wiring.services().jobs._sqs.meta.events
-    name = "provide-client-params.sqs.ChangeMessageVisibility"
-    events.register(name, record)
-    work(jobs, EndingInvocation())
-    events.unregister(name, record)
-    assert asked == [0]
-
-
 @pytest.mark.parametrize(("seconds", "sent"), [(35, 10), (36, 0)])
 def test_a_slow_start_leaves_the_whole_batch_to_one_worker(
     service: Service, live: Api, monkeypatch: pytest.MonkeyPatch, seconds: int, sent: int
@@ -142,7 +127,7 @@ def test_a_slow_start_leaves_the_whole_batch_to_one_worker(
     context = mock.Mock(wraps=Invocation())
     context.get_remaining_time_in_millis = lambda: left[0]
     before = len(service.ses.mails)
-    body = json.dumps({"messages": [otp() for _ in range(10)]})
+    body = {"messages": [otp() for _ in range(10)]}
     assert live.raw("POST", "/emails/batch", body, {}).status == 200
     jobs = receive(service, live)
     assert len(work(jobs, context)) == 10 - sent
@@ -397,7 +382,7 @@ def test_a_suspect_is_given_more_time(service: Service, live: Api) -> None:
 
 def test_fresh_mail_does_not_wait_behind_suspects(service: Service, live: Api) -> None:
     """Two suspects wait for nine seconds each; the fresh mail of their batch is sent before."""
-    body = json.dumps({"messages": [raw_html() for _ in range(4)]})
+    body = {"messages": [raw_html() for _ in range(4)]}
     assert live.raw("POST", "/emails/batch", body, {}).status == 200
     jobs = receive(service, live)
     batch = [received_again(job, VISIBILITY) for job in jobs[:2]] + jobs[2:]
@@ -480,3 +465,46 @@ def test_only_small_mail_of_a_batch_is_delivered_together(service: Service, live
     waited = small | {"body": json.dumps(body | {"due": body["queued_at"], "version": DUE_VERSION})}
     records = [SQSRecord(record) for record in (suspect, small, large, waited)]
     assert [turn(record) for record in records] == ["last", "together", "alone", "alone"]
+
+
+@pytest.mark.parametrize("missing", ["hash", "deadline", "queued_at"])
+def test_a_poison_job_goes_to_the_dead_letters(service: Service, live: Api, missing: str) -> None:
+    """A job without a required field is kept unchanged; its message failed and is not sent."""
+    sent = len(service.ses.mails)
+    message_id = live.send(otp()).json["messageId"]
+    (queued,) = service.jobs_of(live)
+    job = json.loads(queued["body"])
+    del job[missing]
+    assert work([queue_record(json.dumps(job))]) == []
+    assert service.dead_letters() == [json.dumps(job)]
+    shown = live.get(message_id).json
+    assert (shown["status"], shown["events"][-1]["code"]) == ("failed", "unreadable_job")
+    assert len(service.ses.mails) == sent
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"version": 1}', '{"version": "1"}'])
+def test_a_job_without_a_message_id_goes_to_the_dead_letters(service: Service, text: str) -> None:
+    assert work([queue_record(text)]) == []
+    assert service.dead_letters() == [text]
+
+
+@pytest.mark.parametrize(
+    ("receives", "least", "most"),
+    [(1, 1, 2), (2, 2, 4), (5, 16, 32), (8, 90, 90), (900, 90, 90)],
+)
+def test_a_job_that_fails_is_received_again_soon(
+    service: Service, live: Api, receives: int, least: float, most: float
+) -> None:
+    """A failure before the hand-over costs seconds. The wait doubles up to 90 seconds."""
+    live.send(otp())
+    (job,) = service.jobs_of(live)
+    failing = mock.Mock(side_effect=Unavailable("data store"))
+    record = queue_record(job["body"], receipt="here", receives=receives)
+    with (
+        mock.patch.multiple(DynamoMessages, peek=failing, get=failing),
+        mock.patch.object(SqsJobs, "postpone") as postpone,
+    ):
+        assert work([record]) == ["1"]
+    _, receipt, wait = postpone.call_args.args
+    assert receipt == "here"
+    assert timedelta(seconds=least) <= wait <= timedelta(seconds=most)

@@ -24,7 +24,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.alert import AlertSettings
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.messages.message import Event, EventKind
+from pillarbox.domain.messages.message import Event, EventKind, Labels, MessageOrigin
 from pillarbox.domain.webhooks.endpoint import (
     EndpointDrain,
     EndpointHealth,
@@ -95,7 +95,9 @@ class WebhookPath:
     def announce(self, recipient: str, subject: str = "Hello") -> None:
         """Announce a bounce, the suppression that it caused, and that the account is paused."""
         now, table = wiring.utc_now(), wiring.services().table
-        old = message(self.account, new_id(now), to=(recipient,), subject=subject)
+        origin = MessageOrigin(starter_template="otp", labels=Labels(tags={"order": "10442"}))
+        people = {"to": (recipient,), "bcc": ("bcc@example.com",)}
+        old = message(self.account, new_id(now), subject=subject, origin=origin, **people)
         bounced = Event(kind=EventKind.BOUNCED, at=now, recipient=recipient, reason=subject)
         new = old.with_events([bounced], "0102-1")
         table.put(message_item(new))

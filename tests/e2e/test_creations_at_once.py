@@ -15,7 +15,7 @@ from tests.stack import operate
 
 pytestmark = pytest.mark.stack
 
-_REQUESTS = 6
+_REQUESTS = 3
 _SCOPES = sorted(SCOPES | OPERATOR_SCOPES)
 
 
@@ -50,7 +50,7 @@ def key(stack: dict[str, Any]) -> str:
 def test_of_equal_creations_one_is_done(
     stack: dict[str, Any], probe: HttpApiProbe, key: str, path: str, body: dict[str, Any]
 ) -> None:
-    """Of six requests at once one creates; the others learn of it, or are to try again.
+    """Of three requests at once one creates; the others learn of it, or are to try again.
 
     After that it may be made beside the one that a request names, and without the header. Each
     request at once starts a process of the function.

@@ -22,7 +22,6 @@ KILLS: Final = 4
 
 
 def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> None:
-    """Each mail arrives once although edge, front and handlers are killed."""
     account = operate("account", "create", "--name", "Killed", "--plan", "standard")["id"]
     sender = ("sender", "add", "--account", account, "shop@killed.example")
     operate(*sender, "--verified", "--default")

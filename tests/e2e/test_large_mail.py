@@ -61,22 +61,6 @@ def test_two_attachments_of_the_largest_size_arrive(stack: dict[str, Any]) -> No
     assert arrived == scans
 
 
-def test_a_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
-    """A mail that the API accepts and the queue does not arrives with its file, byte for byte."""
-    scan = {"Bericht für März.pdf": content(1024 * 1024, 5)}
-    answer = send(stack, mail(*(attachment(name, octets) for name, octets in scan.items())))
-    (item,) = wait_for(lambda: inbox(stack, answer.json()["messageId"]))
-    (arrived,) = raw(stack, item).iter_attachments()
-    assert {arrived.get_filename(): arrived.get_content()} == scan
-
-
-def test_both_origins_share_idempotency_keys(stack: dict[str, Any]) -> None:
-    key = {"Idempotency-Key": "small-then-large"}
-    assert send(stack, mail(), **key).status_code == 200
-    large = send(stack, mail(attachment("one.pdf", content(ATTACHMENT, 3))), **key)
-    assert (large.status_code, large.json()["error"]["code"]) == (409, "idempotency_key_mismatch")
-
-
 def test_both_origins_accept_both_readings_of_a_path(stack: dict[str, Any]) -> None:
     """Contract 9: /api/v1/v1/emails is /api/v1/emails, at the API and, if chunked, at the front.
 
@@ -99,14 +83,6 @@ def test_both_origins_accept_both_readings_of_a_path(stack: dict[str, Any]) -> N
     assert len({answer.content for answer in answers}) == 1
     assert ["Idempotent-Replay" in answer.headers for answer in answers] == [False, *[True] * 3]
     wait_for(lambda: inbox(stack, answers[0].json()["messageId"]))
-
-
-def test_an_attachment_over_5_mb_is_rejected(stack: dict[str, Any]) -> None:
-    """An attachment over 5 MB gets the contract's 400 with its scope."""
-    answer = send(stack, mail(attachment("one.pdf", content(ATTACHMENT + 1, 4))))
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (400, "attachment_too_large")
-    assert "per_attachment" in json.dumps(error["details"])
 
 
 @pytest.mark.parametrize("chunked", [False, True])

@@ -62,7 +62,6 @@ def seen(stack: dict[str, Any], key: str) -> dict[tuple[str, str], Any]:
 
 @pytest.mark.stack
 def test_the_local_stack_refuses_browsers_as_aws_does(stack: dict[str, Any], key: str) -> None:
-    """A request to the MCP server with an Origin is 403, and without one it is answered."""
     url, headers = f"{stack['base_url']}/api/v1/mcp", {"X-API-Key": key, "User-Agent": "test/1.0"}
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     for more, status in (({"Origin": "https://evil.example"}, 403), ({}, 200)):

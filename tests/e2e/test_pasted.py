@@ -59,8 +59,8 @@ PARTS: Final[Mapping[str, tuple[str, tuple[str, ...], str]]] = {
 }
 #: Whom the pages of operators ask about, at a domain of this module.
 ANN: Final = "ann@reader.example"
-#: The domain of the reader's account, which receives answers.
-RECEIVING: Final = "pasted.example"
+#: The domain of the reader's account, which receives answers: each worker has a reader.
+RECEIVING: Final = f"pasted-{os.getpid()}.example"
 #: curl as people have it, but it fails if the service refuses.
 CURL: Final = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n'
 

@@ -17,7 +17,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import Event, EventKind
 from tests.aws import forget_sessions
 from tests.fakes.builders import message
-from tests.stack import AGENT, PATIENCE, ROOT, operate, run_operator, wait_for
+from tests.stack import PATIENCE, ROOT, operate, run_operator, send_email, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -70,15 +70,6 @@ def received(stack: dict[str, Any], **query: str) -> list[dict[str, Any]]:
     return items
 
 
-def send(stack: dict[str, Any], key: str) -> str:
-    body = {"to": "ann@customer.example", "subject": "Hello", "html": "<p>Hello</p>"}
-    url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": key}
-    answer = httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
-    assert answer.status_code == 200, answer.text
-    message_id: str = answer.json()["messageId"]
-    return message_id
-
-
 def test_a_lost_account_works_again_and_webhooks_are_silent(
     stack: dict[str, Any], tables: list[Table]
 ) -> None:
@@ -119,7 +110,7 @@ def test_a_lost_account_works_again_and_webhooks_are_silent(
     done = restore(stack, "--at", at.isoformat(), *of_account, "--messages", "--yes")
     assert 10 < done["restoredRows"] < lost
     assert {"statistics", "searchEntries"} <= {one["kind"] for one in done["leftOut"]}
-    message_id = send(stack, issued_key["key"])
+    message_id = send_email(stack, issued_key["key"]).json()["messageId"]
     wait_for(lambda: received(stack, message=message_id, type="email.delivered"))
     told = received(stack)
     news = told[: len(told) - before]

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.stack import AGENT, PATIENCE, operate, run_operator, ses_of, wait_for
+from tests.stack import AGENT, PATIENCE, operate, run_operator, send_email, ses_of, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -16,25 +16,25 @@ class Customer:
     """An account with a key, and a tenant of SES if `isolation` says so."""
 
     def __init__(self, stack: dict[str, Any], name: str, isolation: str = "none") -> None:
-        self._url, sender = f"{stack['base_url']}/api/v1/emails", f"post@{name}-listed.example"
+        self._stack, sender = stack, f"post@{name}-listed.example"
         self.id = operate("account", "create", "--name", name, "--plan", "standard")["id"]
         ses_of(stack).create_email_identity(EmailIdentity=sender)
         operate("sender", "add", "--account", self.id, sender, "--default")
         self.tenant = operate("account", "isolation", isolation, self.id)["tenant"]
         command = ("key", "create", "--account", self.id, "--name", "web", "--preset", "send")
-        self._headers = AGENT | {"X-API-Key": operate(*command)["key"]}
+        self._key = operate(*command)["key"]
 
     def post(self, to: str) -> httpx.Response:
-        body = {"to": to, "html": "<p>Hi</p>", "subject": "Hi"}
-        return httpx.post(self._url, json=body, headers=self._headers, timeout=PATIENCE)
+        return send_email(self._stack, self._key, to=to)
 
     def send(self, to: str) -> dict[str, Any]:
         """Send an email, and return what it shows when its status is final."""
         message_id = self.post(to).json()["messageId"]
 
         def final() -> dict[str, Any] | None:
-            url = f"{self._url}/{message_id}"
-            shown = httpx.get(url, headers=self._headers, timeout=PATIENCE).json()
+            url = f"{self._stack['base_url']}/api/v1/emails/{message_id}"
+            headers = AGENT | {"X-API-Key": self._key}
+            shown = httpx.get(url, headers=headers, timeout=PATIENCE).json()
             return shown if shown["status"] not in {"pending", "sent"} else None
 
         found: dict[str, Any] = wait_for(final)
@@ -68,7 +68,6 @@ def listed(stack: dict[str, Any], address: str, tenant: str | None) -> bool:
 def test_bounce_remove_send_delivered(
     stack: dict[str, Any], bounce: Callable[[str], None], isolation: str
 ) -> None:
-    """After a hard bounce the account that removes its suppression reaches the address again."""
     shop = Customer(stack, f"remove-{isolation}", isolation)
     gone = f"Gone-{isolation}@customer.example"
     bounce(gone)
@@ -82,7 +81,6 @@ def test_bounce_remove_send_delivered(
 def test_a_bounce_of_one_customer_blocks_no_other(
     stack: dict[str, Any], bounce: Callable[[str], None]
 ) -> None:
-    """Another account that never wrote to the address gets its mail through at once."""
     first, second = Customer(stack, "first"), Customer(stack, "second")
     shared = "shared@customer.example"
     bounce(shared)

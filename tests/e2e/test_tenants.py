@@ -9,7 +9,7 @@ import httpx
 import pytest
 from mypy_boto3_sesv2 import SESV2Client
 
-from tests.stack import AGENT, PATIENCE, alone, inbox, operate, run_operator, ses_of, wait_for
+from tests.stack import PATIENCE, alone, inbox, operate, run_operator, send_email, ses_of, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -43,7 +43,7 @@ def own_doctor(stack: dict[str, Any]) -> Iterator[None]:
 @pytest.mark.usefixtures("own_doctor")
 def test_ses_pauses_one_of_three_accounts(stack: dict[str, Any]) -> None:
     """Accounts with none, standard and strict send; the paused one is refused until SES ends it."""
-    ses, url = ses_of(stack), f"{stack['base_url']}/api/v1/emails"
+    ses = ses_of(stack)
     keys, ids, tenants = {}, {}, {}
     for setting in _SETTINGS:
         ids[setting] = operate("account", "create", "--name", setting, "--plan", "standard")["id"]
@@ -55,9 +55,7 @@ def test_ses_pauses_one_of_three_accounts(stack: dict[str, Any]) -> None:
         keys[setting] = operate(*command)["key"]
 
     def send(setting: str) -> httpx.Response:
-        body = {"to": "ada@customer.example", "html": "<p>Hi</p>", "subject": "Hi"}
-        headers = AGENT | {"X-API-Key": keys[setting]}
-        return httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
+        return send_email(stack, keys[setting])
 
     def refused(setting: str) -> bool:
         return send(setting).status_code == httpx.codes.FORBIDDEN
@@ -65,6 +63,7 @@ def test_ses_pauses_one_of_three_accounts(stack: dict[str, Any]) -> None:
     for setting in _SETTINGS:
         wait_for(partial(inbox, stack, send(setting).json()["messageId"]))
     assert tenants["none"] is None
+    assert tenants["strict"] == f"pillarbox-{ids['strict']}"  # by the name that the functions have
     set_status(ses, tenants["strict"], "DISABLED")
     wait_for(lambda: refused("strict"))
     error = send("strict").json()["error"]

@@ -104,8 +104,8 @@ def api_key(text: str, account_id: str = ACCOUNT, **changes: Any) -> ApiKey:
     return replace(default, **changes)
 
 
-def preview_key(text: str, account_id: str = ACCOUNT) -> ApiKey:
-    return api_key(text, account_id, type=KeyType.PREVIEW, preset=None, scopes=PREVIEW_SCOPES)
+def preview_key(text: str) -> ApiKey:
+    return api_key(text, type=KeyType.PREVIEW, preset=None, scopes=PREVIEW_SCOPES)
 
 
 def key_text(account_id: str = ACCOUNT, key_type: KeyType = KeyType.LIVE) -> str:
@@ -162,9 +162,6 @@ def mail(**changes: Any) -> Mail:
         sender=SENDER,
         from_name="Shop",
         to=("ann@example.com",),
-        cc=(),
-        bcc=(),
-        reply_to=(),
         subject="Hello",
         body=HtmlBody(html="<p>Hello</p>"),
     )

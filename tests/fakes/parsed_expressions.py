@@ -6,13 +6,18 @@ from functools import cache
 from typing import Any
 
 from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.parsing.ast_nodes import (  # type: ignore[attr-defined]  # untyped
+from moto.dynamodb.parsing.ast_nodes import (
     DepthFirstTraverser,
     Expression,
     Node,
     UpdateExpressionFunction,
 )
-from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+from moto.dynamodb.parsing.validators import (
+    ActionCountValidator,
+    OverlappingPathsValidator,
+    UpdateHashRangeKeyValidator,
+)
 
 # Typed so that mypy lets their parts be replaced.
 _conditions: Any = ConditionExpressionParser
@@ -20,9 +25,13 @@ _updates: Any = UpdateExpressionParser
 _nodes: Any = Node
 _traversers: Any = DepthFirstTraverser
 
+#: Those that look at nothing but the text of an expression and its names.
+_OF_TEXTS = {ActionCountValidator, OverlappingPathsValidator, UpdateHashRangeKeyValidator}
+
 _tokens = _conditions._lex_condition_expression
-#: Whether a validator knows a type of nodes.
-_known: dict[tuple[type, type], bool] = {}
+_parse_update = _updates.make
+#: A validator and a type of nodes -> the type as which the validator knows it, if it does.
+_processed: dict[tuple[type, type], type | None] = {}
 
 
 def install() -> None:
@@ -36,10 +45,10 @@ def install() -> None:
         _tokens_of(parser.condition_expression)
     )
     # The validators change a copy of what was parsed.
-    _updates.make = cache(_updates.make)
+    _updates.make = cache(_parse)
     _nodes.__deepcopy__ = _copy
     _nodes.find_clauses = _clauses_in
-    _traversers.traverse_node_recursively = _traverse
+    _traversers.traverse = _traverse
 
 
 @cache
@@ -47,22 +56,44 @@ def _tokens_of(condition: str) -> tuple[Any, ...]:
     return tuple(_tokens(ConditionExpressionParser(condition, None, None)))
 
 
-def _traverse(traverser: Any, node: Any, index: int = -1) -> Any:
-    if not _is_node(node.__class__):
+def _parse(text: str) -> Any:
+    parsed = _parse_update(text)
+    parsed.found_valid = set()  # which all copies share
+    return parsed
+
+
+def _traverse(traverser: Any, root: Any) -> Any:
+    if traverser.__class__ not in _OF_TEXTS:
+        return _visit(traverser, root)
+    names = getattr(traverser, "expression_attribute_names", None) or {}
+    checked = traverser.__class__, frozenset(names.items())
+    if checked not in root.found_valid:
+        _visit(traverser, root)
+        root.found_valid.add(checked)
+    return root
+
+
+def _visit(traverser: Any, root: Any) -> Any:
+    processing = traverser._processing_map()
+    prepares = "pre_processing_of_child" in vars(traverser.__class__)
+
+    def visit(node: Any, index: int = -1) -> Any:
+        for position, child in enumerate(node.children or ()):
+            if prepares:
+                traverser.pre_processing_of_child(node, position)
+            if _is_node(child.__class__):
+                visit(child, position)
+        kinds = traverser.__class__, node.__class__
+        if kinds not in _processed:
+            _processed[kinds] = next((one for one in processing if issubclass(kinds[1], one)), None)
+        if kind := _processed[kinds]:
+            parent, node = node.parent, processing[kind](node)
+            node.parent = parent
+            if parent:
+                parent.children[index] = node
         return node
-    parent = node.parent
-    for position, child in enumerate(node.children or ()):
-        traverser.pre_processing_of_child(node, position)
-        _traverse(traverser, child, position)
-    kinds = type(traverser), type(node)
-    if kinds not in _known:
-        _known[kinds] = issubclass(type(node), tuple(traverser._processing_map()))
-    if _known[kinds]:
-        node = traverser.process(node)
-        node.parent = parent
-        if parent:
-            parent.children[index] = node
-    return node
+
+    return visit(root)
 
 
 def _clauses_in(node: Any, kinds: Collection[type]) -> list[Any]:

@@ -154,8 +154,8 @@ class Fairness:
     recent AWS does not say.
     """
 
-    def __init__(self, clock: Callable[[], datetime], recent: float = 60.0) -> None:
-        self._clock, self._recent = clock, recent
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
         self._noted = clock()
         self._total = 0.0
         self._seconds: dict[str, float] = {}
@@ -164,7 +164,7 @@ class Fairness:
         """Count the time since the last note, before what is in flight changes."""
         elapsed = (self._clock() - self._noted).total_seconds()
         self._noted += timedelta(seconds=elapsed)
-        kept = exp(-elapsed / self._recent)
+        kept = exp(-elapsed / 60)
         self._total = self._total * kept + elapsed * sum(in_flight.values())
         for group in {*in_flight, *self._seconds}:
             taken = elapsed * in_flight.get(group, 0)

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pillarbox.domain.accounts.account import Isolation
 from pillarbox.domain.errors import Unavailable
 
-CONFIGURATION_SET = "configuration-set"
-
 
 class FakeTenants:
     """Implements `accounts.ports.Tenants`.

@@ -15,17 +15,24 @@ from datetime import datetime, timedelta
 from itertools import count
 from math import ceil
 from random import Random
-from typing import Any, cast
+from typing import Any
 from unittest import mock
 from uuid import UUID
 
+from pillarbox.adapters.dynamodb.webhooks.deliveries import (
+    DynamoWaitingEvents,
+    DynamoWebhookDeliveries,
+)
+from pillarbox.adapters.dynamodb.webhooks.endpoints import (
+    DynamoEndpointHealths,
+    DynamoWebhookEndpoints,
+)
 from pillarbox.adapters.sqs.webhook_jobs import group_of
 from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.webhooks.endpoint import (
     EndpointHealth,
-    WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     WebhookFormat,
@@ -34,8 +41,10 @@ from pillarbox.domain.webhooks.endpoint import (
 )
 from pillarbox.domain.webhooks.events import account_paused
 from tests.fakes import builders, stores, webhooks
+from tests.fakes.memory_tables import MemoryTable
 from tests.fakes.simulation import Fairness, Simulation
 from tests.fakes.webhook_world import VISIBILITY
+from tests.fakes.world import Gate, GatedPort
 
 #: In seconds: from queueing until a waiting poller has the message, and for a call of the table.
 _QUEUE = 0.02
@@ -109,20 +118,24 @@ class WebhookService:
     def __init__(self, *, workers: int = 50, watches: bool = True, table: float = _TABLE) -> None:
         self.simulation = Simulation()
         self.queue = FairTaskQueue(self.clock)
-        self.endpoints = _Endpoints()
-        self.healths = _Healths()
-        self.waiting = _Waiting()
-        #: The seconds that a POST to each endpoint takes, and its status.
-        self.answers: dict[str, tuple[float, int]] = {}
+        self.table = MemoryTable("table")
+        self.endpoints = DynamoWebhookEndpoints(MemoryTable("credentials", self.table), self.table)
+        self.healths = _Healths(self.table)
+        self.waiting = DynamoWaitingEvents(self.table, self.clock)
+        #: The seconds that a POST to each endpoint takes.
+        self.answers: dict[str, float] = {}
         #: The waits of each endpoint's events until their POST began, in seconds.
         self.waits: dict[str, list[float]] = {}
         self._watches = watches
         self._random = Random(1)  # noqa: S311  no secret
         self._queued_at: dict[str, datetime] = {}
+        gate = Gate()
+        gate.watch = lambda _: self.simulation.sleep(table)
+        deliveries: Any = GatedPort(gate, "deliveries", DynamoWebhookDeliveries(self.table))
         self._ports = PostingPorts(
-            endpoints=cast("Any", self.endpoints),
-            healths=cast("Any", self.healths),
-            deliveries=cast("Any", _Deliveries(self.simulation, table)),
+            endpoints=self.endpoints,
+            healths=self.healths,
+            deliveries=deliveries,
             waiting=self.waiting,
             queue=self.queue,
             due=webhooks.FakeDueTimes(),
@@ -130,7 +143,7 @@ class WebhookService:
             suppressions=mock.Mock(),
             find_received=lambda *_: None,
             poster=self,
-            aws_poster=webhooks.FakeAwsPoster,
+            aws_poster=mock.Mock(),
             payloads=dict.fromkeys(WebhookFormat, _Payloads()),
             post_alert=mock.Mock(),
             clock=self.clock,
@@ -148,14 +161,12 @@ class WebhookService:
         """The ids of the endpoints that were slow at some time."""
         return self.healths.slow
 
-    def add_endpoint(
-        self, seconds: float, status: int = 200, account_id: str = builders.ACCOUNT
-    ) -> WebhookEndpoint:
-        """Add an endpoint that answers after some seconds, if it does."""
+    def add_endpoint(self, seconds: float, account_id: str = builders.ACCOUNT) -> WebhookEndpoint:
+        """Add an endpoint that accepts each event after some seconds, unless it hangs."""
         secret = new_secret(builders.NOW)
         endpoint = webhooks.endpoint(account_id, secrets=(secret,))
-        self.endpoints.add(endpoint)
-        self.answers[endpoint.endpoint_id] = (seconds, status)
+        self.endpoints.add(endpoint, 10)
+        self.answers[endpoint.endpoint_id] = seconds
         return endpoint
 
     def announce(self, endpoint: WebhookEndpoint, seconds: Iterable[float]) -> None:
@@ -193,11 +204,11 @@ class WebhookService:
             wait = (self.clock() - queued_at).total_seconds()
             self.waits.setdefault(endpoint_id, []).append(wait)
             del self._queued_at[headers["webhook-id"]]
-        seconds, status = self.answers[endpoint_id]
+        seconds = self.answers[endpoint_id]
         self.simulation.sleep(seconds * self._random.uniform(0.8, 1.0))
         if seconds >= HANGS:
             return PostResult(status_code=None, error="no response within 8 seconds")
-        return PostResult(status_code=status)
+        return PostResult(status_code=200)
 
     def _dispatch(self) -> None:
         """Give batches to the pollers that are free."""
@@ -241,77 +252,19 @@ class WebhookService:
         return [results[position] for position in range(len(calls))]
 
 
-class _Endpoints:
-    """Implements what the worker needs of `webhooks.ports.WebhookEndpoints`."""
+class _Healths(DynamoEndpointHealths):
+    """The healths, which note whose endpoint was slow."""
 
-    def __init__(self) -> None:
-        self._stored: dict[str, WebhookEndpoint] = {}
-
-    def add(self, endpoint: WebhookEndpoint) -> None:
-        self._stored[endpoint.endpoint_id] = endpoint
-
-    def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        del account_id
-        return self._stored.get(endpoint_id)
-
-
-class _Healths:
-    """Implements what the worker needs of `webhooks.ports.EndpointHealths`."""
-
-    def __init__(self) -> None:
+    def __init__(self, table: MemoryTable) -> None:
+        super().__init__(table)
         self.slow = set[str]()
-        self._stored: dict[str, EndpointHealth] = {}
-
-    def get(self, account_id: str, endpoint_id: str) -> EndpointHealth:
-        del account_id
-        return self._stored.get(endpoint_id, EndpointHealth())
 
     def replace(
         self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
     ) -> bool:
-        if self.get(account_id, endpoint_id) != old:
-            return False
         if new.slow_since is not None:
             self.slow.add(endpoint_id)
-        self._stored[endpoint_id] = new
-        return True
-
-
-class _Waiting:
-    """Implements `webhooks.ports.WaitingEvents`."""
-
-    def __init__(self) -> None:
-        self._stored: dict[str, dict[str, WebhookEvent]] = {}
-
-    def put(self, event: WebhookEvent) -> None:
-        self._stored.setdefault(event.endpoint_id, {})[event.delivery_id] = event
-
-    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
-        del account_id
-        waiting = self._stored.get(endpoint_id, {})
-        return [waiting[each] for each in sorted(waiting)[:limit]]
-
-    def remove(self, event: WebhookEvent) -> None:
-        self._stored.get(event.endpoint_id, {}).pop(event.delivery_id, None)
-
-
-class _Deliveries:
-    """Implements what the worker needs of `webhooks.ports.WebhookDeliveries`."""
-
-    def __init__(self, simulation: Simulation, seconds: float) -> None:
-        self._simulation, self._seconds = simulation, seconds
-        self._stored: dict[str, WebhookDelivery] = {}
-
-    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
-        del account_id, endpoint_id
-        self._simulation.sleep(self._seconds)
-        return self._stored.get(delivery_id)
-
-    peek = get
-
-    def put(self, delivery: WebhookDelivery) -> None:
-        self._simulation.sleep(self._seconds)
-        self._stored[delivery.event.delivery_id] = delivery
+        return super().replace(account_id, endpoint_id, old, new)
 
 
 class _Payloads:

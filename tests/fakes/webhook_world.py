@@ -116,7 +116,6 @@ class WebhookWorld:
         self.alert_times = alerts.FakeAlertTimes()
         self.poster = webhooks.FakeWebhookPoster()
         self.poster.answer = lambda post: self.answer(post.url, post.event_id)
-        self.aws = webhooks.FakeAwsPoster()
         self.suppressions = DynamoSuppressions(self.table)
         #: The endpoints that were added, also those that were removed since.
         self.added: list[WebhookEndpoint] = []
@@ -176,7 +175,7 @@ class WebhookWorld:
             suppressions=self._port("suppressions", self.suppressions),
             find_received=lambda *_: None,
             poster=self._port("poster", self),
-            aws_poster=lambda: self._port("aws", self.aws),
+            aws_poster=mock.Mock(),
             payloads=payload_writers("eu-west-1"),
             post_alert=mock.Mock(return_value="alert_posted"),
             clock=self._clock(),
@@ -272,10 +271,10 @@ class WebhookWorld:
             if receives(endpoint, event.type)
         }
 
-    def settle(self, limit: timedelta = timedelta(days=7), *, batches: int = 10**6) -> None:
+    def settle(self, limit: timedelta = timedelta(days=7)) -> None:
         """Run stream, queue and timer until nothing is left to do, or for a time."""
         end = self.now + limit
-        for _ in range(batches):
+        for _ in range(10**6):
             if self.stream:
                 self._read_stream()
                 continue

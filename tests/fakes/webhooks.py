@@ -107,21 +107,6 @@ class FakeWebhookPoster:
         return self.answer(post)
 
 
-class FakeAwsPoster:
-    """Implements `webhooks.ports.AwsPoster`; `trusts` has the external id that each role wants."""
-
-    def __init__(self) -> None:
-        self.trusts: dict[str, str] = {}
-        #: The payloads by the address of the bus or the bucket and the id of the event.
-        self.events: dict[tuple[str, UUID], list[bytes]] = {}
-
-    def put(self, endpoint: WebhookEndpoint, event: WebhookEvent, body: bytes) -> PostResult:
-        if self.trusts.get(endpoint.role_arn or "") != endpoint.endpoint_id:
-            return PostResult(status_code=403, error="AWS refused AssumeRole")
-        self.events.setdefault((endpoint.url, event.event_id), []).append(body)
-        return PostResult(status_code=200)
-
-
 def _name(task: DueTask) -> tuple[str, str, str]:
     match task:
         case WebhookEvent():

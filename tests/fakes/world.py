@@ -89,6 +89,25 @@ class Gate:
         #: It is called with the name of each call before that call.
         self.watch: Callable[[str], None] = lambda _: None
 
+    def refuse(self, *calls: str, error: BaseException | None = None) -> None:
+        """Let each of these calls fail before it takes effect."""
+
+        def watch(call: str) -> None:
+            if call in calls:
+                raise error or ServiceError("service_unavailable", "planted")
+
+        self.watch = watch
+
+    def before(self, *calls: str, do: Callable[[], object]) -> None:
+        """Do something once before any of these calls; the gate watches nothing meanwhile."""
+
+        def watch(call: str) -> None:
+            if call in calls:
+                self.watch = lambda _: None
+                do()
+
+        self.watch = watch
+
     def pass_through(self, name: str, call: Callable[[], Any]) -> Any:
         position = len(self.calls)
         self.calls.append(name)
@@ -215,6 +234,18 @@ class World:
     @property
     def smtp_submission(self) -> SmtpSubmission:
         return SmtpSubmission(self.ports, self.seen)
+
+    def send_smtp(self, *fields: str, to: str = "ann@example.com", grouped: bool = False) -> str:
+        """Submit a message over SMTP, by itself or in a group; raise its error."""
+        head = (f"From: {builders.SENDER}", "Subject: x", *fields, "", "Hello", "")
+        octets = bytearray("\r\n".join(head).encode())
+        message = self.smtp_submission.prepare(self.live, (to,), octets)
+        if not grouped:
+            return self.smtp_submission.submit(self.live, message)
+        (outcome,) = self.smtp_submission.submit_all(self.live, [message])
+        if isinstance(outcome, ServiceError):
+            raise outcome
+        return outcome
 
     @property
     def waiting_mail(self) -> WaitingMail:

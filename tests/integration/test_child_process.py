@@ -42,7 +42,6 @@ def be_killed() -> bytes:
 
 @pytest.mark.parametrize("octets", [b"", b"x", b"x" * 20 * _MEGABYTE])
 def test_the_result_comes_back(octets: bytes) -> None:
-    """The caller gets the octets that the other process made, few or many."""
     assert run_in_child(lambda: octets) == octets
 
 
@@ -78,13 +77,11 @@ def wrap_exhaustion() -> bytes:
     [exit_at_once, be_killed, exhaust_memory, map_too_much, fail_to_import, wrap_exhaustion],
 )
 def test_a_death_is_reported(work: Callable[[], bytes]) -> None:
-    """Work that kills its process or needs too much memory raises BuildDied here."""
     with pytest.raises(BuildDied):
         run_in_child(work, memory=100 * _MEGABYTE)
 
 
 def test_slow_work_is_killed() -> None:
-    """Work that takes longer than its time raises BuildDied when the time is over."""
     started = time.monotonic()
     with pytest.raises(BuildDied):
         run_in_child(be_slow, seconds=0.3)
@@ -122,7 +119,6 @@ def test_a_passing_error_of_the_system_does_no_harm() -> None:
 
 
 def test_no_process_and_no_descriptor_remains() -> None:
-    """After each end, good or bad, no child and no open pipe is left."""
     fork, children = os.fork, []
 
     def recorded_fork() -> int:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,7 @@ LAMBDA = builders.environment() | {
     "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
 }
 
-#: Prints, for each function, the modules that are loaded after its import. Functions of a group
-#: share a process: what one of them loads too much fails it, and the others after it.
+#: Prints, for each function, the modules that are loaded after its import.
 IMPORT_ALL = """
 import runpy, sys
 for path in sys.argv[1:]:
@@ -47,52 +47,55 @@ for path in sys.argv[1:]:
     print(*sys.modules)
 """
 
+#: Functions, with what they do not load. Those of a row share a process, so each may load what
+#: those before it may: one that loads too much fails, and so do the others after it.
+ROWS: list[dict[str, set[str]]] = [
+    {
+        "send_email send_batch": {"jinja2"} | SDK | RESOLVERS | SESSIONS | HISTORY,
+        "mcp": {"jinja2"} | SDK | RESOLVERS | SESSIONS,
+        "issue_preview_key": {"jinja2"} | SDK,
+    },
+    {
+        "get_message delete_template list_starter_templates": ENGINES
+        | SDK
+        | RESOLVERS
+        | {"pydantic_core._pydantic_core"},
+        "get_template": {"dns", "pydantic_core._pydantic_core"} | SDK | RESOLVERS,
+        "preview_starter_template": {"dns"} | SDK | RESOLVERS,
+    },
+    {
+        "read_webhooks sign_in manage_domains manage_account manage_keys create_account passkeys": (
+            ENGINES | SDK | RESOLVERS | HISTORY | EMAIL
+        ),
+        "manage_members": ENGINES | SDK | RESOLVERS | HISTORY,
+        "get_analytics get_overview list_messages list_templates operate": ENGINES
+        | SDK
+        | RESOLVERS,
+        "mail_code record_feedback": ENGINES | SDK,
+    },
+    {"write_webhooks": ENGINES | SDK | RESOLVERS | EMAIL},
+    {"edit_templates": SDK | RESOLVERS | {"dns", "css_inline", "mrml"}},
+    {"deliver_message": {"dns", "asyncio", "aws_lambda_powertools.tracing"}},
+]
 
-@pytest.mark.parametrize(
-    ("functions", "not_loaded"),
-    [
-        (("send_email", "send_batch"), {"jinja2"} | SDK | RESOLVERS | SESSIONS | HISTORY),
-        (("mcp",), {"jinja2"} | SDK | RESOLVERS | SESSIONS),
-        (
-            ("get_message", "delete_template", "list_starter_templates"),
-            ENGINES | SDK | RESOLVERS | {"pydantic_core._pydantic_core"},
-        ),
-        (("get_template",), {"dns", "pydantic_core._pydantic_core"} | SDK | RESOLVERS),
-        (
-            ("get_analytics", "get_overview", "list_messages", "list_templates", "operate"),
-            ENGINES | SDK | RESOLVERS,
-        ),
-        (("preview_starter_template",), {"dns"} | SDK | RESOLVERS),
-        (
-            (
-                *("read_webhooks", "sign_in", "manage_domains"),
-                *("manage_account", "manage_keys", "create_account", "passkeys"),
-            ),
-            ENGINES | SDK | RESOLVERS | HISTORY | EMAIL,
-        ),
-        (("write_webhooks",), ENGINES | SDK | RESOLVERS | EMAIL),
-        (("manage_members",), ENGINES | SDK | RESOLVERS | HISTORY),
-        (("edit_templates",), SDK | RESOLVERS | {"dns", "css_inline", "mrml"}),
-        (("mail_code", "record_feedback"), ENGINES | SDK),
-        (("issue_preview_key",), {"jinja2"} | SDK),
-        (("deliver_message",), {"dns", "asyncio", "aws_lambda_powertools.tracing"}),
-    ],
-)
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: next(iter(row)))
 def test_a_function_loads_what_it_needs(
-    functions: tuple[str, ...], not_loaded: set[str], subtests: pytest.Subtests
+    row: dict[str, set[str]], subtests: pytest.Subtests
 ) -> None:
     """Loading a function in Lambda brings neither another one's libraries nor what few need."""
-    paths = [str(ROOT / "functions" / function / "app.py") for function in functions]
+    assert all(later <= before for before, later in pairwise(row.values()))
+    not_loaded = {name: unneeded for names, unneeded in row.items() for name in names.split()}
+    paths = [str(ROOT / "functions" / function / "app.py") for function in not_loaded]
     lines = run(IMPORT_ALL, *paths, **LAMBDA).splitlines()
-    for function, line in zip(functions, lines, strict=True):
+    for function, line in zip(not_loaded, lines, strict=True):
         with subtests.test(function):
             loaded = set(line.split())
             assert "pillarbox" in loaded
-            assert not loaded & (not_loaded | UNUSED)
+            assert not loaded & (not_loaded[function] | UNUSED)
 
 
 def test_the_clients_of_a_send_load_no_sdk() -> None:
-    """With our own client the table and the queue of a send need no part of botocore's client."""
     loaded = modules(
         "import os;"
         "os.environ |= dict.fromkeys(('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'), 'a');"
@@ -105,7 +108,6 @@ def test_the_clients_of_a_send_load_no_sdk() -> None:
 
 
 def test_validation_loads_nothing_more() -> None:
-    """A first body, valid or not, is validated without pydantic's Python part."""
     script = (
         "from pillarbox.domain.errors import ValidationFailed;"
         "from pillarbox.http.messages.wire import SendEmailRequest;"
@@ -143,7 +145,6 @@ def run(script: str, *arguments: str, **variables: str) -> str:
 
 
 def test_light_imports() -> None:
-    """What accepting a mail imports brings neither template engine nor inliner."""
     script = (
         "import sys, pillarbox.rendering.starters, pillarbox.rendering.values,"
         " pillarbox.rendering.saved;"

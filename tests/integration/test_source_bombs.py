@@ -6,7 +6,6 @@ import os
 import resource
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Final
 from unittest import mock
 
@@ -18,6 +17,7 @@ from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.templates.draft import Source, SourceKind
 from pillarbox.rendering import compiling
 from pillarbox.wiring.templates import compile_in_child
+from tests.allocations import forget_peak, memory
 
 # Python warns of forks while other tests' threads wait. The function has no threads.
 pytestmark = [
@@ -55,15 +55,13 @@ _SOURCES: Final[Mapping[str, Source]] = {
 
 def _show(name: str) -> tuple[list[str], int, float]:
     """Return the codes of errors, the octets at most and the seconds of CPU, of both processes."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # VmHWM starts again
+    forget_peak()
     before = sum(os.times()[:4])
     shown = render_source(_SOURCES[name], {}, Brand(), compile_in_child)
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
-    of_compiler = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    of_compiler = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return (
         [problem.code for problem in shown.problems if problem.stops_publication],
-        (int(line.split()[1]) + of_compiler) * 1024,
+        memory("VmHWM") + of_compiler,
         sum(os.times()[:4]) - before,
     )
 
@@ -97,7 +95,6 @@ def test_the_death_of_the_compiler_is_an_error_of_the_source(name: str) -> None:
 
 
 def test_apart_is_the_same_as_here() -> None:
-    """The other process returns the same HTML, warnings and faults."""
     for source in ("<style>p{color:red}</style><p>x</p>", "<style>p{}</style><p>x", "<p>x"):
         here = compiling.compile_source(SourceKind.HTML, source)
         assert compile_in_child(SourceKind.HTML, source) == here

@@ -1,14 +1,13 @@
 """The compilers of templates load nothing from the network."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.templates.draft import SourceKind
 from pillarbox.rendering.compiling import compile_source
+from tests.servers import Handler, serving
 
 
 @pytest.fixture
@@ -16,21 +15,13 @@ def requests() -> Iterator[tuple[str, list[str]]]:
     """The URL of a server, and the paths that it was asked for."""
     paths: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Noting(Handler):
         def do_GET(self) -> None:
             paths.append(self.path)
-            self.send_response(200)
-            self.end_headers()
+            self.write(200)
 
-        def log_message(self, *_: object) -> None:
-            """Write nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", paths
-        server.shutdown()
-        thread.join()
+    with serving(Noting) as url:
+        yield url, paths
 
 
 def test_nothing_is_loaded(requests: tuple[str, list[str]]) -> None:

@@ -1,12 +1,7 @@
 """The same sources give the same archives, templates and wheel, to the octet."""
 
-import os
 import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
 
 import boto3
 import pytest
@@ -15,64 +10,20 @@ from moto import mock_aws
 from admin import deploy
 from admin.aws import release
 from tests.needs import linux_only
+from tests.packaging.conftest import RELEASE, YEAR, build, clone
 from tools.pack_release import ROOT
 
 pytestmark = linux_only
 
-_PROGRAMS: Final = (ROOT / ".uv" / "bin", ROOT / ".venv-sam" / "bin")
-_BUILT: Final = ".aws-sam/release"
-_BUILD: Final = """
-import subprocess, sys
-from pathlib import Path
-from tools import pack_release, wheel
-clone, built = Path(sys.argv[1]), sys.argv[2]
-subprocess.run(["sam", "build"], cwd=clone, check=True)
-pack_release.pack(clone / ".aws-sam" / "build", clone / built)
-wheel.stage(clone / "project", [built], clone)
-wheel.pack(clone / "project", clone / "dist")
-"""
-_YEAR: Final = 365 * 24 * 3600
-
-
-def _clone(folder: Path, *, mode: int, age: int) -> Path:
-    """Copy what `make build` reads; return the copy."""
-    sources = ("api.yaml", "template.yaml", "samconfig.toml", "stacks", "functions", "layers")
-    listed = subprocess.check_output(("git", "ls-files", *sources), cwd=ROOT, text=True)
-    for name in listed.splitlines():
-        copy = folder / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, copy)
-        copy.chmod(mode)
-        os.utime(copy, (age, age))
-    return folder
-
-
-def _build(clone: Path, umask: int, **environment: str) -> Path:
-    """Do what `make build` and `make wheel` do, but for the dashboard; return the wheel."""
-    path = os.pathsep.join((*map(str, _PROGRAMS), os.environ["PATH"]))
-    settings = {"PATH": path, "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1"}
-    subprocess.run(
-        (sys.executable, "-c", _BUILD, clone, _BUILT),
-        cwd=ROOT,
-        env=os.environ | settings | environment,
-        umask=umask,
-        check=True,
-        capture_output=True,
-    )
-    (made,) = (clone / "dist").glob("*.whl")
-    return made
-
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+def wheels(built: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Two wheels, of clones that differ in all that must not matter."""
-    folder = tmp_path_factory.mktemp("builds")
-    one = _clone(folder / "one", mode=0o664, age=50 * _YEAR)
-    other = _clone(folder / "another place" / "of it", mode=0o600, age=20 * _YEAR)
-    with ThreadPoolExecutor() as pool:
-        first = pool.submit(_build, one, 0o022, TZ="UTC", LC_ALL="C.UTF-8")
-        second = pool.submit(_build, other, 0o077, TZ="Pacific/Kiritimati", LC_ALL="C")
-        return first.result(), second.result()
+    folder = tmp_path_factory.mktemp("builds") / "another place" / "of it"
+    other = clone(folder, mode=0o600, age=20 * YEAR)
+    build(other, 0o077, TZ="Pacific/Kiritimati", LC_ALL="C")
+    (first,), (second,) = (made.glob("dist/*.whl") for made in (built, other))
+    return first, second
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -80,7 +31,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_two_builds_are_equal(wheels: tuple[Path, ...]) -> None:
-    one, other = (_contents(made.parents[1] / _BUILT) for made in wheels)
+    one, other = (_contents(made.parents[1] / RELEASE) for made in wheels)
     assert [name for name in {*one, *other} if one.get(name) != other.get(name)] == []
     archives = {name for name in one if name.endswith(".zip")}
     functions = {path.parent.name for path in ROOT.glob("functions/*/app.py")}

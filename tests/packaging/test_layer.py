@@ -4,7 +4,6 @@ import importlib.util
 import re
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from local import template
 from tests.needs import linux_only
+from tests.packaging.conftest import RELEASE
 
 #: Lambda's limits in bytes: a zipped upload, and a function with its layers unzipped.
 ZIPPED = 50 * 1024 * 1024
@@ -28,12 +28,9 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def test_the_layer_and_functions_fit(deployed_layer: Path, tmp_path: Path) -> None:
+def test_the_layer_and_functions_fit(built: Path, deployed_layer: Path) -> None:
     """Zipped and unzipped, the layer and the largest function stay far below Lambda's limits."""
-    archive = tmp_path / "layer.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for path in deployed_layer.rglob("*"):
-            zipped.write(path, path.relative_to(deployed_layer))
+    (archive,) = (built / RELEASE).glob("SharedLayer-*.zip")
     assert archive.stat().st_size < ZIPPED / 2
     functions = [path.parent for path in template.ROOT.glob("functions/*/app.py")]
     assert size(deployed_layer) + max(map(size, functions)) < UNZIPPED / 5
@@ -108,12 +105,10 @@ def exported(*options: str) -> str:
 
 @linux_only
 def test_every_module_can_be_imported(run_alone: Run) -> None:
-    """Every module finds its imports in the layer, also modules that load on first use."""
     assert run_alone(f"{IMPORT_ALL}print('all')") == ("all\n", "")
 
 
 def test_the_layer_contains_the_locked_versions() -> None:
-    """layers/shared/requirements.txt is the output of `uv export` for uv.lock."""
     locked = exported("--no-default-groups", "--no-emit-project")
     assert (template.ROOT / "layers/shared/requirements.txt").read_text() == locked
 
@@ -156,7 +151,6 @@ def test_the_layer_has_the_list_of_disposable_domains(run_alone: Run) -> None:
 
 
 def test_the_layer_has_the_list_of_public_suffixes(run_alone: Run) -> None:
-    """The layer alone tells a shared domain from one that somebody has registered."""
     script = (
         "from pillarbox.adapters.public_suffixes import registrable_domain as registered;"
         " print(*map(registered, ('mail.shop.co.uk', 'co.uk', 'github.io')))"

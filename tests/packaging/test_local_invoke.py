@@ -1,9 +1,6 @@
 """`make invoke` runs every function in Lambda's image, on a stack that listens for containers."""
 
 import json
-import os
-import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +13,7 @@ from local import template
 from local.containers import host_address
 from tests.needs import linux_only, need_docker
 from tests.packaging.test_functions import FUNCTIONS, assert_handled, resource_of
-from tests.stack import PATIENCE, stack_command, wait_for
+from tests.stack import PATIENCE, own_stack
 
 pytestmark = [pytest.mark.stack, linux_only]
 
@@ -26,25 +23,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     """Run a stack of its own that containers can reach; return the environment of commands."""
     need_docker()
     state = tmp_path_factory.mktemp("state")
-    if (built := template.ROOT / ".local" / "tests" / "build").is_dir():
-        shutil.copytree(built, state / "build")
-    environment = os.environ | {
-        "PILLARBOX_CONTAINERS": "true",
-        "PILLARBOX_STATE_DIR": str(state),
-        **dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0"),
-    }
-    with (
-        stack_command(state.with_suffix(".lock")) as command,
-        subprocess.Popen(
-            command, cwd=template.ROOT, env=environment, stdout=subprocess.DEVNULL
-        ) as process,
-    ):
-        try:
-            wait_for((state / "stack.json").exists, 2 * PATIENCE)
-            yield environment
-        finally:
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
+    with own_stack(state, PILLARBOX_CONTAINERS="true") as environment:
+        yield environment
 
 
 def test_the_stack_opens_one_more_port(environment: dict[str, str]) -> None:

@@ -23,7 +23,6 @@ INSTALLERS: Final = [
 
 @pytest.mark.parametrize("name", REQUIREMENTS)
 def test_each_package_has_a_version_and_hashes(name: str) -> None:
-    """Each entry pins one version and at least one SHA-256 digest."""
     entries = (ROOT / name).read_text().replace("\\\n", " ").splitlines()
     assert entries
     for entry in entries:
@@ -35,7 +34,6 @@ def test_each_package_has_a_version_and_hashes(name: str) -> None:
 
 @pytest.mark.parametrize("name", INSTALLERS)
 def test_installers_ask_for_hashes(name: str) -> None:
-    """Each pip and `uv pip` command refuses a package without a hash."""
     text = (ROOT / name).read_text().replace("\\\n", " ")
     if name.endswith(".py"):  # there, a command is a list of words
         commands = re.findall(r'"pip", "install".*?\n    \)', text, re.DOTALL)

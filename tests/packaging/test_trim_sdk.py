@@ -102,7 +102,6 @@ def test_the_trimmed_sdk_is_the_complete_one_for_what_remains(tmp_path: Path) ->
 
 
 def test_every_client_of_the_layer_has_its_data() -> None:
-    """The remaining services are those for which the functions' adapters make clients."""
     used = {
         service
         for path in (LAYER / "pillarbox" / "adapters").rglob("*.py")
@@ -112,7 +111,6 @@ def test_every_client_of_the_layer_has_its_data() -> None:
 
 
 def test_every_call_of_the_layer_has_its_operation() -> None:
-    """The remaining operations are those whose methods the code names."""
     texts = [path.read_text() for path in (LAYER / "pillarbox" / "adapters").rglob("*.py")]
     for service, model in models(COMPLETE.parent).items():
         callers = [text for text in texts if f'"{service}"' in text]

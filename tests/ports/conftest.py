@@ -3,7 +3,6 @@
 import pytest
 from botocore.client import BaseClient
 
-from pillarbox.adapters.aws import use_direct_client
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import Aws, aws, running_aws
 from tests.contract.conftest import dns_server
@@ -12,11 +11,9 @@ from tests.ports.implementations import Ports, adapters
 __all__ = ["aws", "dns_server", "running_aws"]
 
 
-@pytest.fixture(params=["botocore", "direct"])
-def ports(request: pytest.FixtureRequest) -> Ports:
-    names = request.getfixturevalue("aws")
-    use_direct_client(on=request.param == "direct")
-    return adapters(names)
+@pytest.fixture
+def ports(aws: Aws) -> Ports:
+    return adapters(aws)
 
 
 @pytest.fixture

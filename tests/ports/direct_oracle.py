@@ -3,7 +3,6 @@
 import base64
 import json
 import random
-import re
 import socket
 import ssl
 import struct
@@ -29,6 +28,7 @@ from pillarbox.adapters import direct
 from pillarbox.adapters.aws import WITH_RETRIES, make_client, use_direct_client
 from pillarbox.adapters.direct import OPERATIONS, CallLimits, DirectClient
 from pillarbox.adapters.sdk import sdk_session
+from tests.integration.webhooks.receivers import read_request
 
 REGION: Final = "eu-west-1"
 CREDENTIALS: Final = ReadOnlyCredentials("AKIDEXAMPLE", "secret/+", "session//token==", None)
@@ -122,7 +122,7 @@ class Server:
             connection.settimeout(self.idle)
             stays = True
             while stays:
-                request = _read_request(connection)
+                request = read_request(connection)
                 self.requests.append(request)
                 act = self.script.pop(0) if self.script else sends(reply(200, b"{}"))
                 stays = act(connection)
@@ -142,17 +142,6 @@ class Server:
         self._listener.close()
         for thread in self._threads:
             thread.join()
-
-
-def _read_request(connection: socket.socket) -> bytes:
-    with connection.makefile("rb") as stream:
-        head = b""
-        while not head.endswith(b"\r\n\r\n"):
-            if not (line := stream.readline()):
-                raise ConnectionResetError
-            head += line
-        size = re.search(rb"\r\ncontent-length: ([0-9]+)\r\n", head, re.IGNORECASE)
-        return head + stream.read(int(size[1]) if size else 0)
 
 
 @dataclass

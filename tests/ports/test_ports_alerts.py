@@ -6,7 +6,7 @@ import pytest
 
 from pillarbox.adapters.dynamodb.accounts.alerts import DynamoAlertTimes
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.alerts.ports import AlertTimes
+from pillarbox.application.accounts.alert_ports import AlertTimes
 from tests.fakes.alerts import FakeAlertTimes
 from tests.fakes.builders import ACCOUNT, NOW
 

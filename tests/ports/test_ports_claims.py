@@ -78,7 +78,6 @@ def test_a_claim_belongs_to_one_account_and_digest(ports: Ports, account: str, d
 def test_a_live_claim_refuses_others(
     ports: Ports, body_hash: str, code: str, headers: dict[str, str]
 ) -> None:
-    """During the lease the same body is in flight, and another body is a mismatch."""
     acquire(ports)
     for seconds in (0, 64.999):
         error = error_of(ports, seconds, body_hash)
@@ -108,7 +107,6 @@ def test_a_stale_owner_can_neither_release_nor_commit(ports: Ports, body_hash: s
 
 
 def test_a_withdrawn_claim_cannot_be_committed(ports: Ports) -> None:
-    """A commit after the tombstone stores nothing, and a second tombstone changes nothing."""
     claim = acquire(ports)
     for _ in range(2):
         assert ports.messages.withdraw(ACCOUNT, claim.message_ids, NOW) == {}
@@ -270,15 +268,3 @@ def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:
     assert isinstance(final, LeaseRefusal)
     assert final.message is not None
     assert final.message.status == "delivered"
-
-
-def test_a_change_needs_the_revision_that_was_read(ports: Ports) -> None:
-    """The second of two changes to one revision is refused; every field is stored."""
-    message = builders.message()
-    ports.messages.commit(message)
-    bounce = replace(event(EventKind.BOUNCED, 2.25, ANN), code="general", reason="550 ü")
-    changed = message.with_events([bounce, event(EventKind.SENT, 1)], "ses-1")
-    assert ports.messages.save(changed)
-    assert not ports.messages.save(message.with_events([event(EventKind.COMPLAINED, 3, ANN)]))
-    assert ports.messages.get(ACCOUNT, message.message_id) == replace(changed, revision=1)
-    assert not ports.messages.save(builders.message())

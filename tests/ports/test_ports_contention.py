@@ -13,6 +13,7 @@ from unittest import mock
 import pytest
 from botocore import endpoint
 from botocore.awsrequest import AWSPreparedRequest
+from botocore.exceptions import ReadTimeoutError
 from moto.core.botocore_stubber import BotocoreStubber
 
 from pillarbox.adapters.dynamodb import table as table_module
@@ -27,6 +28,7 @@ from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, HASH, NOW, UNLIMITED
 from verification.faults.wire import body_of
 
+OVER_HTTP = True
 #: Tries of a write that meets a transaction, and of a throttled one.
 TRIES, SDK_TRIES = 5, 3
 RESPONSE = StoredResponse("{}")
@@ -77,8 +79,7 @@ def wire(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
         wire.requests.append(json.loads(body_of(request)))
         return wire.answers.pop(0)() if wire.answers else process(stubber, request)
 
-    for module in (table_module, table_module):
-        monkeypatch.setattr(module, "sleep", wire.waits.append)
+    monkeypatch.setattr(table_module, "sleep", wire.waits.append)
     with (
         mock.patch.object(BotocoreStubber, "process_request", planted),
         mock.patch.object(endpoint, "time", SimpleNamespace(sleep=wire.sdk_waits.append)),
@@ -215,6 +216,22 @@ def test_the_sdk_keeps_the_token_of_a_transaction(table: Table, wire: Wire) -> N
     put_entry(table)()
     first, second, third, fourth = (sent["ClientRequestToken"] for sent in wire.requests)
     assert first == second != third == fourth
+
+
+def test_a_refund_is_tried_once(table: Table) -> None:
+    """A repeated refund would allow one email too many."""
+    quotas, tries = DynamoQuotas(table), []
+
+    def fail(**_: object) -> None:
+        tries.append(1)
+        raise ReadTimeoutError(endpoint_url="http://table.invalid")
+
+    quotas.reserve(ACCOUNT, builders.messages(1), UNLIMITED, NOW)
+    events = quotas._refunds.client.meta.events
+    events.register_first("before-send.dynamodb.UpdateItem", fail)
+    with pytest.raises(Unavailable):
+        quotas.refund(ACCOUNT, builders.messages(1), NOW)
+    assert len(tries) == 1
 
 
 def write_claim(table: Table) -> Callable[[], object]:

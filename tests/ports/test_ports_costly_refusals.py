@@ -1,4 +1,4 @@
-"""Costly refusals: `ports.Refusals`, and the counts that `ports.Directory` reads with the key."""
+"""Costly refusals: `ports.Refusals`."""
 
 from datetime import timedelta
 
@@ -8,15 +8,9 @@ from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.accounts.quota import (
     REFUSALS,
-    QuotaCounts,
     refusals_name,
 )
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, messages
-from tests.ports.implementations import Ports
-
-
-def counts(ports: Ports, account_id: str = ACCOUNT) -> QuotaCounts:
-    return ports.directory.look_up(account_id, quota=True).quota
 
 
 def test_past_minutes_are_removed(table: Table) -> None:

@@ -5,9 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from time import time
 from typing import Any, Final
 from unittest import mock
@@ -30,6 +28,7 @@ from pillarbox.adapters.sdk import sdk_session
 from tests.integration.webhooks.receivers import Authority
 from tests.loops import for_each
 from tests.ports.direct_oracle import GET, REGION, Server, both_clients
+from tests.servers import Handler, serving
 
 _KEY: Final = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"}
 
@@ -193,7 +192,7 @@ def test_loading_does_not_fail_without_a_service() -> None:
             client.get_item(**GET[1])
 
 
-class _Roles(BaseHTTPRequestHandler):
+class _Roles(Handler):
     """Gives a container's role new keys at each request, if the token is right."""
 
     expires_in = timedelta(hours=6)
@@ -209,14 +208,8 @@ class _Roles(BaseHTTPRequestHandler):
                 "Token": "session",
                 "Expiration": (datetime.now(UTC) + _Roles.expires_in).isoformat(),
             }
-        ).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Write nothing."""
+        )
+        self.write(200, body.encode())
 
 
 @pytest.fixture
@@ -224,17 +217,12 @@ def roles(tmp_path: Path) -> Iterator[dict[str, str]]:
     """Run a container's endpoint for credentials; return the variables that name it."""
     token = tmp_path / "token"
     token.write_text("token of the container")
-    server = HTTPServer(("127.0.0.1", 0), _Roles)
-    thread = Thread(target=server.serve_forever, args=[0.01])
-    thread.start()
     _Roles.given = 0
-    yield {
-        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://127.0.0.1:{server.server_port}/role",
-        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(token),
-    }
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(_Roles) as url:
+        yield {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{url}/role",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(token),
+        }
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,6 @@ def test_a_claim_is_finished_once(ports: Ports) -> None:
 
 
 def test_a_stale_owner_finishes_nothing(ports: Ports) -> None:
-    """A stale owner cannot finish, before or after its successor does (promise 4)."""
     stale, owner = acquire(ports), acquire(ports, at(65))
     ports.claims.finish(stale, RESPONSES[1])
     assert refusal(acquire, ports, at(66)).code == "idempotency_in_flight"

@@ -94,7 +94,6 @@ def sqs_jobs(aws: Aws) -> SqsJobs:
 
 @pytest.mark.parametrize("original", MAILS.values(), ids=MAILS)
 def test_a_job_keeps_its_email(ports: Ports, original: Mail) -> None:
-    """The worker reads every field of an email with any type of body."""
     ports.jobs.put(JOB, original)
     (job,) = ports.receive()
     assert ports.jobs.load(job) == original
@@ -175,7 +174,6 @@ def test_a_small_job_leaves_nothing_to_discard(ports: Ports) -> None:
 def test_a_job_may_only_record_a_result(
     ports: Ports, result: HandOverResult, spool_key: str | None
 ) -> None:
-    """The worker reads every field of a result, and the key of the spool, but no email."""
     ports.jobs.put_result(replace(JOB, mail=mail(), spool_key=spool_key), result)
     (job,) = ports.receive()
     assert job == replace(JOB, spool_key=spool_key, result=result)
@@ -185,7 +183,6 @@ def test_a_job_may_only_record_a_result(
 def test_only_large_emails_use_the_spool(
     sqs_jobs: SqsJobs, aws: Aws, extra: int, spooled: int
 ) -> None:
-    """A payload up to the limit is in the job; with one byte more it is in the spool."""
     frame = len(json.dumps({"html": ""}, separators=(",", ":")))
     plain = mail(from_name=None, to=(), subject="", sender="")
     around = len(json.dumps({"from": "", "subject": "", "body": {}}, separators=(",", ":"))) - len(
@@ -328,7 +325,6 @@ def test_a_job_is_put_into_the_queue_of_its_lane(
 
 
 def test_an_unreachable_queue_is_unavailable(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If nothing listens at the queue's address, the caller gets `service_unavailable`."""
     del aws
     monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")

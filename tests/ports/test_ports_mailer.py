@@ -5,9 +5,7 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -30,6 +28,7 @@ from pillarbox.application.delivery.ports import (
 )
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER
+from tests.servers import Handler, serving
 
 MESSAGE = builders.message(attempt=2)
 RAW = b"Subject: x\r\n\r\n\x00\xff"
@@ -51,45 +50,29 @@ class Provider:
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     stand_in = Provider()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Ses(Handler):
         def do_POST(self) -> None:
-            length = int(self.headers["Content-Length"])
-            stand_in.requests.append((self.path, json.loads(self.rfile.read(length))))
+            stand_in.requests.append((self.path, json.loads(self.read())))
             if isinstance(stand_in.response, tuple):
                 status, kind, body = stand_in.response
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.send_header("x-amzn-ErrorType", kind)
-                self.end_headers()
-                self.wfile.write(body)
+                self.write(status, body, x_amzn_ErrorType=kind)
             elif stand_in.response == "hang":
                 stand_in.stop.wait(30)
             elif stand_in.response == "cut":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
 
-        def log_message(self, *_: object) -> None:
-            """Log nothing."""
-
-    with serving(Handler, monkeypatch):
+    with serving(Ses) as url:
+        let_call(monkeypatch, url)
         yield stand_in
         stand_in.stop.set()
 
 
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler], patch: pytest.MonkeyPatch) -> Iterator[None]:
+def let_call(patch: pytest.MonkeyPatch, url: str) -> None:
     """Let the client of SES call a server."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
     patch.setenv("AWS_ACCESS_KEY_ID", "testing")
     patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     patch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    patch.setenv("AWS_ENDPOINT_URL_SESV2", f"http://127.0.0.1:{server.server_port}")
-    yield
-    server.shutdown()
-    server.server_close()
-    thread.join(10)
+    patch.setenv("AWS_ENDPOINT_URL_SESV2", url)
 
 
 def send(tenant: str | None = None) -> str:
@@ -97,7 +80,6 @@ def send(tenant: str | None = None) -> str:
 
 
 def test_an_email_is_handed_over_raw_with_its_tags(provider: Provider) -> None:
-    """SendEmail receives the octets, the envelope, the configuration set and three tags."""
     assert send() == "0102-x"
     ((path, body),) = provider.requests
     assert path == "/v2/email/outbound-emails"
@@ -226,7 +208,6 @@ ABOUT_THE_MAIL = {
 
 @pytest.mark.parametrize("raw", ABOUT_THE_MAIL.values(), ids=ABOUT_THE_MAIL)
 def test_an_error_about_the_mail_is_final_with_a_tenant(provider: Provider, raw: bytes) -> None:
-    """An email that SES never takes fails at once, with SES's words."""
     with pytest.raises(SesError) as refusal:
         check_message(raw)
     said = refusal.value.message
@@ -262,7 +243,7 @@ def test_no_email_is_lost_on_an_idle_connection(monkeypatch: pytest.MonkeyPatch)
     """
     now, connections = [1000.0], []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Ses(Handler):
         protocol_version = "HTTP/1.1"
 
         def setup(self) -> None:
@@ -271,21 +252,16 @@ def test_no_email_is_lost_on_an_idle_connection(monkeypatch: pytest.MonkeyPatch)
             self.used = now[0]
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.read()
             together.wait()
             if now[0] - self.used > 5:
                 self.close_connection = True
                 return
             self.used = now[0]
-            self.send_response(200)
-            self.send_header("Content-Length", "18")
-            self.end_headers()
-            self.wfile.write(b'{"MessageId": "1"}')
+            self.write(200, b'{"MessageId": "1"}')
 
-        def log_message(self, *_: object) -> None:
-            """Log nothing."""
-
-    with serving(Handler, monkeypatch), ThreadPoolExecutor(3) as pool:
+    with serving(Ses) as url, ThreadPoolExecutor(3) as pool:
+        let_call(monkeypatch, url)
         mailer = SesMailer("pillarbox", clock=lambda: now[0])
         for count, wait in BURSTS:
             together = threading.Barrier(count, timeout=30)

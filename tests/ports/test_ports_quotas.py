@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from botocore.exceptions import ReadTimeoutError
 from botocore.model import OperationModel
 
 from pillarbox.adapters.dynamodb import keys
@@ -43,7 +42,6 @@ def reserve(
 
 
 def test_each_window_has_its_limit(ports: Ports) -> None:
-    """The minute, the day and the month fill one after another; a new window has room."""
     assert [reserve(ports) for _ in range(4)] == [None] * 3 + ["rate_limit_exceeded 0"]
     assert [reserve(ports, seconds=60) for _ in range(3)] == [None] * 2 + ["daily_limit_exceeded 0"]
     day = 24 * 3600
@@ -211,19 +209,3 @@ def test_a_failed_removal_does_not_fail_the_send(
     item = counted(table)
     assert len(item) < 10
     assert item["day:2026-03-14"] == 41
-
-
-def test_a_refund_is_tried_once(table: Table) -> None:
-    """A repeated refund would allow one email too many."""
-    quotas, tries = DynamoQuotas(table), []
-
-    def fail(**_: object) -> None:
-        tries.append(1)
-        raise ReadTimeoutError(endpoint_url="http://table.invalid")
-
-    quotas.reserve(ACCOUNT, messages(1), UNLIMITED, NOW)
-    events = quotas._refunds.client.meta.events
-    events.register_first("before-send.dynamodb.UpdateItem", fail)
-    with pytest.raises(ServiceError):
-        quotas.refund(ACCOUNT, messages(1), NOW)
-    assert len(tries) == 1

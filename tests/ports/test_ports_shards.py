@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -15,60 +15,40 @@ from pillarbox.adapters.dynamodb.messages.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
-from pillarbox.application.ports import Claim, LeaseRefusal
 from pillarbox.domain.accounts.account import SHARD_COUNTS
 from pillarbox.domain.ids import new_id, new_token, shard_of
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
-from tests.claims import acquire_or_replay
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, HASH, NOW
-from tests.ports.implementations import Ports
-from tests.refusals import refusal
+from tests.loops import all_pages
 
 EVER = (0, 2**48)
 
 
-@pytest.mark.parametrize("shards", SHARD_COUNTS)
-def test_a_message_lives_in_its_shard(ports: Ports, shards: int) -> None:
-    """A record is committed, read, leased and saved by account and id, in any shard."""
-    for keyed in (False, True):
-        claim = None
-        if keyed:
-            acquired = acquire_or_replay(ports.claims, ports.messages, shards=shards)
-            assert isinstance(acquired, Claim)
-            claim = acquired
-        message_id = claim.message_ids[0] if claim else new_id(NOW, shards)
-        message = builders.message(message_id=message_id)
-        ports.messages.commit(message)
-        assert ports.messages.get(ACCOUNT, message_id) == message
-        assert ports.messages.peek(ACCOUNT, message_id) == message
-        leased = ports.messages.lease(ACCOUNT, message_id, HASH, "worker", NOW)
-        assert not isinstance(leased, LeaseRefusal)
-        assert ports.messages.save(leased.with_events([builders.event(EventKind.SENT)]))
-        stored = ports.messages.get(ACCOUNT, message_id)
-        assert stored is not None
-        assert stored.rank == EventKind.SENT.rank
-
-
-def test_a_group_may_be_in_several_shards(ports: Ports) -> None:
-    """Records of all shards, and those without one, are put and read together."""
-    messages = [builders.message(message_id=new_id(NOW, shards)) for shards in (1, 2, 8, 16) * 25]
-    ports.messages.commit_all(messages)
+def test_a_message_is_read_and_changed_in_its_shard(table: Table) -> None:
+    """In each of the many, and records of all shards are put and read together."""
+    stored = DynamoMessages(table)
+    messages = [builders.message(message_id=new_id(NOW, shards)) for shards in (1, 2, 16) * 8]
+    stored.commit_all(messages)
     by_id = {message.message_id: message for message in messages}
-    assert ports.messages.get_all(ACCOUNT, [*by_id]) == by_id
+    assert stored.get_all(ACCOUNT, [*by_id]) == by_id
+    for message_id, message in by_id.items():
+        assert stored.peek(ACCOUNT, message_id) == message
+        leased = stored.lease(ACCOUNT, message_id, HASH, "worker", NOW)
+        assert isinstance(leased, Message)
+        assert stored.save(leased.with_events([builders.event(EventKind.SENT)]))
+        assert stored.get(ACCOUNT, message_id) != message
 
 
-def test_a_claim_is_taken_over_after_a_raise(ports: Ports) -> None:
-    """The successor withdraws the ids of the number of before, and has ids of the new one."""
-    first = acquire_or_replay(ports.claims, ports.messages)
-    later = NOW + timedelta(minutes=2)
-    successor = acquire_or_replay(ports.claims, ports.messages, now=later, shards=8)
-    assert isinstance(first, Claim)
-    assert isinstance(successor, Claim)
-    assert successor.generation.version == 8
-    stale = builders.message(message_id=first.message_ids[0])
-    assert refusal(ports.messages.commit, stale).code == "service_unavailable"
+def test_an_account_without_shards_has_one(table: Table) -> None:
+    """Also if it does not exist any more."""
+    message = builders.message(message_id=new_id(NOW))
+    DynamoMessages(table).commit(message)
+    log = DynamoMessageLog(table)
+    assert [*log.newest_first(ACCOUNT, *EVER)] == [message]
+    table.put(account_item(builders.account()))
+    assert [*log.newest_first(ACCOUNT, *EVER)] == [message]
 
 
 def test_the_shard_is_in_the_key_and_zero_has_the_key_of_before(table: Table) -> None:
@@ -135,13 +115,6 @@ def ids(messages: Iterable[Message]) -> list[UUID]:
     return [message.message_id for message in messages]
 
 
-def test_an_account_without_shards_has_one(table: Table) -> None:
-    """A reader of an account that never had shards, or does not exist, reads one partition."""
-    message = builders.message(message_id=new_id(datetime(2026, 1, 1, tzinfo=UTC)))
-    DynamoMessages(table).commit(message)
-    assert [*DynamoMessageLog(table).newest_first(ACCOUNT, *EVER)] == [message]
-
-
 def test_the_sweep_reads_the_pending_messages_of_every_shard(table: Table) -> None:
     account = builders.account(shards=4, sharded_from=NOW)
     table.put(records.account_item(account))
@@ -151,15 +124,9 @@ def test_the_sweep_reads_the_pending_messages_of_every_shard(table: Table) -> No
         if position % 2:
             message = message.with_events([builders.event(EventKind.SENT)])
         DynamoMessages(table).commit(message)
-    log, found, cursor = DynamoMessageLog(table), list[UUID](), None
-    while True:
-        since = milliseconds(NOW)
-        page = log.pending(ACCOUNT, since, since + 1000, cursor)
-        found += [message.message_id for message in page.items]
-        cursor = page.next
-        if cursor is None:
-            break
-    assert sorted(found) == ids[::2]
+    log, since = DynamoMessageLog(table), milliseconds(NOW)
+    found = all_pages(lambda cursor: log.pending(ACCOUNT, since, since + 1000, cursor))
+    assert sorted(message.message_id for message in found) == ids[::2]
 
 
 def test_an_unreadable_change_names_its_account() -> None:

@@ -10,7 +10,7 @@ from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows, DynamoSignInCounts
 from pillarbox.adapters.dynamodb.sign_in.passkeys import DynamoPasskeys
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoProofs, DynamoSignUps
-from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers, DynamoSessions, DynamoUsers
+from pillarbox.adapters.dynamodb.sign_in.users import DynamoMembers
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.sign_in.codes import new_flow
 from pillarbox.domain.sign_in.passkey import Passkey
@@ -52,11 +52,8 @@ PENDING = SignUpRequest(
 class Stores:
     """The stores. The accounts have `ACCOUNT`."""
 
-    users: DynamoUsers
     members: DynamoMembers
-    sessions: DynamoSessions
     flows: DynamoFlows
-    counts: DynamoSignInCounts
     sign_ups: DynamoSignUps
     proofs: DynamoProofs
     passkeys: DynamoPasskeys
@@ -67,72 +64,41 @@ def stores(aws: Aws) -> Stores:
     table, credentials = Table(aws.table), Table(aws.credentials)
     table.put(account_item(account()))
     return Stores(
-        users=DynamoUsers(credentials),
         members=DynamoMembers(credentials),
-        sessions=DynamoSessions(credentials, table),
         flows=DynamoFlows(credentials),
-        counts=DynamoSignInCounts(credentials),
         sign_ups=DynamoSignUps(credentials, table),
         proofs=DynamoProofs(credentials),
         passkeys=DynamoPasskeys(credentials),
     )
 
 
-def test_a_user_is_found_by_the_address_in_any_case(stores: Stores) -> None:
-    assert stores.users.add(USER) == USER
-    assert stores.users.add(replace(USER, user_id="u00000000009")) == USER
-    assert stores.users.get("ADA@shop.example") == USER
-    assert stores.users.get("bob@shop.example") is None
-    operator = replace(USER, operator=True)
-    assert stores.users.set_operator("ada@shop.example", operator=True) == operator
-    assert stores.users.get(USER.address) == operator
-    assert stores.users.set_operator("bob@shop.example", operator=True) is None
-    stores.users.end_proofs("ADA@shop.example", at(5))
-    stores.users.end_proofs("bob@shop.example", at(5))
-    assert stores.users.get(USER.address) == replace(operator, proofs_ended_at=at(5))
-    assert stores.users.get("bob@shop.example") is None
-
-
-def test_a_member_is_changed_while_an_owner_stays(stores: Stores) -> None:
-    first = replace(MEMBER, user_id="u00000000003", role=Role.OWNER, added_at=at(1))
-    second = replace(MEMBER, role=Role.OWNER)
-    for owner in (first, second):
-        stores.members.put(owner)
-    assert stores.members.change(MEMBER, None, None) is None  # no longer an author
-    viewer = replace(second, role=Role.VIEWER)
-    assert stores.members.change(second, Role.VIEWER, first) == viewer
-    assert stores.members.change(first, None, second) is None  # who is no owner any more
-    assert stores.members.change(first, Role.AUTHOR, second) is None
-    assert stores.members.of_account(ACCOUNT) == [viewer, first]
-    assert stores.members.of_user(USER.user_id) == [viewer]
-    assert stores.members.change(viewer, None, first) == viewer
-    assert stores.members.of_account(ACCOUNT) == [first]
-    assert stores.members.of_user(USER.user_id) == []
-    assert stores.members.change(viewer, Role.OWNER, None) is None
-
-
-def test_an_invited_user_joins_as_what_was_read(stores: Stores) -> None:
+def test_a_member_joins_and_changes_as_was_read(stores: Stores) -> None:
     """A role that has changed meanwhile stops it, and a member that has joined is not invited."""
-    invited = replace(MEMBER, pending=True)
-    assert stores.members.add(invited)
+    members, invited = stores.members, replace(MEMBER, pending=True)
+    assert members.add(invited)
     viewer = replace(invited, role=Role.VIEWER)
-    assert stores.members.change(invited, Role.VIEWER, None) == viewer
-    assert stores.members.join(invited) is None
+    assert members.change(invited, Role.VIEWER, None) == viewer
+    assert members.join(invited) is None
     joined = replace(viewer, pending=False)
-    assert stores.members.join(viewer) == joined
-    assert stores.members.join(viewer) is None
+    assert members.join(viewer) == joined
+    assert members.join(viewer) is None
+    assert not members.add(invited)
     # What was read before would end the membership again.
-    assert stores.members.change(viewer, Role.AUTHOR, None) is None
-    assert stores.members.of_account(ACCOUNT) == stores.members.of_user(USER.user_id) == [joined]
+    assert members.change(viewer, Role.AUTHOR, None) is None
+    assert members.of_account(ACCOUNT) == members.of_user(USER.user_id) == [joined]
 
 
-def test_an_invited_owner_is_not_the_last_one(stores: Stores) -> None:
-    """An account keeps an owner who has joined: one that has yet to agree is not the keeper."""
-    invited = replace(MEMBER, role=Role.OWNER, pending=True)
-    leaving = replace(MEMBER, user_id="u00000000003", role=Role.OWNER)
-    for member in (invited, leaving):
-        stores.members.put(member)
-    assert stores.members.change(leaving, None, replace(invited, pending=False)) is None
+def test_an_account_keeps_an_owner_who_has_joined(stores: Stores) -> None:
+    """Of two that leave at once one stays, and one that has yet to agree is not the keeper."""
+    second, leaving = (replace(MEMBER, user_id=f"u0000000000{n}", role=Role.OWNER) for n in (4, 3))
+    stores.members.put(leaving)
+    stores.members.put(replace(second, pending=True))
+    assert stores.members.change(leaving, None, second) is None
+    stores.members.put(replace(second, role=Role.VIEWER))
+    assert stores.members.change(leaving, None, second) is None
+    stores.members.put(second)
+    assert stores.members.change(leaving, None, second) == leaving
+    assert stores.members.of_account(ACCOUNT) == [second]
 
 
 def test_a_passkey_is_used_as_it_was_read(stores: Stores) -> None:
@@ -169,18 +135,7 @@ def test_a_flow_is_finished_once_beside_others(stores: Stores) -> None:
     assert not stores.flows.finish(absent)
 
 
-def test_a_window_counts_up_to_its_limit(stores: Stores) -> None:
-    """Each subject and each window counts alone; a refused request does not count."""
-    counted = [stores.counts.count("a", MINUTE, 2, NOW) for _ in range(4)]
-    assert counted == [True, True, False, False]
-    assert stores.counts.count("b", MINUTE, 2, NOW)
-    assert stores.counts.count("a", timedelta(hours=1), 2, NOW)
-    assert stores.counts.count("a", MINUTE, 2, at(60))
-    assert not stores.counts.count("none", MINUTE, 0, NOW)
-
-
 def test_parallel_requests_do_not_exceed_a_limit(aws: Aws) -> None:
-    """Of 40 parallel attempts 5 are made, and of 40 requests 3 are counted."""
     flows, counts = DynamoFlows(Table(aws.credentials)), DynamoSignInCounts(Table(aws.credentials))
     token, flow, _ = new_flow(USER.address, NOW)
     flows.put(flow)
@@ -189,11 +144,14 @@ def test_parallel_requests_do_not_exceed_a_limit(aws: Aws) -> None:
         counted = list(pool.map(lambda _: counts.count("a", MINUTE, 3, NOW), range(40)))
     assert len([one for one in tried if one]) == 5
     assert sum(counted) == 3
+    assert [counts.is_full("a", MINUTE, most, NOW) for most in (3, 4)] == [True, False]
+    assert not counts.is_full("a", MINUTE, 3, at(60))
+    assert not counts.count("none", MINUTE, 0, NOW)
 
 
 def test_a_sign_up_is_changed_by_who_has_read_it(stores: Stores) -> None:
     """A change on top of another state changes nothing; the list has each address once."""
-    refused = replace(PENDING, state=SignUpState.REFUSED, at=at(1))
+    refused = replace(PENDING, state=SignUpState.REFUSED)
     assert stores.sign_ups.get(USER.address) is None
     assert not stores.sign_ups.put(refused, PENDING)
     assert stores.sign_ups.put(PENDING, None)
@@ -201,9 +159,12 @@ def test_a_sign_up_is_changed_by_who_has_read_it(stores: Stores) -> None:
     assert stores.sign_ups.get(USER.address.upper()) == PENDING
     assert stores.sign_ups.put(refused, PENDING)
     assert not stores.sign_ups.put(PENDING, PENDING)
+    later = replace(refused, at=at(1))
+    assert stores.sign_ups.put(later, refused)
+    assert not stores.sign_ups.put(PENDING, refused)
     other = replace(PENDING, address="bob@shop.example", name=None)
     assert stores.sign_ups.put(other, None)
-    assert stores.sign_ups.all() == [other, refused]
+    assert stores.sign_ups.all() == [other, later]
 
 
 def test_an_account_is_created_with_its_owner_or_not_at_all(stores: Stores) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pillarbox.adapters.s3 import S3Spool
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT
+from tests.loops import all_pages
 
 MESSAGE = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 LATER = timedelta(hours=1)
@@ -26,12 +27,8 @@ def put(aws: Aws, *keys: str) -> None:
 
 
 def keys_before(spool: S3Spool, moment: datetime, account_id: str = ACCOUNT) -> list[str]:
-    page = spool.put_before(account_id, moment, None)
-    keys = [stored.key for stored in page.items]
-    while page.next is not None:
-        page = spool.put_before(account_id, moment, page.next)
-        keys += [stored.key for stored in page.items]
-    return keys
+    pages = all_pages(lambda cursor: spool.put_before(account_id, moment, cursor))
+    return [stored.key for stored in pages]
 
 
 def test_only_the_accounts_objects_are_listed(aws: Aws, spool: S3Spool) -> None:

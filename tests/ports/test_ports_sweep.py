@@ -22,22 +22,17 @@ from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.timing import milliseconds
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, account, event, message
+from tests.loops import all_pages
 
 AT = datetime(2026, 11, 22, 4, 30, tzinfo=UTC)
 TASK = SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.OVERDUE)
 MARK = RebuildMark(ACCOUNT, 1_795_312_800_000, AT)
 
 
-def pending(table: Table, since: datetime, until: datetime) -> tuple[list[Message], int]:
-    """Return the messages of all pages, and the number of pages."""
-    log, pages = DynamoMessageLog(table), 1
-    page = log.pending(ACCOUNT, milliseconds(since), milliseconds(until), None)
-    messages = list(page.items)
-    while page.next is not None:
-        page = log.pending(ACCOUNT, milliseconds(since), milliseconds(until), page.next)
-        messages += page.items
-        pages += 1
-    return messages, pages
+def pending(table: Table, since: datetime, until: datetime) -> list[Message]:
+    """Return the messages of all pages."""
+    log, times = DynamoMessageLog(table), (milliseconds(since), milliseconds(until))
+    return [*all_pages(lambda cursor: log.pending(ACCOUNT, *times, cursor))]
 
 
 def test_the_oldest_records_are_read_and_deleted_page_by_page(
@@ -97,7 +92,7 @@ def test_only_pending_messages_of_the_range_are_returned(table: Table) -> None:
         delayed,
     ):
         table.put(message_item(other))
-    found, _ = pending(table, AT, AT + hour)
+    found = pending(table, AT, AT + hour)
     expected = {stored[AT].message_id, stored[AT + hour - millisecond].message_id}
     assert {each.message_id for each in found} == expected | {delayed.message_id}
 
@@ -109,9 +104,12 @@ def test_more_than_a_page_is_read(table: Table) -> None:
     ]
     for each in stored:
         table.put(message_item(each))
-    found, pages = pending(table, AT, AT + timedelta(hours=1))
+    until = AT + timedelta(hours=1)
+    found = pending(table, AT, until)
     assert [each.message_id for each in found] == [each.message_id for each in stored]
-    assert pages > 1
+    assert (
+        DynamoMessageLog(table).pending(ACCOUNT, milliseconds(AT), milliseconds(until), None).next
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +127,6 @@ def test_a_task_is_read_as_it_was_written(task: SweepTask) -> None:
 
 @pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])
 def test_another_message_is_no_task(text: str) -> None:
-    """A message that is no task of a known version raises, so it becomes a dead letter."""
     with pytest.raises((KeyError, TypeError, ValueError)):
         read_task(text)
 

@@ -59,7 +59,6 @@ def test_unprocessed_keys_are_read_again(table: Table, waits: list[float]) -> No
 
 
 def test_keys_that_stay_unprocessed_are_an_error(table: Table, waits: list[float]) -> None:
-    """After five tries the read fails as unavailable."""
     with partial_responses(table, 6), pytest.raises(ServiceError) as error:
         table.get_all([key(number) for number in range(6)])
     assert error.value.code == "service_unavailable"
@@ -68,7 +67,6 @@ def test_keys_that_stay_unprocessed_are_an_error(table: Table, waits: list[float
 
 @pytest.mark.parametrize("count", [0, 1, 100, 101, 250])
 def test_a_call_reads_a_hundred_keys(table: Table, count: int) -> None:
-    """No call has more than 100 keys, and each key is read once."""
     for number in range(count):
         table.put(key(number))
     sizes: list[int] = []

@@ -24,6 +24,7 @@ from pillarbox.domain.timing import milliseconds
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW
+from tests.loops import all_pages
 from tests.ports.implementations import Ports
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -68,7 +69,7 @@ def test_a_job_without_content_is_hidden_until_it_is_due(ports: Ports) -> None:
     urgent = replace(now, message_id=new_id(NOW))
     assert now.schedule is not None
     urgent = replace(urgent, schedule=replace(now.schedule, life=MINUTE))
-    ports.wake_queue.wake_all([job_of(now), job_of(urgent), job_of(waiting(5 * MINUTE))], NOW)
+    ports.jobs.wake_all([job_of(now), job_of(urgent), job_of(waiting(5 * MINUTE))], NOW)
     received = ports.receive()
     assert sorted(map(repr, received)) == sorted(map(repr, [job_of(now), job_of(urgent)]))
 
@@ -98,14 +99,8 @@ def test_pages_of_contents_follow_each_other(aws: Aws, monkeypatch: pytest.Monke
     contents = DynamoWaitingContents(Table(aws.table), aws.bucket)
     messages = [waiting(), waiting(template=TEMPLATE), waiting(), waiting(template=TEMPLATE)]
     contents.put_all([(message, builders.mail()) for message in messages])
-    found, cursor = [], None
-    while True:
-        page = contents.of_account(ACCOUNT, cursor)
-        found += [one.message_id for one in page.items]
-        cursor = page.next
-        if cursor is None:
-            break
-    assert sorted(found) == sorted(message.message_id for message in messages)
+    found = all_pages(lambda cursor: contents.of_account(ACCOUNT, cursor))
+    assert {one.message_id for one in found} == {message.message_id for message in messages}
 
 
 def test_an_unknown_item_of_the_timer_is_tried_again(aws: Aws) -> None:

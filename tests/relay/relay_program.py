@@ -25,19 +25,15 @@ def write_certificate(folder: Path, certificate: Certificate) -> None:
     (folder / "smtp.pem").write_bytes(certificate.chain + certificate.key)
 
 
-@contextmanager
-def program(
-    folder: Path, *, command: tuple[str, ...] = COMMAND, **settings: str
-) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run `python -m relay` on a free port; the names of settings omit PILLARBOX_."""
+def environment(folder: Path, port: int, **settings: str) -> dict[str, str]:
+    """Return the variables of the program; the names of settings omit PILLARBOX_."""
     write_certificate(folder, certificate())
-    port = free_port()
     defaults = {
         "SMTP_NAME": "relay.example",
         "SMTP_PORT": str(port),
         "SMTP_CERTIFICATE": str(folder / "smtp.pem"),
     }
-    environment = builders.environment("relay") | {
+    variables = builders.environment("relay") | {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
         "AWS_DEFAULT_REGION": "eu-west-1",
@@ -45,9 +41,18 @@ def program(
         "AWS_SECRET_ACCESS_KEY": "x",
         "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
     }
+    return variables | {f"PILLARBOX_{k}": v for k, v in (defaults | settings).items()}
+
+
+@contextmanager
+def program(
+    folder: Path, *, command: tuple[str, ...] = COMMAND, **settings: str
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run `python -m relay` on a free port; the names of settings omit PILLARBOX_."""
+    port = free_port()
     process = subprocess.Popen(
         command,
-        env=environment | {f"PILLARBOX_{k}": v for k, v in (defaults | settings).items()},
+        env=environment(folder, port, **settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -183,11 +183,11 @@ class RunningRelay:
         assert client.command(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
         return client
 
-    def smtplib(self) -> smtplib.SMTP:
+    def log_in(self, key: str, user: str = "apikey") -> smtplib.SMTP:
         """Return the standard library's client, logged in."""
         client = smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE)
         client.starttls(context=trusting_context())
-        client.login("apikey", KEY)
+        client.login(user, key)
         return client
 
     def check_deadlines(self) -> None:

@@ -18,12 +18,6 @@ ASCII = "must be ASCII: an international domain is written with xn--"
 CHARACTERS = "the part before the @ has characters that are not allowed"
 
 
-@pytest.mark.parametrize("sender", ["stranger@shop.example", "hello@shop.example.evil.example"])
-def test_unverified_sender(client: Client, sender: str) -> None:
-    """Unverified senders get 550 5.7.1 at MAIL."""
-    assert client.command(f"MAIL FROM:<{sender}>").startswith(b"550 5.7.1 ")
-
-
 def test_free_accounts_send_from_their_default_sender(relay: RunningRelay) -> None:
     account = builders.account(plan=Plan.FREE, senders={SENDER: True, "b@shop.example": True})
     relay.service.principal = Principal(builders.api_key(KEY), account)
@@ -46,11 +40,16 @@ def test_sender_verified_since_auth(relay: RunningRelay) -> None:
         ("FROM:<>", b"250 2.1.0"),
         (f"FROM: <{SENDER}>", b"250 2.1.0"),
         (f"FROM:\t <{SENDER}>  SIZE=10 \tBODY=8BITMIME", b"250 2.1.0"),
+        (f"FROM:<{SENDER}> SIZE=16777216", b"250 2.1.0"),
+        (f"FROM:<{SENDER}> body=7bit size=0", b"250 2.1.0"),
+        (f"FROM:<{SENDER}> AUTH=<>", b"250 2.1.0"),  # RFC 4954 section 5
+        ("FROM:<hello@shop.example.evil.example>", b"550 5.7.1"),
         (f"TO:<{SENDER}>", b"501 5.5.4"),
         (f"FROM:<{SENDER}", b"501 5.5.4"),
         (f"FROM:<{SENDER}>x", b"501 5.5.4"),
         (f"FROM:<{SENDER}> SIZE=x", b"501 5.5.4"),
         (f"FROM:<{SENDER}> SIZE", b"501 5.5.4"),
+        (f"FROM:<{SENDER}> SIZE=1=1", b"501 5.5.4"),
         (f"FROM:<{SENDER}> SIZE=1 SIZE=1", b"501 5.5.4"),
         (f"FROM:<{SENDER}> BODY=BINARYMIME", b"501 5.5.4"),
         (f"FROM:<{SENDER}> SMTPUTF8", b"555 5.5.4"),
@@ -65,14 +64,6 @@ def test_sender_verified_since_auth(relay: RunningRelay) -> None:
 def test_mail_arguments(client: Client, argument: str, reply: bytes) -> None:
     """MAIL accepts only a path in brackets and the announced parameters."""
     assert client.command(f"MAIL {argument}").startswith(reply)
-
-
-@pytest.mark.parametrize(
-    "parameters", ["SIZE=16777216", "BODY=8BITMIME", "body=7bit size=0", "AUTH=<>"]
-)
-def test_mail_parameters(client: Client, parameters: str) -> None:
-    """MAIL accepts SIZE up to the limit, BODY, and AUTH (RFC 4954 section 5)."""
-    assert client.command(f"MAIL FROM:<{SENDER}> {parameters}").startswith(b"250 2.1.0 ")
 
 
 @pytest.mark.parametrize(
@@ -195,12 +186,6 @@ def test_other_commands(client: Client, command: str, reply: bytes) -> None:
     assert client.command("NOOP") == b"250 2.0.0 Ok\r\n"
 
 
-def test_quit(client: Client) -> None:
-    """QUIT gets 221 2.0.0, and the connection ends."""
-    assert client.command("QUIT") == b"221 2.0.0 Bye\r\n"
-    assert client.closed()
-
-
 def test_pipelining(relay: RunningRelay) -> None:
     """Pipelined commands are answered in order (RFC 2920), also with two messages."""
     transaction = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<{TO}>\r\nDATA\r\n".encode()
@@ -210,5 +195,6 @@ def test_pipelining(relay: RunningRelay) -> None:
         client.send(b"One\r\n.\r\n" + transaction)
         assert [client.reply()[:3] for _ in range(4)] == [b"250", b"250", b"250", b"354"]
         client.send(b"Two\r\n.\r\nQUIT\r\n")
-        assert [client.reply()[:3] for _ in range(2)] == [b"250", b"221"]
+        assert [client.reply() for _ in range(2)][1] == b"221 2.0.0 Bye\r\n"
+        assert client.closed()
     assert [octets for _, octets in relay.service.accepted] == [b"One\r\n", b"Two\r\n"]

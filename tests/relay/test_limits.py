@@ -31,12 +31,6 @@ def test_a_suspended_session_ends_after_too_many_errors() -> None:
         assert client.closed()
 
 
-def test_connections_of_all_addresses() -> None:
-    """A full server refuses connections with 421 4.3.2."""
-    with serve(connections=1) as relay, relay.connect_plaintext(), relay.connect() as client:
-        assert client.reply().startswith(b"421 4.3.2 ")
-
-
 # --- shutdown -----------------------------------------------------------------------------------
 
 

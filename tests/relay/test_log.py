@@ -18,13 +18,11 @@ from relay.service import ThreadedService
 from tests.fakes.world import Fault, World
 from tests.relay.running_relay import (
     MESSAGE,
-    PATIENCE,
     SENDER,
     TO,
     RunningRelay,
     plain,
     serve,
-    trusting_context,
 )
 
 BUSY = Unavailable("data store", aws_error="ThrottlingException")
@@ -60,9 +58,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def submit(relay: RunningRelay, key: str, to: str = TO) -> None:
-    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
-        client.starttls(context=trusting_context())
-        client.login("apikey", key)
+    with relay.log_in(key) as client:
         client.sendmail(SENDER, [to], MESSAGE)
 
 

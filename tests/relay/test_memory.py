@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-import threading
 from base64 import encodebytes
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -26,6 +24,7 @@ from tests.relay.running_relay import (
     plain,
     serve,
 )
+from tests.servers import Handler, serving
 from tests.stack import wait_for
 
 MIB = 2**20
@@ -55,7 +54,7 @@ def quoted() -> bytes:
     return HEAD + FILE + b"quoted-printable\r\n\r\n" + (b"=41" * 24 + b"=\r\n") * (14 * MIB // 75)
 
 
-class _Aws(BaseHTTPRequestHandler):
+class _Aws(Handler):
     """A stand-in for SQS and S3 that keeps only the sizes of the spooled objects."""
 
     protocol_version = "HTTP/1.1"
@@ -67,21 +66,12 @@ class _Aws(BaseHTTPRequestHandler):
         while left:
             left -= self.rfile.readinto(room[:left])
         self.spooled.append(size)
-        self._answer(b"")
+        self.write(200)
 
     def do_POST(self) -> None:
-        text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["MessageBody"]
+        text = json.loads(self.read())["MessageBody"]
         digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-        self._answer(json.dumps({"MessageId": "1", "MD5OfMessageBody": digest}).encode())
-
-    def _answer(self, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+        self.write(200, json.dumps({"MessageId": "1", "MD5OfMessageBody": digest}).encode())
 
 
 @pytest.fixture
@@ -89,17 +79,13 @@ def spooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Run the stand-in for AWS and return the sizes of the spooled objects."""
     sizes: list[int] = []
     handler = type("Handler", (_Aws,), {"spooled": sizes})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+    with serving(handler) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             monkeypatch.setenv(name, "x")
         monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
         forget_sessions()
-        server_thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        server_thread.start()
         yield sizes
-        server.shutdown()
-        server_thread.join()
     forget_sessions()
 
 

@@ -1,12 +1,16 @@
 """The relay as a program: settings, certificate and shutdown."""
 
 import contextlib
+import os
+import re
 import signal
 import ssl
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from relay import program as program_module
 from relay.certificates import (
     CertificateStore,
     CertificateUnusable,
@@ -14,9 +18,26 @@ from relay.certificates import (
     from_secret,
 )
 from tests.needs import need_program, need_root
-from tests.relay.relay_program import COMMAND, children, connect, program, write_certificate
+from tests.relay.relay_program import (
+    COMMAND,
+    children,
+    connect,
+    environment,
+    program,
+    write_certificate,
+)
 from tests.relay.running_relay import PATIENCE, certificate, serve
 from tests.stack import wait_for
+
+
+def refused(folder: Path, capsys: pytest.CaptureFixture[str], **settings: str) -> str:
+    """Return what the program says of its settings before it ends with status 2."""
+    with (
+        patch.dict(os.environ, environment(folder, 0, **settings), clear=True),
+        patch.multiple(program_module, serve=None, launch=None),
+    ):
+        assert program_module.main() == 2
+    return capsys.readouterr().err
 
 
 def test_program_serves_until_sigterm(tmp_path: Path) -> None:
@@ -29,13 +50,6 @@ def test_program_serves_until_sigterm(tmp_path: Path) -> None:
         output, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert '"message":"listening"' in output
-
-
-def test_each_process_has_room_for_the_largest_message(tmp_path: Path) -> None:
-    with program(tmp_path, PROCESSES="8") as (process, _):
-        _, errors = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 2
-        assert "PILLARBOX_PROCESSES must be 7 or less" in errors
 
 
 def test_descriptors_run_out(tmp_path: Path) -> None:
@@ -54,23 +68,22 @@ def test_descriptors_run_out(tmp_path: Path) -> None:
         wait_for(greeted, PATIENCE)
 
 
-def test_invalid_settings(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("SMTP_NAME", "", ""),
+        ("SMTP_PORT", "smtp", ""),
+        ("SMTP_PROXIES", "10.0.0.300", ""),
+        ("PROCESSES", "0", ""),
+        # Each process has room for the largest message.
+        ("PROCESSES", "8", " must be 7 or less"),
+    ],
+)
+def test_invalid_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, value: str, says: str
+) -> None:
     """A missing or invalid setting ends the program with status 2, and the message names it."""
-    with (
-        program(tmp_path, SMTP_NAME="") as (no_name, _),
-        program(tmp_path, SMTP_PORT="smtp") as (bad_port, _),
-        program(tmp_path, SMTP_PROXIES="10.0.0.300") as (bad_proxies, _),
-        program(tmp_path, PROCESSES="0") as (no_process, _),
-    ):
-        for process, name in (
-            (no_name, "SMTP_NAME"),
-            (bad_port, "SMTP_PORT"),
-            (bad_proxies, "SMTP_PROXIES"),
-            (no_process, "PROCESSES"),
-        ):
-            _, errors = process.communicate(timeout=PATIENCE)
-            assert process.returncode == 2
-            assert f"PILLARBOX_{name}" in errors
+    assert f"PILLARBOX_{name}{says}" in refused(tmp_path, capsys, **{name: value})
 
 
 def test_a_missing_table(tmp_path: Path) -> None:
@@ -81,26 +94,24 @@ def test_a_missing_table(tmp_path: Path) -> None:
         assert (process.returncode, errors) == (2, "PILLARBOX_TABLE is not set\n")
 
 
-def test_an_unusable_certificate(tmp_path: Path) -> None:
+def test_an_unusable_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A certificate that is missing, nonsense or unreadable gives one line and status 2."""
-    (tmp_path / "nonsense").write_text("nonsense")
-    with (
-        program(tmp_path, SMTP_CERTIFICATE="/absent.pem") as (missing, _),
-        program(tmp_path, SMTP_CERTIFICATE=str(tmp_path / "nonsense")) as (nonsense, _),
-        program(tmp_path, SMTP_CERTIFICATE=str(tmp_path), PROCESSES="2") as (folder, _),
-        program(tmp_path, SMTP_CERTIFICATE="") as (unreachable, _),
+    nonsense = tmp_path / "nonsense"
+    nonsense.write_text("nonsense")
+    for file, reason in (
+        ("/absent.pem", "No such file or directory (/absent.pem)"),
+        (str(nonsense), "it is not a certificate with its key, both in PEM"),
+        (str(tmp_path), f"Is a directory ({tmp_path})"),
     ):
-        for process, reason in (
-            (missing, "No such file or directory (/absent.pem)"),
-            (nonsense, "it is not a certificate with its key, both in PEM"),
-            (folder, f"Is a directory ({tmp_path})"),
-            (unreachable, "secret store"),
-        ):
-            _, errors = process.communicate(timeout=PATIENCE)
-            assert process.returncode == 2
-            assert errors.count("\n") == 1, errors
-            assert errors.startswith("The certificate from "), errors
-            assert reason in errors
+        errors = refused(tmp_path, capsys, SMTP_CERTIFICATE=file, PROCESSES="2")
+        assert errors == f"The certificate from {file} cannot be used: {reason}\n"
+
+
+def test_an_unreachable_secret(tmp_path: Path) -> None:
+    with program(tmp_path, SMTP_CERTIFICATE="") as (process, _):
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert re.fullmatch(r"The certificate from .*secret store.*\n", errors)
 
 
 @pytest.mark.parametrize("secret", ["nonsense", "[]", '{"certificate": "x"}', '{"key": 1}'])

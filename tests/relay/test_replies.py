@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openapi.errors import ERRORS
+from openapi.operations import OPERATIONS
+from openapi.responses import error_codes
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
 from relay import replies
 from relay.replies import Reply
@@ -28,57 +31,6 @@ REFUSALS = [
     ),
 ]
 BAD = ValidationFailed(FieldError("", "no", "bad_mime"))
-#: The contract's codes for client errors that cannot occur over SMTP.
-HTTP_ONLY = {
-    "missing_field",
-    "multiple_modes",
-    "batch_limit_exceeded",
-    "missing_api_key",
-    "SCOPE_NOT_ALLOWED_FOR_TIER",
-    "client_blocked",
-    "template_not_found",
-    "attachment_not_found",
-    "received_not_found",
-    "message_not_found",
-    "content_not_found",
-    "not_resendable",
-    "account_not_found",
-    "key_not_found",
-    "sender_not_found",
-    "suppression_not_found",
-    "route_not_found",
-    "method_not_allowed",
-    "already_exists",
-    "template_in_use",
-    "webhook_not_found",
-    "webhook_limit_exceeded",
-    "delivery_not_found",
-    "invalid_session",
-    "invalid_code",
-    "session_required",
-    "preview_keys_closed",
-    "sign_up_closed",
-    "cross_site_request",
-    "session_not_found",
-    "member_not_found",
-    "member_exists",
-    "last_owner",
-    "domain_not_found",
-    "domain_in_use",
-    "invalid_passkey",
-    "passkey_limit_exceeded",
-    "passkey_not_found",
-    "sign_in_required",
-    "not_cancelable",
-    "domain_limit_exceeded",
-    "key_limit_exceeded",
-    "member_limit_exceeded",
-    "template_limit_exceeded",
-    "draft_changed",
-    "version_not_found",
-}
-
-
 OF_CODES = {
     "invalid_api_key": b"421 4.7.0 ",
     "scope_required": b"421 4.7.0 ",
@@ -129,15 +81,18 @@ def test_no_text_breaks_out_of_a_reply(address: str, reason: str) -> None:
 
 
 def test_client_errors_are_not_temporary_failures() -> None:
-    """Each client error that can occur over SMTP has its own reply, not 451 4.3.0."""
+    """Each client error of a send has its own reply in openapi/errors.py, or an empty one."""
+    (send,) = (operation for operation in OPERATIONS if operation.id == "send_email")
+    codes = {code for code in error_codes(send) if ERRORS[code].status < 500}
     temporary = {
         code
-        for code, (status, _) in CODES.items()
+        for code in codes
         if replies.refusal(ServiceError(code, "no") if code != "validation_failed" else BAD).status
         == "4.3.0"
-        and status < 500
     }
-    assert temporary == HTTP_ONLY
+    # Those of headers and methods.
+    of_http = {"missing_api_key", "client_blocked", "method_not_allowed"}
+    assert temporary == of_http | {code for code in codes if ERRORS[code].smtp == ()}
 
 
 def test_document_lists_every_refusal() -> None:

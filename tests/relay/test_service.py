@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 
 from pillarbox.domain.client_origin import ClientOrigin
-from pillarbox.domain.errors import ServiceError
 from relay import service
 from relay.batcher import SubmissionBatcher
 from relay.places import PlacesByName
@@ -25,8 +24,8 @@ RECIPIENTS = ("ann@example.com",)
 class Submission:
     """A use case that accepts every message, and records which calls it gets."""
 
-    def __init__(self, *, groupable: bool = True, fault: ServiceError | None = None) -> None:
-        self.groupable, self.fault = groupable, fault
+    def __init__(self, *, groupable: bool = True) -> None:
+        self.groupable = groupable
         self.calls: list[str] = []
 
     def prepare(self, *_: object) -> SimpleNamespace:
@@ -35,8 +34,6 @@ class Submission:
 
     def submit(self, *_: object, **__: object) -> str:
         self.calls.append("submit")
-        if self.fault:
-            raise self.fault
         return "an id"
 
 

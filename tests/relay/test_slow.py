@@ -11,7 +11,6 @@ from tests.relay.running_relay import PATIENCE, Client, RunningRelay, serve
 
 #: The size of socket buffers in octets. The default megabytes would take long to fill.
 SMALL_BUFFER = 16_384
-OK = b"250 2.0.0 Ok\r\n"
 
 
 def connect_with_small_buffers(relay: RunningRelay) -> Client:

@@ -9,7 +9,6 @@ import smtplib
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 
@@ -28,7 +27,6 @@ from tests.relay.running_relay import (
     RunningRelay,
     plain,
     serve,
-    trusting_context,
 )
 from tests.stack import wait_for
 
@@ -44,13 +42,6 @@ def relay(world: World) -> Iterator[RunningRelay]:
         yield relay
 
 
-def login(relay: RunningRelay, key: str) -> smtplib.SMTP:
-    client = smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE)
-    client.starttls(context=trusting_context())
-    client.login("apikey", key)
-    return client
-
-
 def refusal(client: smtplib.SMTP, message: bytes = MESSAGE, to: str = TO) -> tuple[int, bytes]:
     """Return the code and enhanced status that a message gets after DATA."""
     with pytest.raises(smtplib.SMTPDataError) as error:
@@ -59,20 +50,11 @@ def refusal(client: smtplib.SMTP, message: bytes = MESSAGE, to: str = TO) -> tup
     return error.value.smtp_code, error.value.smtp_error.split()[0]
 
 
-def test_id_of_the_reply_is_in_the_history(relay: RunningRelay, world: World) -> None:
-    with login(relay, world.live) as client:
-        client.mail(SENDER)
-        client.rcpt(TO)
-        code, text = client.data(MESSAGE)
-    assert code == 250
-    assert world.message().message_id == UUID(text.decode().rpartition(" ")[2])
-
-
 def test_each_rule_has_its_reply(relay: RunningRelay, world: World) -> None:
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = "bounced"
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         assert refusal(client, to="a@nomx.example") == (550, b"5.1.2")
         assert refusal(client, to="a@null.example") == (556, b"5.1.10")
         assert refusal(client, to="gone@example.com") == (550, b"5.7.1")
@@ -96,7 +78,7 @@ def lines_of(client: smtplib.SMTP, recipients: list[str], message: bytes = MESSA
 
 def test_refused_recipients_are_named(relay: RunningRelay, world: World) -> None:
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         assert lines_of(client, [TO, "y@nomx.example"]) == [
             "5.1.2 <y@nomx.example> the domain accepts no mail: it has no MX record",
             "5.1.2 One recipient of this email is refused; nothing was sent.",
@@ -116,7 +98,7 @@ def test_why_a_recipient_is_suppressed(
     relay: RunningRelay, world: World, reason: str, words: str
 ) -> None:
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = reason
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         assert lines_of(client, ["gone@example.com"]) == [
             f"5.7.1 <gone@example.com> {words}",
             "5.7.1 One recipient of this email is refused; nothing was sent.",
@@ -128,7 +110,7 @@ def test_ten_refused_recipients_are_named(relay: RunningRelay, world: World) -> 
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
     others = [f"a{number}@nomx.example" for number in range(11)]
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         lines = lines_of(client, ["a@null.example", *others])
     assert len(lines) == 11
     assert all(line.startswith("5.1.2 ") for line in lines)
@@ -151,7 +133,7 @@ def test_ten_refused_recipients_are_named(relay: RunningRelay, world: World) -> 
 def test_a_refused_field_is_named(
     relay: RunningRelay, world: World, header: str, text: str
 ) -> None:
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         (line,) = lines_of(client, [TO], f"{header}\r\n\r\n".encode())
     assert text in line
 
@@ -206,7 +188,7 @@ def test_refused_messages(
     relay: RunningRelay, world: World, message: bytes, reply: tuple[int, bytes]
 ) -> None:
     """Other authors, ambiguous structures, and too many or wrong files are refused as a whole."""
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         assert refusal(client, message) == reply
     assert not world.store.messages
 
@@ -255,7 +237,7 @@ def test_client_disconnects_before_its_250(
     continue_commit.set()
     wait_for(lambda: relay.budget.used == 0, PATIENCE)
     first = world.message().message_id
-    with login(relay, world.live) as again:
+    with relay.log_in(world.live) as again:
         again.mail(SENDER)
         again.rcpt(TO)
         code, text = again.data(key + MESSAGE)
@@ -268,9 +250,7 @@ def test_client_disconnects_before_its_250(
 def test_each_recipient_is_refused_for_itself(relay: RunningRelay, world: World) -> None:
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = "bounced"
-    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
-        client.starttls(context=trusting_context())
-        client.login("apikey+each", world.live)
+    with relay.log_in(world.live, "apikey+each") as client:
         failed = client.sendmail(SENDER, ["gone@example.com", "a@nomx.example", TO], MESSAGE)
     assert {address: reply[1].split()[0] for address, reply in failed.items()} == {
         "gone@example.com": b"5.7.1",
@@ -281,7 +261,7 @@ def test_each_recipient_is_refused_for_itself(relay: RunningRelay, world: World)
 
 def test_a_delivery_report_needs_a_verified_from(relay: RunningRelay, world: World) -> None:
     """`MAIL FROM:<>` (RFC 5321, 4.5.5) is accepted with a From that the account may use."""
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         assert client.sendmail("", [TO], MESSAGE) == {}
         stranger = MESSAGE.replace(SENDER.encode(), b"stranger@shop.example")
         client.mail("")
@@ -291,7 +271,7 @@ def test_a_delivery_report_needs_a_verified_from(relay: RunningRelay, world: Wor
 
 def test_quotas(relay: RunningRelay, world: World) -> None:
     """An exhausted minute quota gets 451 4.7.1, an exhausted day quota 452 4.7.1."""
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         world.set_account(
             builders.account(overrides=Limits(per_minute=0, per_day=None, per_month=None))
         )
@@ -303,7 +283,7 @@ def test_quotas(relay: RunningRelay, world: World) -> None:
 
 
 def test_key_revoked_between_two_messages(relay: RunningRelay, world: World) -> None:
-    with login(relay, world.live) as client:
+    with relay.log_in(world.live) as client:
         client.sendmail(SENDER, [TO], MESSAGE)
         for digest, key in world.store.keys.items():
             world.store.keys[digest] = replace(key, revoked_at=builders.NOW)

@@ -139,7 +139,7 @@ _PHASE: Final = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(10))
+@settings(max_examples=examples(5))
 @given(seed=st.integers(0, 1000), phases=st.lists(_PHASE, min_size=2, max_size=6))
 def test_no_history_of_the_queue_hides_an_event(seed: int, phases: Sequence[Any]) -> None:
     """Whatever fails, stops or is moved, and in any order, an event in the queue is expected."""

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.domain.errors import ServiceError
 from pillarbox.observability import log_failure, make_logger
 
 
@@ -33,12 +33,6 @@ def test_an_aws_error_has_its_code(caplog: pytest.LogCaptureFixture) -> None:
     assert (record["error"], record["request_id"]) == ("ClientError", "r1")
 
 
-def test_what_was_unavailable_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    """A function that a queue starts logs the same facts of a 503 as one of HTTP."""
-    record = logged(Unavailable("queue", aws_error="ThrottlingException"), caplog)
-    assert (record["unavailable"], record["aws_error"]) == ("queue", "ThrottlingException")
-
-
 @pytest.mark.parametrize(
     "error",
     [ValueError("a secret"), OddResponse(), ServiceError("template_not_found", "a secret")],
@@ -50,16 +44,6 @@ def test_other_errors_have_no_code_of_aws(
     assert "aws_error" not in record
     assert "unavailable" not in record
     assert isinstance(record["raised_at"], list)
-
-
-def test_the_log_fields_are_not_in_the_answer() -> None:
-    """What is logged of a 503 is not told to the caller."""
-    error = Unavailable("queue", aws_error="ThrottlingException")
-    assert error.envelope() == {
-        "code": "service_unavailable",
-        "message": "The queue cannot be reached at the moment; nothing was changed.",
-        "type": "service_unavailable",
-    }
 
 
 @pytest.mark.parametrize("chosen", ["WARNING", "INFO"])

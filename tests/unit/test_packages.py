@@ -62,25 +62,8 @@ def test_a_name_with_a_module_loads_this_module_alone() -> None:
     assert "deferred.heavy" in loaded()
 
 
-def test_a_package_within_a_package_is_deferred() -> None:
-    defer_package("deferred.within")
-    assert importlib.import_module("deferred").within.name == "within"
-    assert loaded() == {"deferred.within"}
-
-
 def test_an_unknown_name_is_an_error() -> None:
     package = importlib.import_module("deferred")
     for _ in range(2):
         with pytest.raises(AttributeError):
             _ = package.other
-
-
-def test_an_imported_package_stays() -> None:
-    before = sys.modules["json"]
-    defer_package("json")
-    assert sys.modules["json"] is before
-
-
-def test_a_missing_package_is_an_error() -> None:
-    with pytest.raises(ModuleNotFoundError):
-        defer_package("no_such_package")

@@ -11,7 +11,7 @@ from resend.webhooks import _webhook_event as theirs
 
 from pillarbox.domain.accounts.sender_domain import DomainState
 from pillarbox.domain.accounts.suppression import Suppression
-from pillarbox.domain.messages.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.messages.message import Event, EventKind, Labels, MessageOrigin
 from pillarbox.domain.webhooks.endpoint import WebhookFormat, new_secret, signed_headers
 from pillarbox.domain.webhooks.events import (
     account_paused,
@@ -35,7 +35,7 @@ STORED = message(
         Event(kind=EventKind.COMPLAINED, at=at(5), recipient=ANN),
         Event(kind=EventKind.FAILED, at=at(6), code="expired"),
     ),
-    origin=MessageOrigin(starter_template="otp", tags={"order": "10442"}),
+    origin=MessageOrigin(starter_template="otp", labels=Labels(tags={"order": "10442"})),
     provider_message_id="0102-1",
 )
 

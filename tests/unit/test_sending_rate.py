@@ -73,12 +73,6 @@ def test_a_lone_worker_sends_at_the_full_rate(case: Case, rate: float) -> None:
     assert case.seconds() - start == pytest.approx(20 / rate, rel=0.001)
 
 
-def test_workers_share_one_bucket(case: Case) -> None:
-    case.drain()
-    assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
-    assert case.send() > 0.07
-
-
 def test_each_recipient_counts(case: Case) -> None:
     """An email to seven recipients waits as long as seven emails to one."""
     case.drain()
@@ -549,16 +543,3 @@ def test_a_worker_that_gets_no_rate_uses_the_bucket_of_another_one(case: Case) -
     before = case.seconds()
     worker.acquire(ACCOUNT, 1, urgent=False)
     assert case.seconds() > before + 1
-
-
-@pytest.mark.slow
-def test_each_account_has_a_line_of_its_own(case: Case) -> None:
-    case.rate = 1 / USED
-    case.send(50)
-    waits = [case.one.acquire(ACCOUNT, 1, urgent=False) for _ in range(200)]
-    assert waits[-1] is not None
-    assert waits[-1] > timedelta(seconds=200)
-    for _ in range(3):
-        wait = case.other.acquire(OTHER, 1, urgent=False)
-        assert wait is not None
-        assert wait < timedelta(seconds=54)

@@ -1,4 +1,4 @@
-"""Replaces parts of cfn-lint by cheaper ones with the same results: half of its time.
+"""Replaces parts of cfn-lint by cheaper ones with the same results: a third of its time.
 
 cfn-lint makes the table of a template's attributes anew for each reference, a class for each
 resource and policy, and a new context and validator, field by field, for each value; and it
@@ -6,6 +6,7 @@ compares each value's place with the keywords of all rules.
 """
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
@@ -13,13 +14,13 @@ from typing import Any, Final
 from cfnlint.context import context
 from cfnlint.jsonschema import validators
 from cfnlint.jsonschema._filter import FunctionFilter
+from cfnlint.jsonschema._utils import Unset
 from cfnlint.rules.jsonschema.CfnLint import CfnLint
 from cfnlint.template import Template
 
 type Part = Any  # of cfn-lint, which has no types
 
 _create: Final = validators.create
-_run_rules: Final = CfnLint.cfnLint
 _classes: Final = dict[tuple[Part, ...], Part]()
 
 
@@ -61,8 +62,16 @@ def _validator_class(validators: Part, function_filter: Part, fn_resolvers: Part
 def _run_rules_of_keywords(
     self: Part, validator: Part, keywords: list[str], instance: Part, schema: Part
 ) -> Iterator[Part]:
-    if not hasattr(self, "known"):  # the rules below it are the same for each template
-        rules = [rule for rule in self.child_rules.values() if rule]
-        self.known = {keyword for rule in rules for keyword in rule.keywords}
-    if known := [keyword for keyword in keywords if keyword in self.known]:
-        yield from _run_rules(self, validator, known, instance, schema)
+    if not hasattr(self, "of_keyword"):  # the rules below it are the same for each template
+        self.of_keyword = defaultdict(list)
+        for rule in filter(None, self.child_rules.values()):
+            for keyword in rule.keywords:
+                self.of_keyword[keyword].append(rule)
+    function_filter = validator.function_filter.evolve(add_cfn_lint_keyword=False)
+    validator = validator.evolve(function_filter=function_filter)
+    for keyword in keywords:
+        for rule in self.of_keyword.get(keyword, ()):
+            for error in rule.validate(validator, keyword, instance, schema):
+                if error.rule is None and isinstance(error.validator, Unset):
+                    error.rule = rule
+                yield error

@@ -65,10 +65,7 @@ def check_all(
 ) -> Iterator[tuple[str, Defect]]:
     """Check every set of parameters; yield the name of the set and each problem.
 
-    Args:
-        sources: the templates.
-        sets: the last of them is linted, because it has the most resources.
-        show: gets one line for each set.
+    The last of them is linted, because it has the most resources. `show` gets a line for each set.
     """
     deployments: list[tuple[ParameterSet, Stack]] = []
     for chosen in sets:

@@ -20,12 +20,7 @@ class Defect:
 
 
 def lines(found: Iterable[tuple[str, Defect]], sets: int) -> Iterator[str]:
-    """Yield the text of each distinct problem, with the names of the sets that have it.
-
-    Args:
-        found: the name of a set and its problem.
-        sets: how many sets were checked.
-    """
+    """Yield the text of each distinct problem, with the names of the sets that have it."""
     names: dict[Defect, list[str]] = {}
     for name, problem in found:
         if name not in names.setdefault(problem, []):

@@ -59,11 +59,7 @@ def check_from(
 ) -> list[tuple[str, Defect]]:
     """Check the upgrade from a revision for every set of parameters.
 
-    Args:
-        revision: what git has the former templates of.
-        sources: the templates of now.
-        sets: the changes are shown for the last of them, which has the most resources.
-        show: gets the lines that show the changes.
+    `show` gets the changes of the last of them, which has the most resources.
     """
     found: list[tuple[str, Defect]] = []
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,6 @@ every_page = for_each("page", PAGES)
 
 @every_page
 def test_a_guide_shows_the_files_that_are_tested(page: Path) -> None:
-    """Each block of code of a guide equals its file, as `make openapi` writes it."""
     text = page.read_text(encoding="utf-8")
     assert with_code(text) == text
     assert len(files_of(text)) == text.count("<!-- code/")

@@ -76,7 +76,6 @@ def test_a_stale_table_is_written_again(path: str, generated: str) -> None:
 
 @pytest.mark.slow
 def test_the_document_is_valid() -> None:
-    """A public validator accepts the document as OpenAPI 3.1."""
     assert [*OpenAPIV31SpecValidator(_DOCUMENT).iter_errors()] == []
 
 

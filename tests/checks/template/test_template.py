@@ -1,7 +1,6 @@
 """The template agrees with the rest of the project."""
 
 import json
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -19,14 +18,12 @@ from pillarbox.domain.errors import CODES
 from pillarbox.domain.messages.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
-from pillarbox.settings import Settings
 from tests.conditions import all_met
 from tests.deployed import properties
 from tests.loops import for_each
 
 _SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
-_LAYER = template.ROOT / "layers" / "shared"
 _ALL_ROUTES = {**ROUTES, **DIALECT_ROUTES}
 
 
@@ -211,21 +208,6 @@ def test_the_edge_caches_no_error() -> None:
     cached = {404, 405, 414, *range(500, 505)}
     assert {error["ErrorCode"] for error in errors} == cached
     assert {error["ErrorCachingMinTTL"] for error in errors} == {0}
-
-
-def test_every_setting_that_is_read_is_set() -> None:
-    paths = [*(_LAYER / "pillarbox/wiring").glob("*.py"), *template.ROOT.glob("functions/*/app.py")]
-    source = "".join(path.read_text() for path in paths)
-    names = re.findall(r"\bsettings\.(\w+)", source)
-    given = {
-        name
-        for function in (_SOURCE["Globals"]["Function"], *_FUNCTIONS.values())
-        for name in function.get("Environment", {}).get("Variables", {})
-        if name.startswith("PILLARBOX_")
-    }
-    rows = [getattr(Settings, name) for name in names]
-    wanted = {row.variable for row in rows if "functions" in row.set_by}
-    assert wanted ^ given == set(), "see template.yaml and settings.py"
 
 
 def test_functions_time_out_before_their_leases_end() -> None:

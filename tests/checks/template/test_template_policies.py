@@ -1,7 +1,7 @@
 """`pillarbox policy deploy` allows what CloudFormation does with the templates."""
 
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import pytest
@@ -52,10 +52,14 @@ def test_who_deploys_may_do_what_cloudformation_does_as_the_caller() -> None:
     assert _denied(_needed(), policy(Duty.DEPLOY, "pillarbox")["Statement"]) == set()
 
 
+#: cfn-lint's copy of the service authorization reference, which takes long to read.
+_authorized: Final = cache(partial(load_resource, AdditionalSpecs, "Policies.json"))
+
+
 def _has_no_resource(action: str) -> bool:
-    """Whether cfn-lint's copy of the service authorization reference knows it, and no resource."""
+    """Whether AWS's reference knows it, and no resource."""
     service, _, name = action.partition(":")
-    known = load_resource(AdditionalSpecs, "Policies.json")[service]["Actions"].get(name.lower())
+    known = _authorized()[service]["Actions"].get(name.lower())
     return known is not None and "Resources" not in known
 
 

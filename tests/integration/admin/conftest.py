@@ -35,6 +35,7 @@ from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.rights import Judge
 from tests.integration.admin.stand_in_servers import MAPPING
+from tests.servers import running
 from tests.stack import PATIENCE
 
 TABLE = "pillarbox-table"
@@ -143,16 +144,27 @@ def credentials(table: Table) -> Table:
     return Table(CREDENTIALS)
 
 
-@pytest.fixture
-def ses() -> Iterator[tuple[str, MailStore]]:
-    """The local SES on a free port."""
-    mailbox = MailStore(account=StoredAccount(review="GRANTED"))
+class _SesOfTest:
+    """Answers with the local SES of the test that runs."""
 
-    async def emit(_record: Any) -> None:
-        """These tests send no mail, so there are no events."""
+    app: Any
 
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.app(scope, receive, send)
+
+
+@pytest.fixture(scope="package")
+def ses_server() -> Iterator[tuple[str, _SesOfTest]]:
+    """One server for all tests, so that they share the clients of its address."""
+    served = _SesOfTest()
     config = uvicorn.Config(
-        ses_app(mailbox, emit), host="127.0.0.1", port=0, log_level="critical", access_log=False
+        served,
+        "127.0.0.1",
+        0,
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        timeout_keep_alive=600,  # a client that waited for longer would find its connection closed
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -161,20 +173,30 @@ def ses() -> Iterator[tuple[str, MailStore]]:
         assert thread.is_alive()
         time.sleep(0.01)
     (listener,) = server.servers[0].sockets
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}", mailbox
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", served
     server.should_exit = True
     thread.join(PATIENCE)
+
+
+@pytest.fixture
+def ses(ses_server: tuple[str, _SesOfTest]) -> Iterator[tuple[str, MailStore]]:
+    """The local SES, with its address."""
+    mailbox = MailStore(account=StoredAccount(review="GRANTED"))
+
+    async def emit(_record: Any) -> None:
+        """These tests send no mail, so there are no events."""
+
+    url, served = ses_server
+    served.app = ses_app(mailbox, emit)
+    yield url, mailbox
     assert not mailbox.unknown_operations, "the command calls what the stand-in has no row for"
 
 
 @pytest.fixture(scope="session")
 def name_server() -> Iterator[str]:
-    with ThreadingUDPServer(("127.0.0.1", 0), Answers) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join(PATIENCE)
+    # It runs as long as its worker, and so should wake rarely.
+    with running(ThreadingUDPServer(("127.0.0.1", 0), Answers), pause=0.5) as (host, port):
+        yield f"{host}:{port}"
 
 
 @pytest.fixture(autouse=True)
@@ -203,6 +225,7 @@ def mailbox(
     """The local SES of a stack that has a state file."""
     boto3.client("s3").create_bucket(Bucket=SPOOL)
     environment = {
+        "PILLARBOX_STACK": "pillarbox",
         "PILLARBOX_API_URL": API_URL,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "AWS_ACCESS_KEY_ID": "test",

@@ -1,14 +1,11 @@
 """Records of accounts, keys and templates for the tests of their stores."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
-from pillarbox.adapters.dynamodb.accounts.account_domains import DynamoAccountDomains
-from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.templates import DynamoTemplates
 from pillarbox.application.templates.authoring import content_of
-from pillarbox.domain.accounts.account_domain import AccountDomain, unregistered
 from pillarbox.domain.accounts.key import ApiKey
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.templates.draft import SourceKind, TemplateDraft, TemplateVersion
@@ -59,23 +56,3 @@ def add(records: DynamoTemplates, saved: SavedTemplate) -> None:
 
 def id_of(saved: SavedTemplate) -> UUID:
     return UUID(saved.template_id)
-
-
-def put_verified_domain(table: Table, account_id: str, name: str) -> None:
-    """Add a domain to an account, as SES and DNS had it just now."""
-    now = datetime.now(UTC)
-    identity = replace(
-        unregistered(name),
-        verified=True,
-        dkim="SUCCESS",
-        feedback_host="feedback-smtp.us-east-1.amazonses.com",
-    )
-    DynamoAccountDomains(table).add(
-        AccountDomain(
-            account_id=account_id,
-            identity=identity,
-            added_at=now,
-            checked_at=now,
-            proved_at=now,
-        )
-    )

@@ -25,8 +25,8 @@ ACCOUNT: Final = "123456789012"
 #: The module of a command -> whose it is; all others are those of who is on call.
 _DUTIES: Final = {
     **dict.fromkeys(("deploy", "edge", "relay", "restore", "teardown"), Duty.DEPLOY),
-    **dict.fromkeys(("failed_stack", "ses_plan", "stack_protection"), Duty.DEPLOY),
-    **dict.fromkeys(("doctor", "capacity"), Duty.READ),
+    **dict.fromkeys(("failed_stack", "ses_plan"), Duty.DEPLOY),
+    "doctor": Duty.READ,
     "use_cases.round_trip": Duty.OPERATE,  # makes a key for `doctor --send`
 }
 _SERVICES: Final = {"sesv2": "ses", "service-quotas": "servicequotas"}
@@ -78,8 +78,7 @@ class Judge:
         anywhere = self.duty is None
         given = _policy(self.duty or self._running, self.stack, granted, anywhere=anywhere)
         for action, resource in _requests(operation, parameters):
-            permitted = given.is_action_permitted(action, resource)
-            if permitted is not PermissionResult.PERMITTED:
+            if not _permits(given, action, resource):
                 self.refused.add(action)
                 raise _error(operation, action, resource)
 
@@ -94,6 +93,11 @@ def _policy(duty: Duty, stack: str, granted: frozenset[str] | None, *, anywhere:
         left_out = {"Effect": "Deny", "NotAction": sorted(granted), "Resource": "*"}
         document["Statement"].append(left_out)
     return IAMPolicy(json.dumps(document))
+
+
+@cache
+def _permits(given: IAMPolicy, action: str, resource: str) -> bool:
+    return given.is_action_permitted(action, resource) is PermissionResult.PERMITTED
 
 
 def _running() -> Duty | None:

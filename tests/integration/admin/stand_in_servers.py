@@ -3,16 +3,11 @@
 import json
 import socket
 import ssl
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from typing import Any
 
 from local.relay import self_signed
-from tests.stack import PATIENCE
+from tests.servers import Handler
 
 #: Lambda's answers about a function by the last part of the path.
 LAMBDA: dict[str, tuple[int, bytes]] = {
@@ -26,27 +21,14 @@ LAMBDA: dict[str, tuple[int, bytes]] = {
 MAPPING = "0a1b2c3d-0000-4000-8000-000000000000"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """Writes whole answers, and logs nothing."""
-
-    def write(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
-
-class Api(_Handler):
+class Api(Handler):
     """Accepts every email as delivered, and requires a key as the API does."""
 
     def do_GET(self) -> None:
         self._answer()
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.read()
         self._answer()
 
     def _answer(self) -> None:
@@ -65,23 +47,6 @@ class Api(_Handler):
             self.write(401, json.dumps({"error": {"code": "missing_api_key"}}).encode())
         else:
             self.write(200, json.dumps({"messageId": "m1", "status": "delivered"}).encode())
-
-
-@contextmanager
-def serving(server: Any) -> Iterator[int]:
-    """Serve during a block, and yield the port."""
-    with server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join(PATIENCE)
-
-
-def api() -> ThreadingHTTPServer:
-    return ThreadingHTTPServer(("127.0.0.1", 0), Api)
 
 
 def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:

@@ -1,4 +1,4 @@
-"""`pillarbox account usage|suspend|resume`, and what a suspension stops."""
+"""`pillarbox account suspend|resume`, members, operators and sign-ups."""
 
 import json
 import re
@@ -10,35 +10,13 @@ import boto3
 import pytest
 
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
-from pillarbox.adapters.dynamodb.messages.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.sign_in.sign_ups import DynamoSignUps
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope
-from pillarbox.domain.accounts.quota import Limits, window_end
 from pillarbox.domain.sign_in.sign_up import SignUpRequest, SignUpState
 from pillarbox.wiring import utc_now
-from tests.fakes.builders import messages
 from tests.integration.admin.operator_command import Operator
-
-
-def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
-    account = run(
-        *("account", "create", "--name", "Shop", "--plan", "enterprise"),
-        *("--per-day", 10, "--per-month", 2),
-    )["id"]
-    unused = run("account", "usage", account)
-    assert {window["used"] for window in unused["items"]} == {0}
-    now = utc_now()
-    limits = Limits(per_minute=None, per_day=10, per_month=100)
-    DynamoQuotas(table).reserve(account, messages(3), limits, now)
-    windows = {window["name"]: window for window in run("account", "usage", account)["items"]}
-    day, month = windows["day"], windows["month"]
-    assert (day["used"], day["limit"], day["remaining"]) == (3, 10, 7)
-    assert day["resetsAt"] == window_end("day", now).isoformat(timespec="milliseconds")
-    assert (month["used"], month["limit"], month["remaining"]) == (3, 2, 0)
-    assert (windows["minute"]["limit"], windows["minute"]["remaining"]) == (None, None)
-    assert run.refused("account", "usage", "0" * 12) == (1, "account_not_found")
 
 
 def test_the_contact_of_an_account(run: Operator) -> None:
@@ -181,20 +159,9 @@ def sign_ups(
     return sign_ups
 
 
-def test_a_request_is_listed_and_approved(run: Operator, sign_ups: DynamoSignUps) -> None:
+def test_a_request_is_refused(run: Operator, sign_ups: DynamoSignUps) -> None:
     (waiting,) = run("signup", "list")["items"]
     assert (waiting["email"], waiting["name"]) == (_APPLICANT, "Acme")
-    approved = run("signup", "approve", _APPLICANT, "--plan", "standard")
-    assert (approved["name"], approved["plan"]) == ("Acme", "standard")
-    (owner,) = run("member", "list", "--account", approved["id"])["items"]
-    assert (owner["email"], owner["role"]) == (_APPLICANT, "owner")
-    (entry,) = run("account", "show", approved["id"])["log"]
-    assert (entry["action"], entry["by"]) == ("approved", "operator")
-    assert run.refused("signup", "approve", _APPLICANT) == (1, "validation_failed")
-    assert sign_ups.get(_APPLICANT)
-
-
-def test_a_request_is_refused(run: Operator, sign_ups: DynamoSignUps) -> None:
     refuse = ("signup", "refuse", _APPLICANT)
     assert run.refused(*refuse) == (2, "validation_failed")
     assert run(*refuse, "--yes") == {"address": _APPLICANT, "removed": True}

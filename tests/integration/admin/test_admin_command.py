@@ -18,7 +18,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import Wiring
 from tests.fakes.builders import NOW
 from tests.integration.admin.conftest import CREDENTIALS, SETTINGS, TABLE, create_stack
-from tests.integration.admin.operator_command import Operator, failure
+from tests.integration.admin.operator_command import CommandFailure, Operator, failure
 from tests.loops import for_each
 
 NOT_RUNNING = "The local stack is not running: start it with `make up` or `pillarbox up`."
@@ -77,10 +77,14 @@ def test_the_commands_for_accounts(run: Operator) -> None:
         "shardedFrom": sharded["shardedFrom"],
     }
     assert sharded["shardedFrom"].endswith(":00:00.000+00:00")
-    assert run("account", "shard", account_id, 16)["shardedFrom"] == sharded["shardedFrom"]
+    more = run("account", "shard", account_id, 16)
+    assert more["shardedFrom"] == sharded["shardedFrom"]
+    for shards in (0, 3, 8, 12, 257, 512):  # powers of two, and never fewer
+        assert run.refused("account", "shard", account_id, shards) == (1, "validation_failed")
+    assert settings(run("account", "shard", account_id, 16)) == settings(more)
 
 
-def test_a_brand_is_set_and_removed(run: Operator, account: str) -> None:
+def test_a_brand_is_set(run: Operator, account: str) -> None:
     logo = "https://acme.example/logo.png"
     branded = run(
         *("account", "brand", account, "--name", "Acme", "--logo", logo),
@@ -98,9 +102,23 @@ def test_a_brand_is_set_and_removed(run: Operator, account: str) -> None:
         "actionUrl": "https://acme.example",
     }
     assert branded | brand == branded
-    run("account", "brand", account, "--logo", "")
-    shown = run("account", "show", account)
-    assert shown | brand | {"logoUrl": None} == shown
+
+
+def test_a_name_is_a_line_of_text(run: Operator, account: str) -> None:
+    of_account = ("--account", account)
+    for name in ("", " \u3000", "x" * 129, "a\nb", "a\u202eb", "a\udcffb"):
+        for command in (
+            ("account", "create", "--plan", "free"),
+            ("account", "update", account),
+            ("key", "create", *of_account, "--preview"),
+            ("key", "create", *of_account, "--preset", "send"),
+        ):
+            assert run.refused(*command, "--name", name) == (1, "validation_failed"), command
+    assert run("key", "list", *of_account) == {"items": []}
+    named = run("account", "update", account, "--name", "é" * 128)
+    assert (
+        [one["name"] for one in run("account", "list")["items"]] == [named["name"]] == ["é" * 128]
+    )
 
 
 def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
@@ -115,6 +133,22 @@ def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     assert run("key", "revoke", made["id"])["revokedAt"] is not None
     with pytest.raises(Exception, match="not valid"):
         authentication.authenticate(made["key"])
+
+
+def test_revoked_keys_make_room_and_the_last_ones_stay_in_the_list(
+    run: Operator, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_KEYS", 3)
+    monkeypatch.setattr("pillarbox.application.accounts.keys.MAX_REVOKED_KEYS", 2)
+    create = ("key", "create", "--account", account, "--name")
+    ids = [run(*create, name, "--preview")["id"] for name in "abc"]
+    for kind in (("--preview",), ("--preset", "send")):
+        assert run.refused(*create, "d", *kind) == (1, "key_limit_exceeded")
+    for number in (2, 0, 1):
+        run("key", "revoke", ids[number])
+    run(*create, "d", "--preset", "send")
+    listed = run("key", "list", "--account", account)["items"]
+    assert sorted(one["name"] for one in listed) == ["a", "b", "d"]
 
 
 def test_a_starter_is_copied_and_shown(
@@ -190,6 +224,11 @@ def test_a_sender_added_as_verified(run: Operator, account: str, mailbox: MailSt
     """SES is asked; with --verified the address is registered there, which would refuse it."""
     pending = run("sender", "add", "--account", account, "hello@unverified.example", "--default")
     assert pending == {"address": "hello@unverified.example", "verified": False, "default": False}
+    own = ("--account", account)
+    default = ("sender", "default", *own)
+    assert run.refused(*default, "hello@unverified.example") == (1, "no_verified_sender")
+    for words in (default, ("sender", "remove", *own)):
+        assert run.refused(*words, "orders@shop.example") == (1, "sender_not_found")
     assert mailbox.identity_verified("hello@unverified.example") is False
     for address in ("a@shop.example", "b@shop.example"):
         run("sender", "add", "--account", account, address, "--verified")
@@ -200,6 +239,32 @@ def test_a_sender_added_as_verified(run: Operator, account: str, mailbox: MailSt
     assert removed == {"sender": "b@shop.example", "removed": True}
     left = {"address": "a@shop.example", "verified": True, "default": False}
     assert run("sender", "list", "--account", account)["items"] == [left, pending]
+    mailbox.set_identity_status("hello@unverified.example", "SUCCESS")
+    # The first one that SES has verified, since it was asked to be the default.
+    assert run("sender", "add", *own, pending["address"])["default"]
+
+
+@for_each(
+    ("domain", "mixed"),
+    [
+        ("p\u0430ypal.example", True),
+        ("xn--pypal-4ve.example", True),
+        ("\u03b1pple.example", True),
+        ("почта.example", False),
+        ("tokyo東京タワー.example", False),
+        ("kim김치.example", False),
+        ("xn--a.example", False),
+    ],
+)
+def test_a_misleading_sender_domain_is_refused(
+    run: Operator, account: str, domain: str, *, mixed: bool
+) -> None:
+    """A domain may mix scripts that are used together, and no letters that look alike."""
+    add = ("sender", "add", "--account", account, f"hello@{domain}", "--verified")
+    if mixed:
+        assert run.refused(*add) == (1, "validation_failed")
+    else:
+        assert run(*add)["verified"]
 
 
 def test_the_commands_for_templates(run: Operator, account: str, tmp_path: Path) -> None:
@@ -217,6 +282,25 @@ def test_the_commands_for_templates(run: Operator, account: str, tmp_path: Path)
     html.write_bytes(b"\xef\xbb\xbf{{ sum }}")
     changed = run("template", "update", made["id"], *own, "--name", "Bill", "--html", html)
     assert (changed["name"], changed["variables"]) == ("Bill", ["order", "sum"])
+    for option, text, code in (
+        ("--name", "", "too_short"),
+        ("--category", "x" * 129, "too_long"),
+        ("--subject", "a\r\nBcc: b@example.com", "control_character"),
+        ("--subject", "x" * 999, "too_long"),
+        ("--subject", "{% if a %}", "not_allowed"),
+    ):
+        with pytest.raises(CommandFailure, match=f'"{code}"'):
+            run("template", "update", made["id"], *own, option, text)
+    for source, code in (
+        (" \n", "too_short"),
+        ("{{ a.__class__ }}", "not_allowed"),
+        ("x" * (256 * 1024 + 1), "too_large"),
+        ("é" * (128 * 1024 + 1), "too_large"),
+    ):
+        html.write_text(source, "utf-8")
+        with pytest.raises(CommandFailure, match=f'"{code}"'):
+            run("template", "create", *own, *fields, "--html", html)
+    assert run("template", "show", made["id"], *own)["updatedAt"] == changed["updatedAt"]
     run("template", "reference", made["id"], *own, "--by", "campaign-1")
     assert run.refused("template", "delete", made["id"], *own) == (1, "template_in_use")
     run("template", "unreference", made["id"], *own, "--by", "campaign-1")

@@ -25,10 +25,10 @@ from pillarbox.domain.errors import Withdrawn
 from pillarbox.domain.messages.mail import HandOverResult, StarterBody
 from pillarbox.domain.messages.message import Event, EventKind, Lease, Message, MessageOrigin
 from pillarbox.domain.webhooks.endpoint import EndpointDrain, WebhookEvent, WebhookType
-from tests.fakes.builders import ACCOUNT, NOW, job, mail, message
+from tests.aws import create_queues
+from tests.fakes.builders import ACCOUNT, NOW, QUEUES, job, mail, message
 from tests.integration.admin.operator_command import Operator
 
-QUEUES: Final = ("jobs", "urgent_jobs", "events", "sweep", "webhooks", "received")
 SECRET: Final = "canary-4711"
 BODY: Final = StarterBody(
     slug="otp",
@@ -45,18 +45,11 @@ def dead(run: Operator, tmp_path: Path) -> dict[str, str]:
     assert run
     state = tmp_path / "stack.json"
     stack = json.loads(state.read_text())
-    sqs = boto3.client("sqs")
-    urls = {}
-    for name in QUEUES:
-        queue, urls[name] = (
-            sqs.create_queue(QueueName=f"{name}{end}")["QueueUrl"] for end in ("", "-dead")
-        )
-        stack["environment"] |= {
-            f"PILLARBOX_{name.upper()}_QUEUE_URL": queue,
-            f"PILLARBOX_{name.upper()}_DEAD_LETTERS_URL": urls[name],
-        }
+    urls = create_queues(boto3.client("sqs"))
+    stack["environment"] |= {variable: urls[queue] for variable, queue in QUEUES.items()}
     state.write_text(json.dumps(stack))
-    return urls
+    names = ("jobs", "events", "sweep", "webhooks", "received")
+    return {name: urls[f"{name.title()}DeadLetters"] for name in names}
 
 
 def put(url: str, text: str) -> None:

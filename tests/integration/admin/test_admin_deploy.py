@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import boto3
 import pytest
 from moto.backends import get_backend
 
-from admin import deploy, failed_stack, stack_protection
+from admin import deploy, doctor, failed_stack
 from admin.aws import deployment, edge_parts, release, stacks
 from admin.aws.queue_policies import SqsQueuePolicies
 from admin.aws.registry import Repository
@@ -26,41 +27,32 @@ from local.ses.store import MailStore
 from local.template import ROOT
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.operator.checks import Finding, Verdict
+from pillarbox.domain.accounts.account import Plan
+from pillarbox.domain.accounts.key import Preset
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.aws import declared
 from tests.integration.admin.operator_command import Operator
-from tests.integration.admin.stand_in_servers import MAPPING, api, serving
+from tests.integration.admin.stand_in_servers import MAPPING, Api
+from tests.servers import serving
 from tests.unit.admin.certificates import NOW
-from tests.unit.admin.test_admin_preflight import NEEDS
+from tests.unit.admin.test_admin_checks import NEEDS
 
 KEYS = ("AttributeDefinitions", "KeySchema")
 #: What a new account gets.
 SMALL = ("EmailsPerSecond=40",)
 BUCKET = "pillarbox-releases-123456789012-us-east-1"
-QUEUES = (
-    "JobsQueue",
-    "UrgentJobsQueue",
-    "JobsDeadLetters",
-    "ReceivedQueue",
-    "ReceivedDeadLetters",
-    "EventsQueue",
-    "EventsDeadLetters",
-    "SweepQueue",
-    "SweepDeadLetters",
-    "WebhooksQueue",
-    "WebhooksDeadLetters",
-)
 
 
 def template(address: str) -> dict[str, Any]:
     """Return a CloudFormation template with what the command reads."""
-    queues = {name: {"Type": "AWS::SQS::Queue"} for name in QUEUES}
+    made = project_template.load()["Resources"]
+    queues = {name: one for name, one in made.items() if one["Type"] == "AWS::SQS::Queue"}
     keys = {name: declared("AWS::DynamoDB::Table")[name] for name in KEYS}
     table = {
         "Type": "AWS::DynamoDB::Table",
         "Properties": keys | {"BillingMode": "PAY_PER_REQUEST"},
     }
-    outputs: dict[str, Any] = {f"{name}Url": {"Ref": name} for name in QUEUES}
+    outputs: dict[str, Any] = {f"{name}Url": {"Ref": name} for name in queues}
     outputs |= {
         "TableName": {"Ref": "Table"},
         "CredentialsTableName": {"Ref": "Credentials"},
@@ -162,9 +154,9 @@ def script(
     ses[1].create_configuration_set("set")
     ses[1].create_identity("shop.example")
     monkeypatch.setattr(deploy, "_RELEASE", tmp_path)
-    with serving(api()) as port:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        made = Script(f"http://127.0.0.1:{port}", tmp_path)
+    with serving(Api) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", url)
+        made = Script(url, tmp_path)
         monkeypatch.setattr(release, "execute", made.execute)
         yield made
 
@@ -181,10 +173,12 @@ type RollOut = Callable[..., tuple[dict[str, Any], str]]
 
 @pytest.fixture
 def rolled_out(script: Script, capsys: pytest.CaptureFixture[str]) -> RollOut:
-    """The command, which returns its JSON output and its stderr."""
+    """The command, which returns its JSON output and its stderr; the doctor looks if `checked`."""
 
-    def run(**more: Any) -> Any:
-        roll_out(script, Environment.DEV, json=True, **{"yes": True, **more})
+    def run(*, checked: bool = False, **more: Any) -> Any:
+        checks = doctor.run_checks if checked else mock.Mock(return_value=[])
+        with mock.patch.object(doctor, "run_checks", checks):
+            roll_out(script, Environment.DEV, json=True, **{"yes": True, **more})
         output = capsys.readouterr()
         return json.loads(output.out), output.err
 
@@ -192,13 +186,16 @@ def rolled_out(script: Script, capsys: pytest.CaptureFixture[str]) -> RollOut:
 
 
 def test_a_first_deploy_ends_with_a_key_that_sends(script: Script, rolled_out: RollOut) -> None:
-    output, log = rolled_out(sender="hello@shop.example")
+    output, log = rolled_out(checked=True, sender="hello@shop.example")
     assert script.ran == ["make build dashboard"]
     deployed = stacks.require("pillarbox-dev").parameters
     assert deployed.keys() == project_template.load()["Parameters"].keys()
     chosen = {"LogRetention": "7", "SesRateShare": "100", "RelayImage": "", "EmailsPerSecond": "40"}
     assert chosen.items() <= deployed.items()
-    assert "pass account: AWS account 123456789012 in us-east-1" in log
+    assert "pass account: AWS account 123456789012 in us-east-1, as arn:aws:" in log
+    assert "pass region: SES is in us-east-1." in log
+    assert "warn cloudfront: The account has no distribution yet." in log
+    assert "The account runs 10 functions at a time" in log
     assert "parameter LogRetention: 30 -> 7\n" in log
     assert log.index("pass account") < log.index("$ make build dashboard\nCREATE_COMPLETE")
     assert "pass plan: The SES plan here is essentials (0.16 dollars" in log
@@ -314,7 +311,15 @@ def test_a_second_deploy_creates_nothing(script: Script, rolled_out: RollOut) ->
     assert "$PILLARBOX_KEY" in again["firstMail"]
     wiring = deployed_wiring()
     assert len(list(wiring.accounts.all())) == 1
-    assert len(list(wiring.api_keys.of_account(first["accountId"]))) == 1
+    (key,) = wiring.api_keys.of_account(first["accountId"])
+    # A run before may have failed between account and key; only a live key for sending counts.
+    wiring.accounts.create("Younger", Plan.FREE)
+    wiring.api_keys.revoke(key.key_id)
+    wiring.api_keys.issue_preview(first["accountId"], "widget")
+    wiring.api_keys.issue_live(first["accountId"], "reader", Preset.CUSTOM, ["emails:read"])
+    renewed, _ = rolled_out()
+    assert (renewed["accountId"], renewed["key"]["name"]) == (first["accountId"], "First key")
+    assert len(list(wiring.accounts.all())) == 2
 
 
 def test_a_retry_is_another_release(rolled_out: RollOut, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +397,7 @@ def test_changes_that_are_not_confirmed_end_the_command(
         roll_out(script, Environment.DEV, json=False)
     formation = boto3.client("cloudformation")
     assert formation.list_change_sets(StackName="pillarbox-dev")["Summaries"] == []
-    stack_protection.set_policy("pillarbox-dev")
+    deploy.protect("pillarbox-dev")
     assert policy("pillarbox-dev") is None
 
 
@@ -403,7 +408,7 @@ def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
     assert {policy.right for policy in policies.read().values()} == {True}
     url = stacks.require("pillarbox-dev").outputs["EventsDeadLettersUrl"]
     boto3.client("sqs").set_queue_attributes(QueueUrl=url, Attributes={"Policy": ""})
-    output, log = rolled_out()
+    output, log = rolled_out(checked=True)
     assert "Wrote the policy of EventsDeadLetters again." in log
     verdicts = [item["verdict"] for item in output["items"] if item["check"] == "policies"]
     assert verdicts == ["pass", "pass"]
@@ -413,7 +418,7 @@ def test_queues_of_events_get_their_policies_back(rolled_out: RollOut) -> None:
 
 def test_the_doctor_reads_what_was_deployed(rolled_out: RollOut) -> None:
     given = ["SesRateShare=50", "EmailsPerSecond=40"]
-    output, _ = rolled_out(given=given)
+    output, _ = rolled_out(checked=True, given=given)
     findings = {item["message"]: item["verdict"] for item in output["items"]}
     assert findings["7 recipients per second (50 % of SES's 14) for 2 workers."] == "pass"
     shares = "The stacks of this account and region use 50 % of SES's rate: pillarbox-dev 50 %."

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from admin.aws import deployment, stacks
-from admin.use_cases.preflight import AwsAccount, ClusterRole, RelayNeeds
+from admin.use_cases.preflight import ClusterRole, RelayNeeds
 from tests.integration.admin.aws_stubs import Stubs
 
 IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/pillarbox/relay"
@@ -22,24 +22,6 @@ def prepare_account(stubs: Stubs) -> None:
     stubs.answer("sts", "get_caller_identity", identity, {})
     stubs.answer(
         "lambda", "get_account_settings", {"AccountLimit": {"ConcurrentExecutions": 10}}, {}
-    )
-
-
-def distributions(items: int) -> Any:
-    page = {"Marker": "", "MaxItems": 1, "IsTruncated": False, "Quantity": items}
-    return {"DistributionList": page}
-
-
-def test_the_account_is_read(stubs: Stubs) -> None:
-    prepare_account(stubs)
-    stubs.answer("cloudfront", "list_distributions", distributions(0), {"MaxItems": "1"})
-    assert deployment.read_account() == AwsAccount(
-        account_id="123456789012",
-        identity="arn:aws:iam::123456789012:user/ops",
-        region="eu-west-1",
-        region_has_ses=True,
-        concurrency=10,
-        distributions=0,
     )
 
 

@@ -8,9 +8,7 @@ import boto3
 import pytest
 
 from admin.aws.cloudwatch import CloudWatchMonitoring
-from admin.aws.smtp_probe import SmtpProbe
-from admin.aws.stack_shares import CloudFormationShares
-from admin.aws.table_protection import DynamoTableProtection
+from admin.aws.readings import read_certificate_expiry, read_protection, read_shares
 from admin.use_cases.ports import TableProtectionState
 from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
@@ -23,7 +21,8 @@ from pillarbox.application.operator.ports import ConfigurationSet
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs
 from tests.integration.admin.conftest import create_stack
-from tests.integration.admin.stand_in_servers import api, relay, serving
+from tests.integration.admin.stand_in_servers import Api, relay
+from tests.servers import running, serving
 
 ALARM: Final[dict[str, Any]] = {
     "Namespace": "A",
@@ -70,8 +69,7 @@ def test_ses_returns_status_and_configuration_sets(
 
 
 def test_the_protection_of_the_table_is_read(table: Table) -> None:
-    protection = DynamoTableProtection(table)
-    assert protection.read() == TableProtectionState(
+    assert read_protection(table) == TableProtectionState(
         point_in_time_recovery=False, deletion_protection=False, expiry_attribute=None
     )
     dynamodb = boto3.client("dynamodb")
@@ -84,7 +82,7 @@ def test_the_protection_of_the_table_is_read(table: Table) -> None:
         TableName=table.name,
         TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
     )
-    assert protection.read() == TableProtectionState(
+    assert read_protection(table) == TableProtectionState(
         point_in_time_recovery=True, deletion_protection=True, expiry_attribute="expires_at"
     )
 
@@ -148,25 +146,25 @@ def test_the_shares_of_all_stacks_are_read() -> None:
         create_stack(name, {"SesRateShare": {"Type": "Number", "Default": share}}, **outputs)
     create_stack("pillarbox-Alarms-1")
     create_stack("shop", TableName="orders")
-    assert CloudFormationShares().read() == {"pillarbox": 75, "pillarbox-2": 100}
+    assert read_shares() == {"pillarbox": 75, "pillarbox-2": 100}
 
 
 def test_another_stack_may_have_a_parameter_without_a_value(stubs: Stubs) -> None:
     """The model of DescribeStacks does not promise one, and LocalStack leaves it out."""
     stubs.stack("shop", Parameters=[{"ParameterKey": "Size"}])
-    assert CloudFormationShares().read() == {}
+    assert read_shares() == {}
 
 
 def test_a_missing_right_to_see_stacks_is_an_error(stubs: Stubs) -> None:
     """The doctor shows AWS's reason and goes on with the next check."""
     stubs.refuse("cloudformation", "describe_stacks", "AccessDenied", "no")
     with pytest.raises(ServiceError, match="AWS refused DescribeStacks: AccessDenied: no"):
-        CloudFormationShares().read()
+        read_shares()
 
 
 def test_the_api_probe() -> None:
-    with serving(api()) as port:
-        probe = HttpApiProbe(f"http://127.0.0.1:{port}/")
+    with serving(Api) as url:
+        probe = HttpApiProbe(f"{url}/")
         assert probe.request("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
         accepted = probe.request("POST", "/v1/emails", key="k", body={"to": "a"})
         assert accepted == (200, {"messageId": "m1", "status": "delivered"})
@@ -177,11 +175,11 @@ def test_the_api_probe() -> None:
 
 def test_the_certificate_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, chain = relay(tmp_path)
-    with serving(server) as port:
+    with running(server) as (_, port):
         with pytest.raises(ServiceError, match="CERTIFICATE_VERIFY_FAILED"):
-            SmtpProbe("127.0.0.1", port).certificate_expiry()
+            read_certificate_expiry("127.0.0.1", port)
         monkeypatch.setenv("SSL_CERT_FILE", str(chain))
-        left = SmtpProbe("127.0.0.1", port).certificate_expiry() - datetime.now(UTC)
+        left = read_certificate_expiry("127.0.0.1", port) - datetime.now(UTC)
         assert timedelta(days=364) < left < timedelta(days=366)
     with pytest.raises(ServiceError, match="cannot use the relay"):
-        SmtpProbe("127.0.0.1", port).certificate_expiry()
+        read_certificate_expiry("127.0.0.1", port)

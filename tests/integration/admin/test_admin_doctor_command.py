@@ -14,7 +14,8 @@ from pillarbox.adapters.dynamodb.service_address import DynamoServiceAddress
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.wiring import utc_now
 from tests.integration.admin.operator_command import Operator
-from tests.integration.admin.stand_in_servers import api, serving
+from tests.integration.admin.stand_in_servers import Api
+from tests.servers import serving
 
 
 @pytest.fixture
@@ -25,17 +26,23 @@ def doctor_run(
     state = json.loads((tmp_path / "stack.json").read_text())
     sqs = boto3.client("sqs")
     queues = ("JOBS", "EVENTS", "RECEIVED", "SWEEP", "WEBHOOKS")
-    names = [f"{queue}_{kind}" for queue in queues for kind in ("QUEUE", "DEAD_LETTERS")]
-    for name in (*names, "URGENT_JOBS_QUEUE"):
-        url = sqs.create_queue(QueueName=name.lower())["QueueUrl"]
-        state["environment"][f"PILLARBOX_{name}_URL"] = url
+    for name in (*queues, "URGENT_JOBS"):
+        dead = f"{name.removeprefix('URGENT_').lower()}_dead_letters"
+        sqs.create_queue(QueueName=dead)
+        policy = {
+            "deadLetterTargetArn": f"arn:aws:sqs:us-east-1:123456789012:{dead}",
+            "maxReceiveCount": 3,
+        }
+        url = sqs.create_queue(
+            QueueName=f"{name}_QUEUE".lower(), Attributes={"RedrivePolicy": json.dumps(policy)}
+        )["QueueUrl"]
+        state["environment"][f"PILLARBOX_{name}_QUEUE_URL"] = url
     state["environment"] |= {
         "PILLARBOX_CONFIGURATION_SET": "set",
         "PILLARBOX_PREVIEW_SENDER": "preview@shop.example",
     }
     mailbox.create_configuration_set("set").suppression.reasons = REASONS
-    with serving(api()) as port:
-        address = f"http://127.0.0.1:{port}"
+    with serving(Api) as address:
         state["environment"]["PILLARBOX_API_URL"] = address
         DynamoServiceAddress(table, utc_now).store(address)
         (tmp_path / "stack.json").write_text(json.dumps(state))

@@ -371,6 +371,8 @@ def test_who_deploys(
         # The doctor, with which a deployment ends, finds no healthy stack.
         assert result.exit_code == 0 or words.startswith("deploy"), result.output
 
+    # That commands name these when they lack them is shown above.
+    rehearsal.named[Duty.DEPLOY] |= granted(Duty.OPERATE)
     allow("deploy --yes --sender hello@shop.example")
     allow("deploy --yes --set LogRetention=14 --ses-plan none")
     allow("relay certificate --chain fullchain.pem --key privkey.pem")

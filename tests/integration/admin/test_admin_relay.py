@@ -76,12 +76,12 @@ def no_image(stubs: Stubs) -> None:
     stubs.refuse("ecr", "describe_images", "ImageNotFoundException")
 
 
-def one_image(stubs: Stubs, tag: str = "3f0c2a9be1d47c55") -> None:
+def one_image(stubs: Stubs) -> None:
     stubs.answer(
         "ecr",
         "describe_images",
         {"imageDetails": [{"imageDigest": DIGEST}]},
-        {"repositoryName": "pillarbox-relay", "imageIds": [{"imageTag": tag}]},
+        {"repositoryName": "pillarbox-relay", "imageIds": [{"imageTag": "3f0c2a9be1d47c55"}]},
     )
 
 

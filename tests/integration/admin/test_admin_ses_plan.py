@@ -13,7 +13,6 @@ from pillarbox.application.operator.checks import Verdict
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs
 
-JSON = StackConnection(stack_name="pillarbox", json=True)
 PLAIN = StackConnection(stack_name="pillarbox", json=False)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.admin.operator_command import CommandFailure, Operator, failure
+from tests.loops import for_each
 
 
 def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_a_list_of_addresses_is_imported(run: Operator, account: str, tmp_path: 
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "field", "options"),
     [
         ("a@example.com\nnobody\n", "line 2", ["--strict"]),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -97,7 +98,7 @@ def test_a_run_prints_no_value(
     file.write_text(json.dumps({"version": 1, "accounts": [account]}))
     monkeypatch.setenv(command.KEY_VARIABLE, "bx_live_management")
     monkeypatch.setattr(HttpApiProbe, "request", answer)
-    context: Any = None
+    context: Any = SimpleNamespace(obj=SimpleNamespace(local=False))
     command.apply(context, file, url="https://pillarbox.example")
     account["domains"] = [{"name": "shop.example"}]
     file.write_text(json.dumps({"version": 1, "accounts": [account]}))
@@ -110,3 +111,6 @@ def test_a_run_prints_no_value(
     assert "+ key ssm" in text
     assert "bx_live_" not in text
     assert values.read("ssm:shop") == _VALUE
+    monkeypatch.delenv(command.KEY_VARIABLE)
+    with pytest.raises(ValidationFailed, match=command.KEY_VARIABLE):  # not 2, which means changes
+        command.apply(context, file, plan=True)

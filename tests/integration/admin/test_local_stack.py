@@ -15,7 +15,8 @@ import pytest
 from admin.local_stack import read_local_stack
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.operator_command import Operator, failure
-from tests.integration.admin.stand_in_servers import api, serving
+from tests.integration.admin.stand_in_servers import Api
+from tests.servers import serving
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def this_process(**changes: Any) -> dict[str, Any]:
 @pytest.fixture
 def healthy() -> Iterator[str]:
     """Return the address of a server whose /healthz answers with 200."""
-    with serving(api()) as port:
-        yield f"http://127.0.0.1:{port}"
+    with serving(Api) as url:
+        yield url
 
 
 def test_a_running_stack_is_read(description: Path) -> None:

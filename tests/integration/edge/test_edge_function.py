@@ -101,7 +101,6 @@ def test_both_readings_of_a_path_are_one(uri: str, canonical: str) -> None:
 
 
 def test_a_wrong_method_is_answered_at_the_edge(subtests: pytest.Subtests) -> None:
-    """A wrong method gets 405 with Allow in both readings of a path; a right one passes."""
     methods = ("GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE")
     for path, stage in product(ROUTES, ("/api", "/api/v1")):
         with subtests.test(path, stage=stage):
@@ -119,7 +118,6 @@ def test_a_wrong_method_is_answered_at_the_edge(subtests: pytest.Subtests) -> No
 
 @pytest.mark.parametrize("uri", ["/api/v1/nothing", "/api/v1/emails/x/y", "/api/v1/", "/api/x/"])
 def test_an_unknown_path_is_left_to_the_gateway(uri: str) -> None:
-    """The edge passes an unknown path on, and the gateway answers it with 404."""
     for method in ("GET", "PATCH"):
         assert route(2, method=method, uri=uri)["origin"] == "api"
 
@@ -196,7 +194,6 @@ def test_a_request_over_the_limit_is_answered_at_the_edge(
 
 @pytest.mark.parametrize("uri", ["//", "/v1/emails", "/apis", "/api"])
 def test_a_path_outside_the_api_is_not_found(uri: str) -> None:
-    """A path outside /api/ gets the contract's 404 from the edge."""
     assert error_of(route(10, uri=uri))["code"] == "route_not_found"
 
 
@@ -346,7 +343,6 @@ def test_both_edges_find_the_same_routes() -> None:
 
 @pytest.mark.parametrize("path", HOMES)
 def test_the_first_address_leads_to_the_dashboard(path: str) -> None:
-    """The host name alone, and `/app` without its slash, lead to the dashboard."""
     answer = route(None, method="GET", uri=path)
     assert (answer["statusCode"], answer["headers"]) == (302, {"location": {"value": "/app/"}})
     assert ROUTE.is_home(path)
@@ -366,6 +362,5 @@ def test_no_other_path_leads_there(path: str) -> None:
     ],
 )
 def test_a_page_has_the_same_file_here(path: str) -> None:
-    """The function and the local stack choose the same file for a page, also of the widget."""
     dashboard = Dashboard(PlainTextResponse("the API"), template.inlined(template.load()))
     assert dashboard.page(path) == page_file(path)

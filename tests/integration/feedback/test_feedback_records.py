@@ -16,8 +16,8 @@ def _transient(code: str) -> Effect:
     return "bounced", "bounced_transient", code, False
 
 
-def _permanent(code: str, *, suppressed: bool = True) -> Effect:
-    return "bounced", "bounced", code, suppressed
+def _permanent(code: str) -> Effect:
+    return "bounced", "bounced", code, True
 
 
 _UNSENT: Effect = ("failed", "failed", "suppressed_by_ses", False)

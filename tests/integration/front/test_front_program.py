@@ -86,6 +86,13 @@ def aws() -> Iterator[socket.socket]:
         yield listener
 
 
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """Return the port of a running front, which answers as long as none asks AWS."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, program(port_of(listener)) as found:
+        yield found[1]
+
+
 def port_of(listener: socket.socket) -> int:
     port: int = listener.getsockname()[1]
     return port
@@ -126,7 +133,6 @@ def worker_of(process: subprocess.Popen[str]) -> psutil.Process:
     ],
 )
 def test_an_invalid_setting_stops_the_start(name: str, value: str) -> None:
-    """A missing or invalid setting ends the program with status 2, and the message names it."""
     result = subprocess.run(
         [sys.executable, "-m", "front"],
         env=SETTINGS | {name: value},
@@ -139,40 +145,32 @@ def test_an_invalid_setting_stops_the_start(name: str, value: str) -> None:
     assert name in result.stderr
 
 
-def test_the_program_enforces_its_limits(
+def test_the_program_enforces_its_limits(port: int) -> None:
+    """On real connections: 403 without the secret, 413 for a chunked body, 401 without a key."""
+    code, error = finish(begin(port, **{"X-Pillarbox-Edge": "another"}))
+    assert (code, error["code"]) == (403, "client_blocked")
+
+    chunks = iter([b" " * (BODY_LIMIT // 2), b" " * (BODY_LIMIT // 2), b" "])
+    code, error = finish(begin(port, chunks))
+    assert (code, error["code"]) == (413, "request_too_large")
+    assert error["details"] == {"limit_bytes": BODY_LIMIT}
+
+    # The client sees the response although it is still sending, and the connection stays.
+    connection = begin(port, b" " * BODY_LIMIT, **{"X-API-Key": ""})
+    socket_before = connection.sock
+    assert connection.getresponse().read()
+    connection.request("POST", "/api/v1/emails", b"{}", {"X-Pillarbox-Edge": SECRET})
+    assert connection.sock is socket_before
+    code, error = finish(connection)
+    assert (code, error["code"]) == (401, "missing_api_key")
+
+
+def test_sigterm_finishes_pending_requests(
     aws: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On real connections: 403 without the secret, 413 for a chunked body, 401 without a key."""
     with program(port_of(aws)) as (process, port):
         monkeypatch.setenv("PILLARBOX_PORT", str(port))
         assert health.main() == 0
-
-        code, error = finish(begin(port, **{"X-Pillarbox-Edge": "another"}))
-        assert (code, error["code"]) == (403, "client_blocked")
-
-        chunks = iter([b" " * (BODY_LIMIT // 2), b" " * (BODY_LIMIT // 2), b" "])
-        code, error = finish(begin(port, chunks))
-        assert (code, error["code"]) == (413, "request_too_large")
-        assert error["details"] == {"limit_bytes": BODY_LIMIT}
-
-        # The client sees the response although it is still sending, and the connection stays.
-        connection = begin(port, b" " * BODY_LIMIT, **{"X-API-Key": ""})
-        socket_before = connection.sock
-        assert connection.getresponse().read()
-        connection.request("POST", "/api/v1/emails", b"{}", {"X-Pillarbox-Edge": SECRET})
-        assert connection.sock is socket_before
-        code, error = finish(connection)
-        assert (code, error["code"]) == (401, "missing_api_key")
-
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
-        assert health.main() == 1
-
-
-def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
-    """The front logs that it listens; after SIGTERM only the pending request gets a response."""
-    with program(port_of(aws)) as (process, port):
         pending = begin(port)
         aws_request, _ = aws.accept()
         with aws_request:
@@ -193,10 +191,10 @@ def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
         assert process.returncode == 0
         first = json.loads(output.splitlines()[0])
         assert (first["message"], first["port"]) == ("listening", port)
+        assert health.main() == 1
 
 
 def test_the_drain_is_limited(aws: socket.socket) -> None:
-    """A request that is not finished within the drain time is dropped and its worker ended."""
     command = "from front import program, settings; settings.DRAIN_SECONDS = 0; program.main()"
     with program(port_of(aws), "-c", command) as (process, port):
         pending = begin(port)
@@ -209,21 +207,20 @@ def test_the_drain_is_limited(aws: socket.socket) -> None:
         assert not worker.is_running()
 
 
-def test_framing_is_strict(aws: socket.socket) -> None:
+def test_framing_is_strict(port: int) -> None:
     """A trailer adds no header, and what is not HTTP gets the envelope."""
     edge = f"Host: front\r\nX-Pillarbox-Edge: {SECRET}\r\nConnection: close\r\n"
     start = f"POST /api/v1/emails HTTP/1.1\r\n{edge}Transfer-Encoding: chunked\r\n\r\n"
     trailer = f"2\r\n{{}}\r\n0\r\nX-API-Key: {KEY}\r\n\r\n"
-    with program(port_of(aws)) as (_, port):
-        for octets, status, code in (
-            (start + trailer, 401, "missing_api_key"),
-            (start + "zz\r\n", 422, "validation_failed"),
-            ("nonsense\r\n\r\n", 422, "validation_failed"),
-        ):
-            with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
-                connection.sendall(octets.encode())
-                response = http.client.HTTPResponse(connection)
-                response.begin()
-                assert response.status == status
-                assert response.headers["X-Request-Id"]
-                assert json.loads(response.read())["error"]["code"] == code
+    for octets, status, code in (
+        (start + trailer, 401, "missing_api_key"),
+        (start + "zz\r\n", 422, "validation_failed"),
+        ("nonsense\r\n\r\n", 422, "validation_failed"),
+    ):
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+            connection.sendall(octets.encode())
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            assert response.status == status
+            assert response.headers["X-Request-Id"]
+            assert json.loads(response.read())["error"]["code"] == code

@@ -38,8 +38,6 @@ async def pid_of(workers: Workers, **event: Any) -> int:
 
 
 def test_each_process_has_one_request_at_a_time() -> None:
-    """With two workers and three requests, two run in parallel and the third waits."""
-
     async def run() -> list[int]:
         async with Workers(2, scripted_worker) as workers:
             return await asyncio.gather(*(pid_of(workers, sleep=0.05) for _ in range(3)))
@@ -50,8 +48,6 @@ def test_each_process_has_one_request_at_a_time() -> None:
 
 
 def test_a_dead_process_is_replaced() -> None:
-    """If a worker dies, its request fails and a new worker answers the next one."""
-
     async def run() -> tuple[int, int]:
         async with Workers(1, scripted_worker) as workers:
             before = await pid_of(workers)
@@ -80,8 +76,6 @@ def test_a_process_over_the_time_limit_is_killed() -> None:
 
 
 def test_the_wait_for_a_worker_is_limited() -> None:
-    """A request that gets no worker in time is not started; a later one is answered."""
-
     async def run() -> None:
         async with Workers(1, scripted_worker, wait_limit=0.1) as workers:
             first = asyncio.create_task(pid_of(workers, sleep=0.5))
@@ -113,7 +107,6 @@ def test_no_process_remains() -> None:
 
 
 def test_the_functions_answer_as_in_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real handlers run in the workers: a request without a key gets the contract's 401."""
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "pillarbox")
     event = {
         "resource": "/v1/emails/batch",

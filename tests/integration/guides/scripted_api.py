@@ -5,9 +5,9 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from tests.servers import Handler, serving
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Answer:
 def failure(status: int, code: str, **headers: str) -> Answer:
     """Return an error in the API's envelope; `_` in a header's name stands for `-`."""
     error = {"code": code, "message": "text", "type": "api_error"}
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(status, named, {"error": error})
+    return Answer(status, headers, {"error": error})
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,9 @@ class ScriptedApi:
 def scripted_api(*answers: Answer) -> Iterator[ScriptedApi]:
     """Serve the answers in order."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Scripted(Handler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.read())
             headers = {name.lower(): value for name, value in self.headers.items()}
             api.calls.append(Call(self.path, headers, body))
             answer = api.answers.pop(0)
@@ -60,24 +59,9 @@ def scripted_api(*answers: Answer) -> Iterator[ScriptedApi]:
                 return
             is_text = isinstance(answer.body, str)
             content = (answer.body if is_text else json.dumps(answer.body)).encode()
-            self.send_response(answer.status)
-            self.send_header("Content-Type", "text/html" if is_text else "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+            kind = "text/html" if is_text else "application/json"
+            self.write(answer.status, content, Content_Type=kind, **answer.headers)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  as in the base
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    api = ScriptedApi(f"http://127.0.0.1:{server.server_port}", [*answers])
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Scripted) as url:
+        api = ScriptedApi(url, [*answers])
         yield api
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -70,7 +70,6 @@ def test_a_refusal_is_not_repeated(command: Command, answer: Answer) -> None:
 
 @every_language
 def test_the_last_failure_is_reported(command: Command) -> None:
-    """After five tries the program fails with what the last answer said."""
     broken = Answer(503, {"Retry-After": "0"}, "<html>broken</html>")
     with scripted_api(*[broken] * 5) as api:
         done = send(command, api.url)

@@ -93,7 +93,6 @@ def test_an_event_is_handled_once(receiver: Receiver) -> None:
 
 
 def test_a_forged_event_is_refused(receiver: Receiver) -> None:
-    """Another body, another secret, an old time and missing headers are 400 and not handled."""
     now, before = datetime.now(UTC), receiver.handled
     other = dict(signed_headers(uuid4(), BODY, [new_secret(now)], now))
     assert receiver.send(uuid4(), now, body=BODY + b" ") == 400

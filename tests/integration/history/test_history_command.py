@@ -42,7 +42,6 @@ def output(result: Result, code: int = 0) -> Any:
 
 
 def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None:
-    """Verify reports wrong statistics with exit code 1; rebuild repairs them and the index."""
     account = service.account()
     for minute in range(3):
         at = datetime(2026, 6, 10, 12, minute, tzinfo=UTC)
@@ -79,7 +78,6 @@ def test_all_accounts_are_verified_without_an_account(service: Service, run: Run
 
 
 def test_an_unknown_account_is_an_error_on_stderr(run: Run) -> None:
-    """The command prints account_not_found to stderr, nothing to stdout, and exits with 1."""
     result = run("--json", "stats", "verify", "--account", "nobody000000")
     assert (result.exit_code, result.stdout) == (1, "")
     assert json.loads(result.stderr)["error"]["code"] == "account_not_found"

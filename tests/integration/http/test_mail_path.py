@@ -1,4 +1,4 @@
-"""A mail's whole way: accepted over HTTP, queued, handed to SES, followed, looked up."""
+"""What SES gets of a mail that is accepted over HTTP."""
 
 import base64
 import os
@@ -14,8 +14,6 @@ from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service
 
-AT = "2027-01-01T00:00:00.000Z"
-
 
 @pytest.fixture(autouse=True)
 def _nothing_left_over(service: Service) -> None:
@@ -30,33 +28,6 @@ def parsed(mail: dict[str, Any]) -> EmailMessage:
 
 def recipients(mail: dict[str, Any]) -> list[str]:
     return list(chain(*mail["Destination"].values()))
-
-
-def event(mail: dict[str, Any], kind: str, part: dict[str, Any]) -> dict[str, Any]:
-    """What SES reports of a mail that it was given, with the tags it was given."""
-    tags = {tag["Name"]: [tag["Value"]] for tag in mail["EmailTags"]}
-    return {
-        "eventType": kind,
-        "mail": {"timestamp": AT, "messageId": "provider-1", "tags": tags},
-        kind.lower(): {"timestamp": AT, **part},
-    }
-
-
-def test_a_mail_is_accepted_sent_and_delivered(service: Service, api: Api) -> None:
-    """Send, queue, deliver_message, record_feedback, look-up: pending, sent, delivered."""
-    message_id = api.send(otp(cc=["cc@customer.example"], bcc=["bcc@customer.example"])).json[
-        "messageId"
-    ]
-    assert api.get(message_id).json["status"] == "pending"
-    assert service.deliver() == []
-    (mail,) = service.ses.mails
-    sent = api.get(message_id).json
-    assert (sent["status"], sent["providerMessageId"]) == ("sent", "provider-1")
-    everyone = [TO, "cc@customer.example", "bcc@customer.example"]
-    service.report(event(mail, "Delivery", {"recipients": everyone}))
-    detail = api.get(message_id).json
-    assert detail["status"] == "delivered"
-    assert [e["type"] for e in detail["events"]] == ["accepted", "sent", *["delivered"] * 3]
 
 
 def test_ses_is_given_the_envelope_and_the_tags(service: Service, account: str, api: Api) -> None:
@@ -98,7 +69,6 @@ def test_a_saved_template_arrives_filled(service: Service, account: str, api: Ap
 
 
 def test_attachments_and_inline_images_arrive(service: Service, api: Api) -> None:
-    """A file and an inline picture arrive byte for byte, with names, types and Content-ID."""
     data, picture = os.urandom(50_000), os.urandom(3_000)
     html = '<img src="cid:logo@shop" alt="Logo">'
     files = [
@@ -134,7 +104,6 @@ def test_a_revoked_key_stops_while_its_mail_goes_on(service: Service, api: Api) 
 
 
 def test_the_preview_address_never_shows_the_key(service: Service) -> None:
-    """A preview mail comes from the fixed sender and carries the attribution."""
     api = service.preview()
     api.send(otp())
     service.deliver()

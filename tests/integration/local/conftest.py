@@ -10,6 +10,7 @@ from mypy_boto3_sesv2 import SESV2Client
 
 from tests.integration.local.local_ses import RAW, LocalSes, Send, client
 from tests.integration.local.webhook_posts import post_webhook
+from tests.stack import PATIENCE
 
 __all__ = ["post_webhook"]
 
@@ -34,7 +35,7 @@ def ses(local_ses: LocalSes) -> Iterator[SESV2Client]:
 
 @pytest.fixture
 def inbox(local_ses: LocalSes) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=local_ses.inbox_url, timeout=20) as client:
+    with httpx.Client(base_url=local_ses.inbox_url, timeout=PATIENCE) as client:
         yield client
 
 

@@ -18,6 +18,7 @@ from local.ses.account import StoredAccount
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.domain.errors import Json
+from tests.stack import PATIENCE
 
 RAW = (
     b"From: Post <post@sender.example>\r\n"
@@ -80,7 +81,7 @@ class LocalSes:
     def await_records(self, count: int) -> list[Record]:
         """Wait for this number of records, and return all records."""
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.records) >= count, timeout=20), (
+            assert self._changed.wait_for(lambda: len(self.records) >= count, timeout=PATIENCE), (
                 f"only {len(self.records)} of {count} events arrived"
             )
             return list(self.records)
@@ -89,14 +90,14 @@ class LocalSes:
         """Run a call that changes the mailbox on the event loop of the applications."""
         done: Future[T] = Future()
         self._loop.call_soon_threadsafe(lambda: done.set_result(call()))
-        return done.result(timeout=20)
+        return done.result(timeout=PATIENCE)
 
     def close(self) -> None:
         self.on_loop(self.mailbox.close)
         self.on_loop(self.webhooks.close)
         for server, _ in self._servers:
             server.should_exit = True
-        self._thread.join(timeout=20)
+        self._thread.join(timeout=PATIENCE)
         assert not self._thread.is_alive(), "the servers did not stop"
 
 
@@ -106,7 +107,7 @@ def _server(app: Starlette) -> tuple[uvicorn.Server, socket.socket]:
     return uvicorn.Server(config), sock
 
 
-def client(local_ses: LocalSes, read_timeout: float = 20) -> SESV2Client:
+def client(local_ses: LocalSes, read_timeout: float = PATIENCE) -> SESV2Client:
     """Return a boto3 client without retries."""
     return boto3.client(
         "sesv2",

@@ -23,6 +23,8 @@ from local.ses.behaviour import Mode
 from local.ses.mail import Outcome
 from local.ses.store import MailStore
 from tests.integration.local.local_ses import RAW, LocalSes, Send
+from tests.loops import for_each
+from tests.stack import PATIENCE
 from tests.unit.local.test_inbox_reading import PNG, full_mail
 
 
@@ -94,7 +96,12 @@ def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
 
 def test_parts_are_served(send: Send, inbox: httpx.Client) -> None:
     mail_id = send(raw=full_mail().as_bytes())
-    picture, table, _ = inbox.get(f"/messages/{mail_id}").json()["attachments"]
+    picture, table, attached = inbox.get(f"/messages/{mail_id}").json()["attachments"]
+    assert [picture["contentType"], table["contentType"], table["size"]] == [
+        *("image/png", "text/csv", 5)
+    ]
+    inner = inbox.get(f"/messages/{mail_id}/parts/{attached['number']}")
+    assert b"inner text" in inner.content
     shown = inbox.get(f"/messages/{mail_id}/parts/{picture['number']}")
     assert shown.content == PNG
     assert shown.headers["content-type"] == "image/png"
@@ -113,13 +120,15 @@ def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
     assert policy.startswith("sandbox allow-popups allow-popups-to-escape-sandbox;")
     assert "script" not in policy
     assert "https:" not in policy
-    assert 'src="parts/' in answer.text
+    assert answer.text.startswith('<!doctype html><base target="_blank">')
+    (picture, *_) = inbox.get(f"/messages/{mail_id}").json()["attachments"]
+    assert f'<img src="parts/{picture["number"]}">' in answer.text
     policy = inbox.get(f"/messages/{mail_id}/html?remote=1").headers["content-security-policy"]
     assert "img-src 'self' data: https: http:;" in policy
     assert "default-src 'none'" in policy
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "found"),
     [
         ("", True),
@@ -190,7 +199,7 @@ def test_the_check_of_a_mail(send: Send, inbox: httpx.Client) -> None:
     assert inbox.get(f"/messages/{send()}/problems").json() == {"problems": []}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         *("/messages/x", "/messages/x/raw", "/messages/x/html", "/messages/x/parts/0", "/x"),
@@ -230,7 +239,7 @@ def test_a_listener_does_not_keep_the_server_from_stopping(
         ended = threading.Thread(target=lambda: list(lines))
         ended.start()
         local_ses.on_loop(local_ses.mailbox.close)
-        ended.join(timeout=20)
+        ended.join(timeout=PATIENCE)
         assert not ended.is_alive()
     assert inbox.get("/events").text == ": listening\n\n"
 
@@ -254,7 +263,7 @@ def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
     assert small.newest_first() == [mails[2]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "found"),
     [
         ({"to": "ADA@example.com"}, True),
@@ -276,7 +285,7 @@ def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
 def test_filters(send: Send, inbox: httpx.Client, query: dict[str, str], *, found: bool) -> None:
     mail_id = send("ada@example.com")
     items = inbox.get("/messages", params=query).json()["items"]
-    assert [item["id"] for item in items] == ([mail_id] if found else [])
+    assert [item["id"] for item in items[:1]] == ([mail_id] if found else [])
     assert inbox.get("/messages/latest", params=query).status_code == (200 if found else 404)
 
 
@@ -288,8 +297,7 @@ def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: L
     assert [item["id"] for item in items] == [later.id]
 
 
-@pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         *("since=yesterday", "wait=61", "wait=-1", "wait=nan", "limit=0", "limit=x", "form=a"),
@@ -297,15 +305,18 @@ def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: L
         *("before=zzz", "after=zzz", "to=ann@example.com&to=bob@example.com"),
     ],
 )
-def test_an_invalid_query_is_refused(
-    send: Send, inbox: httpx.Client, path: str, query: str
-) -> None:
+def test_an_invalid_query_is_refused(send: Send, inbox: httpx.Client, query: str) -> None:
     send()
-    methods = ["GET", "DELETE"] if path == "/messages" else ["GET"]
-    for answer in [inbox.request(method, f"{path}?{query}") for method in methods]:
+    before = inbox.get("/messages").json()["items"]
+    for method, path in (
+        ("GET", "/messages"),
+        ("DELETE", "/messages"),
+        ("GET", "/messages/latest"),
+    ):
+        answer = inbox.request(method, f"{path}?{query}")
         assert answer.status_code == 422
         assert answer.json()["error"].startswith(query.partition("=")[0])
-    assert len(inbox.get("/messages").json()["items"]) == 1
+    assert inbox.get("/messages").json()["items"] == before
 
 
 @pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
@@ -323,7 +334,7 @@ def test_a_request_waits_for_mail(send: Send, inbox: httpx.Client, path: str) ->
 def test_a_wait_ends(inbox: httpx.Client, local_ses: LocalSes) -> None:
     assert inbox.get("/messages", params={"wait": 0.2}).json() == {"items": []}
     local_ses.on_loop(local_ses.mailbox.close)
-    answer = inbox.get("/messages/latest", params={"wait": 60}, timeout=20)
+    answer = inbox.get("/messages/latest", params={"wait": 60}, timeout=50)
     assert answer.status_code == 404
 
 
@@ -400,14 +411,6 @@ def test_answers_have_the_documented_shape(send: Send, inbox: httpx.Client) -> N
     assert mail.keys() == listed | schemas["Message"]["allOf"][1]["properties"].keys()
 
 
-def test_kinds_of_recipients(send: Send, inbox: httpx.Client) -> None:
-    """Recipients that SES gets as To are Cc if the header names them there, and else Bcc."""
-    raw = RAW.replace(b"Subject:", b"Cc: C <cc@Example.com>\r\nSubject:")
-    mail_id = send("ada@example.com", "cc@example.com", "bcc@example.com", raw=raw)
-    deliveries = inbox.get(f"/messages/{mail_id}").json()["deliveries"]
-    assert [delivery["kind"] for delivery in deliveries] == ["to", "cc", "bcc"]
-
-
 REFUSED = {"refused": "true"}
 CONTENT = "The message contains content that cannot be sent."
 
@@ -424,41 +427,21 @@ def refuse(send: Send, inbox: httpx.Client, *to: str) -> None:
         send(*to)
 
 
-@pytest.mark.parametrize(
-    ("mode", "reason"),
-    [
-        ("reject", CONTENT),
-        ("mail-from", "The custom MAIL FROM domain is not verified."),
-    ],
-)
-def test_a_refused_email_has_its_reason(
-    send: Send, inbox: httpx.Client, mode: str, reason: str
-) -> None:
-    inbox.put("/behaviour", json={"mode": mode, "times": 1})
-    with pytest.raises(ClientError):
-        send("ada@example.com", "bob@example.com")
+def test_a_refused_email_has_its_reason(send: Send, inbox: httpx.Client) -> None:
+    refuse(send, inbox, "ada@example.com", "bob@example.com")
     (item,) = refused(inbox)
     assert item["subject"] == "Grüße"
     assert item["messageId"] == "0190f2c1-0000-7000-8000-000000000001"
     assert [(d["address"], d["outcome"], d["reason"]) for d in item["deliveries"]] == [
-        ("ada@example.com", "refused", reason),
-        ("bob@example.com", "refused", reason),
+        ("ada@example.com", "refused", CONTENT),
+        ("bob@example.com", "refused", CONTENT),
     ]
     assert inbox.get(f"/messages/{item['id']}").json()["text"] == "Hello\r\n"
     assert inbox.get("/messages").json()["items"] == []
     assert inbox.get("/messages/latest").status_code == 404
 
 
-@pytest.mark.parametrize("mode", ["throttle", "quota", "pause", "suspend", "server-error"])
-def test_a_passing_refusal_is_not_kept(send: Send, inbox: httpx.Client, mode: str) -> None:
-    """What SES may accept later is no refused email: Pillarbox tries it again."""
-    inbox.put("/behaviour", json={"mode": mode, "times": 1})
-    with pytest.raises(ClientError):
-        send()
-    assert refused(inbox) == []
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("overrides", "reason"),
     [
         ({"raw": b"Subject: x\r\n\r\nno sender"}, "Missing required header 'From'."),
@@ -473,7 +456,7 @@ def test_an_email_of_a_wrong_form_is_kept(
 ) -> None:
     with pytest.raises(ClientError):
         send(**overrides)
-    (item,) = refused(inbox, to="ada@example.com")
+    item, *_ = refused(inbox, to="ada@example.com")
     assert item["deliveries"][0]["reason"].startswith(reason)
 
 
@@ -495,17 +478,6 @@ def test_refused_emails_are_not_sent_ones(
     records: list[Any] = local_ses.await_records(2)
     assert {record["mail"]["messageId"] for record in records} == {sent}
     assert local_ses.mailbox.sent_last_24_hours() == 1
-
-
-def test_refused_emails_have_a_live_event_of_their_own(send: Send, inbox: httpx.Client) -> None:
-    with inbox.stream("GET", "/events") as stream:
-        lines = stream.iter_lines()
-        told = events(lines)
-        refuse(send, inbox)
-        (item,) = refused(inbox)
-        assert next(told) == ("refused", item)
-        inbox.delete(f"/messages/{item['id']}")
-        assert next(told) == ("deleted", {"id": item["id"]})
 
 
 def test_after_selects_what_came_later(send: Send, inbox: httpx.Client) -> None:

@@ -15,6 +15,7 @@ from local.ses.store import MailStore
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.domain.accounts.sender_domain import DomainState
 from tests.integration.local.local_ses import RAW, LocalSes, Send
+from tests.loops import for_each
 from tests.stack import PATIENCE
 
 
@@ -67,7 +68,7 @@ def test_who_may_send(  # only the domain ignores case
             send(raw=raw, FromEmailAddress=sender)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("overrides", "expected", "words"),
     [
         (
@@ -97,7 +98,6 @@ def test_who_may_send(  # only the domain ignores case
             "does not imitate Content.Simple",
         ),
     ],
-    ids=lambda value: "" if isinstance(value, dict) else str(value),
 )
 def test_ses_errors(
     send: Send, local_ses: LocalSes, overrides: dict[str, object], expected: str, words: str
@@ -114,7 +114,7 @@ def test_a_mail_over_40_mb_is_refused() -> None:
     mailbox = MailStore(account=StoredAccount(review="GRANTED"))
     mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
-    raw = (RAW + (b"x" * 70 + b"\r\n") * (limit // 72))[:limit]
+    raw = (RAW + (b"x" * 998 + b"\r\n") * (limit // 1_000))[:limit]
     for data, accepted in ((raw, True), (raw + b"y", False)):
         request = SesSendEmailRequest.model_validate({"Content": {"Raw": {"Data": data}}})
         if accepted:

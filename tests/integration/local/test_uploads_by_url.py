@@ -3,48 +3,17 @@
 import base64
 import hashlib
 import json
-import os
 import random
-import shutil
-import signal
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.stack import AGENT, PATIENCE, ROOT, inbox, raw, stack_command, wait_for
+from tests.stack import AGENT, PATIENCE, inbox, own_stack, raw, wait_for
 
 pytestmark = pytest.mark.stack
-
-
-@contextmanager
-def running(state: Path) -> Iterator[dict[str, Any]]:
-    """Run a stack with EdgeService=url and no front; stop it regularly."""
-    ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
-    with (
-        stack_command(state.with_suffix(".lock")) as command,
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=os.environ
-            | ports
-            | {
-                "PILLARBOX_STATE_DIR": str(state),
-                "PILLARBOX_GATEWAY": "url",
-            },
-            stdout=subprocess.DEVNULL,
-        ) as process,
-    ):
-        try:
-            wait_for(lambda: (state / "stack.json").exists() or process.poll() is not None)
-            yield json.loads((state / "stack.json").read_text())
-        finally:
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(PATIENCE) == 0
 
 
 def call(stack: dict[str, Any], method: str, path: str, **more: Any) -> httpx.Response:
@@ -55,11 +24,8 @@ def call(stack: dict[str, Any], method: str, path: str, **more: Any) -> httpx.Re
 
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Run a stack on what earlier tests have packaged."""
-    if (built := ROOT / ".local" / "tests" / "build").is_dir():
-        shutil.copytree(built, tmp_path / "build")
-    with running(tmp_path) as described:
-        yield described
+    with own_stack(tmp_path, PILLARBOX_GATEWAY="url"):
+        yield json.loads((tmp_path / "stack.json").read_text())
 
 
 def test_a_large_file_is_uploaded(stack: dict[str, Any]) -> None:

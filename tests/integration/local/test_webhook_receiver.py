@@ -13,6 +13,7 @@ from local.inbox.webhooks import ReceivedWebhook, WebhookStore
 from pillarbox.domain.webhooks.endpoint import new_secret
 from tests.integration.local.local_ses import LocalSes
 from tests.integration.local.webhook_posts import MESSAGE, SECRET, PostWebhook
+from tests.loops import for_each
 from tests.stack import wait_for
 
 OTHER: Final = new_secret(datetime.now(UTC))
@@ -110,7 +111,7 @@ def test_a_slow_answer_ends_with_the_stack(
     assert not done.is_alive()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "error"),
     [
         ({"mode": "teapot"}, "mode: must be 'ok', 'error', 'slow' or 'gone'"),
@@ -162,7 +163,7 @@ def test_webhooks_are_deleted(post_webhook: PostWebhook, inbox: httpx.Client) ->
     assert inbox.get("/webhooks").json() == {"items": []}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"",
@@ -199,7 +200,7 @@ def test_a_body_that_is_too_long_is_refused(post_webhook: PostWebhook, inbox: ht
     assert len(inbox.get("/webhooks").json()["items"]) == 1
 
 
-@pytest.mark.parametrize("name", ["a.b", "a%20b", "a" * 65, "%3Cb%3E"])
+@for_each("name", ["a.b", "a%20b", "a" * 65, "%3Cb%3E"])
 def test_a_receiver_has_a_plain_name(name: str, inbox: httpx.Client) -> None:
     assert inbox.post(f"/hooks/{name}", content=b"{}").status_code == 404
     assert inbox.get(f"/hooks/{name}").status_code == 404

@@ -1,31 +1,17 @@
 """Webhooks on the running local stack, from the email to a receiver of the inbox."""
 
-import json
-import subprocess
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
-from standardwebhooks import Webhook, WebhookVerificationError
+from standardwebhooks import Webhook
 
-from tests.needs import need_node_package, need_program
 from tests.stack import AGENT, PATIENCE, inbox, raw, wait_for
 
 pytestmark = pytest.mark.stack
-
-#: Verifies a webhook that comes as JSON on its input; prints the type, or the error.
-VERIFY_IN_NODE: Final = """
-const { Webhook } = require("standardwebhooks");
-const given = JSON.parse(require("fs").readFileSync(0, "utf8"));
-try {
-  console.log(new Webhook(given.secret).verify(given.body, given.headers).type);
-} catch (error) {
-  console.log(error.constructor.name);
-}
-"""
 
 
 class SeededReceiver:
@@ -68,26 +54,11 @@ def receiver(stack: dict[str, Any]) -> Iterator[SeededReceiver]:
         httpx.Client(base_url=url, headers=AGENT | key, timeout=PATIENCE) as api,
         httpx.Client(base_url=stack["inbox_url"], timeout=PATIENCE) as inbox,
     ):
-        receiver = SeededReceiver(stack, api, inbox)
-        yield receiver
-        receiver.answer("ok")
+        yield SeededReceiver(stack, api, inbox)
 
 
 def headers(webhook: dict[str, Any]) -> dict[str, str]:
     return {header["name"]: header["value"] for header in webhook["headers"]}
-
-
-def verified_in_node(webhook: dict[str, Any], secret: str) -> str:
-    given = {"secret": secret, "body": webhook["body"], "headers": headers(webhook)}
-    return subprocess.run(
-        [need_program("node"), "-e", VERIFY_IN_NODE],
-        input=json.dumps(given),
-        env={"NODE_PATH": need_node_package("standardwebhooks", "1.0.0"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    ).stdout.strip()
 
 
 def test_an_email_reaches_the_receiver(receiver: SeededReceiver, stack: dict[str, Any]) -> None:
@@ -95,7 +66,7 @@ def test_an_email_reaches_the_receiver(receiver: SeededReceiver, stack: dict[str
     sent = receiver.wait_for(messageId=message_id, type="email.sent")
     delivered = receiver.wait_for(messageId=message_id, type="email.delivered")
     assert (sent["signature"], delivered["signature"]) == ("valid", "valid")
-    payload = json.loads(delivered["body"])
+    payload = Webhook(receiver.secret).verify(delivered["body"], headers(delivered))
     assert payload["type"] == "email.delivered"
     assert datetime.fromisoformat(payload["timestamp"]).tzinfo is not None
     assert payload["data"]["messageId"] == message_id
@@ -107,25 +78,13 @@ def test_an_email_reaches_the_receiver(receiver: SeededReceiver, stack: dict[str
     assert headers(delivered)["webhook-id"] != headers(sent)["webhook-id"]
 
 
-def test_the_libraries_verify_a_webhook(receiver: SeededReceiver) -> None:
-    webhook = receiver.wait_for(messageId=receiver.send(), type="email.sent")
-    verified = Webhook(receiver.secret).verify(webhook["body"], headers(webhook))
-    assert verified["data"]["messageId"] == webhook["messageId"]
-    changed = webhook["body"].replace("Hello", "Hullo")
-    assert changed != webhook["body"]
-    with pytest.raises(WebhookVerificationError):
-        Webhook(receiver.secret).verify(changed, headers(webhook))
-    assert verified_in_node(webhook, receiver.secret) == "email.sent"
-    assert verified_in_node(webhook | {"body": changed}, receiver.secret) == (
-        "WebhookVerificationError"
-    )
-
-
 def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
     receiver.answer("error")
-    message_id = receiver.send()
-    first = receiver.wait_for(messageId=message_id, type="email.sent")
-    receiver.answer("ok")
+    try:
+        message_id = receiver.send()
+        first = receiver.wait_for(messageId=message_id, type="email.sent")
+    finally:
+        receiver.answer("ok")
     second = receiver.wait_for(messageId=message_id, type="email.sent", status=204)
     assert (first["status"], first["attempt"], second["signature"]) == (500, 1, "valid")
     assert second["eventId"] == first["eventId"]

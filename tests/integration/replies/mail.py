@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from functions.receive_email.app import lambda_handler
-from pillarbox.domain.messages.message import MessageOrigin
+from pillarbox.domain.messages.message import Labels, MessageOrigin
 from pillarbox.domain.replies import ReceivedMail, reply_token
 from pillarbox.wiring import services
 from tests.aws import shared_client
@@ -15,7 +15,7 @@ from tests.fakes.builders import ACCOUNT, message
 
 DOMAIN = "in.shop.example"
 OTHER = "acct00000002"
-SENT = message(origin=MessageOrigin(tags={"order": "1001"}))
+SENT = message(origin=MessageOrigin(labels=Labels(tags={"order": "1001"})))
 #: As SES writes it above a mail.
 TRACE = b"""Return-Path: <ada@customer.example>
 Received: from mx.customer.example (mx.customer.example [192.0.2.1])
@@ -57,7 +57,6 @@ def store(octets: bytes, key: str = f"received/{DOMAIN}/m1") -> str:
 
 
 def notify(*stored: str, receipts: int = 1) -> Any:
-    """Call the function as SQS does, with what S3 says of each object."""
     records = [
         {
             "messageId": str(number),

@@ -28,8 +28,6 @@ SUPPORT = f"support@{DOMAIN}"
 
 @dataclass
 class Rules:
-    """Records the calls of the rule, and the alerts of the owners."""
-
     calls: list[str] = field(default_factory=list)
     alerts: Counter[tuple[str, object]] = field(default_factory=Counter)
 
@@ -45,7 +43,6 @@ class Rules:
 
 @pytest.fixture
 def rules() -> Rules:
-    """Put a rule in the place of SES's."""
     rules, it = Rules(), services()
     limit = replace(
         it.receiving_limit,
@@ -143,6 +140,33 @@ def test_a_rule_that_cannot_be_stopped_is_tried_again(
     assert not send(2)
     assert rules.calls == [f"stop {DOMAIN}"]
     assert send(1, receipts=2)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_changes_in_the_instant_of_a_limit_stays(
+    rules: Rules, monkeypatch: pytest.MonkeyPatch, *, ends: bool
+) -> None:
+    """An older look, stop or change of names undoes neither an end nor a newer stop."""
+    it, now = services(), utc_now()
+    domains, read = it.receiving_domains, it.receiving_domains.get(DOMAIN)
+    assert read is not None
+    assert domains.stop(read, now.date() - timedelta(days=1))
+
+    def change(*_: object, **__: object) -> None:
+        if ends:
+            domains.end(DOMAIN, ACCOUNT, now + timedelta(days=14))
+        else:
+            domains.stop(read, now.date())
+
+    monkeypatch.setattr(Rules, "switch", change)
+    it.receiving_limit.look(replace(account(), reply_domain=DOMAIN))
+    if ends:
+        it.receiving_limit.stop(read, 1)
+    else:
+        domains.put(read)
+    stopped_on = None if ends else now.date()
+    assert domains.get(DOMAIN) == replace(read, ended=ends, stopped_on=stopped_on)
+    assert not rules.alerts
 
 
 def test_a_received_mail_is_no_send() -> None:

@@ -43,6 +43,44 @@ def test_an_answer_leads_to_its_email() -> None:
     assert left["KeyCount"] == 0
 
 
+#: Below what is quoted first, where no line was broken.
+END = """Red, please
+> And when
+--~
+Ada
+
+----- Original Message -----~
+From: Shop <a@shop.example>
+Sent: Monday
+Subject: Hi
+
+And what size?"""
+FLOWED = f"""Content-Type: text/plain; Format="Flowed"; DelSp=Yes
+
+The Grö~
+ße is right.~
+
+On Mon, Nov 30, 2026 at 9:15 AM Shop <a@shop.example> wrote:~
+> Which colour is wanted, and is the address that ~
+> we have from the first order still the right one
+{END}""".encode("latin-1")
+TEXT = f"""The Größe is right.
+
+On Mon, Nov 30, 2026 at 9:15 AM Shop <a@shop.example> wrote:
+> Which colour is wanted, and is the address that we have from the first order still the right one
+{END}"""
+
+
+def test_the_text_is_as_its_writer_wrote_it() -> None:
+    """Its program broke lines (RFC 3676) and named no charset. Here `~` is a blank at an end."""
+    notify(store(TRACE % f"support@{DOMAIN}".encode() + FLOWED.replace(b"~", b" ")))
+    (mail,) = received()
+    content = services().received_objects.content(mail)
+    assert content is not None
+    assert content.text == TEXT.replace("~", " ")
+    assert content.reply == "The Größe is right.\n\nRed, please"
+
+
 def test_a_repeated_notification_changes_nothing() -> None:
     key = store(answer(f"r.{token()}@{DOMAIN}"))
     notify(key, key)

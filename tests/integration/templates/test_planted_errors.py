@@ -35,12 +35,6 @@ def _many(path: str, count: int, value: Any) -> dict[str, Any]:
 
 
 _TABLE: Final = "SendEmail Environment Variables PILLARBOX_TABLE"
-#: A resource that does not exist with these parameters.
-_ABSENT: Final = {
-    "Conditions Never": {"Fn::Equals": [{"Ref": "Webhooks"}, "never"]},
-    "Resources Absent": _topic() | {"Condition": "Never"},
-}
-_NAMES_ABSENT: Final = "It names Absent, which does not exist if Never is false"
 _TRUST: Final = "AssumeRolePolicyDocument Statement 0 Condition"
 _BEHAVIOR: Final = "Edge DistributionConfig DefaultCacheBehavior"
 _STATEMENTS: Final = "SendEmailRole Policies 0 PolicyDocument Statement"
@@ -76,18 +70,7 @@ _BOARD: Final = (
 
 #: What the checks must say, and what is planted.
 _PLANTS: Final[dict[str, dict[str, Any]]] = {
-    f"SendEmail: {_NAMES_ABSENT}": _ABSENT | {_TABLE: {"Ref": "Absent"}},
-    f"First: {_NAMES_ABSENT}": _ABSENT
-    | {"Resources First": _topic(TopicName={"Fn::Sub": "topic/${Absent.TopicName}"})},
-    f"RecordFeedback: {_NAMES_ABSENT}": _ABSENT
-    | {"Resources RecordFeedback DependsOn": ["Table", "Absent"]},
-    f"Address: {_NAMES_ABSENT}": _ABSENT | {"Outputs Address": {"Value": {"Ref": "Absent"}}},
-    "SendEmail: It names Tabel, which is not declared": {_TABLE: {"Ref": "Tabel"}},
-    "SendEmail: It reads Table.Url, but AWS::DynamoDB::Table has no such attribute": {
-        _TABLE: {"Fn::GetAtt": ["Table", "Url"]}
-    },
     "DeliverMessageJobs: It has no FunctionName": {"DeliverMessageJobs FunctionName": GONE},
-    "SendEmailAliaslive: It names SendEmail, which is not declared": {"Resources SendEmail": GONE},
     "SendEmail: The condition WithTable is not declared": {
         _TABLE: {"Fn::If": ["WithTable", {"Ref": "Table"}, ""]}
     },
@@ -274,7 +257,6 @@ _PLANTS: Final[dict[str, dict[str, Any]]] = {
 
 @for_each(("message", "changes"), _PLANTS.items())
 def test_a_planted_error_is_found(message: str, changes: dict[str, Any]) -> None:
-    """The checks name each error with its resource, and the templates are free of it without."""
     templates = Templates()
     templates.plant(changes)
     found = texts(templates.problems())

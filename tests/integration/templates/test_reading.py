@@ -64,7 +64,6 @@ def test_included_files_are_part_of_the_template(tmp_path: Path) -> None:
 def test_what_aws_cannot_include_or_sam_refuses_is_named(
     tmp_path: Path, message: str, template: str, files: Mapping[str, str]
 ) -> None:
-    """An included file exists, with functions in their long form; a function has code."""
     sources = _sources(tmp_path, {"template.yaml": template, **files})
     with pytest.raises(Unreadable, match=message):
         build(sources, ParameterSet("small"))
@@ -170,7 +169,6 @@ def test_the_program_fails_if_there_is_a_problem(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It shows each problem, and returns 1 if there is one."""
     sources = _sources(tmp_path, {"template.yaml": f"Resources: {{{resources}}}"})
     monkeypatch.setattr(program, "Sources", lambda: sources)
     monkeypatch.setattr(program, "SETS", (ParameterSet("small"), ParameterSet("other")))

@@ -121,7 +121,6 @@ def _problems(old: Templates, new: Templates) -> list[Defect]:
 
 
 def test_an_upgrade_without_changes_loses_nothing() -> None:
-    """The check finds nothing in the project's own templates."""
     assert not _problems(Templates(), Templates())
 
 

@@ -53,7 +53,8 @@ class Receiver:
             if self._tls:
                 connection = self._tls.wrap_socket(connection, server_side=True)
             with connection:
-                request = _read_request(connection)
+                request = read_request(connection)
+                assert b"\r\ncontent-length: " in request.lower()
                 self.requests.append(request)
                 self._respond(connection, request)
 
@@ -65,7 +66,12 @@ class Receiver:
         self._server.close()
 
 
-def _read_request(connection: socket.socket) -> bytes:
+def read_request(connection: socket.socket) -> bytes:
+    """Read a request with its body.
+
+    Raises:
+        ConnectionResetError: the client closed the connection before the end of the header.
+    """
     with connection.makefile("rb") as stream:
         head = b""
         while not head.endswith(b"\r\n\r\n"):
@@ -73,8 +79,7 @@ def _read_request(connection: socket.socket) -> bytes:
                 raise ConnectionResetError
             head += line
         size = re.search(rb"\r\ncontent-length: ([0-9]+)\r\n", head, re.IGNORECASE)
-        assert size
-        return head + stream.read(int(size[1]))
+        return head + stream.read(int(size[1]) if size else 0)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A name server on the loopback address whose answers a test writes."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,8 @@ import dns.message
 import dns.rcode
 import dns.rdatatype
 import dns.rrset
+
+from tests.servers import running
 
 #: Records of one kind, in the order of the answer: `("alias.example.", "CNAME", "x.example.")`.
 type Answer = tuple[tuple[str, str, str], ...]
@@ -75,10 +76,6 @@ def scripted_dns() -> Iterator[ScriptedDns]:
             if response is not None:
                 sock.sendto(response, self.client_address)
 
-    with ThreadingUDPServer(("127.0.0.1", 0), Answers) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        script.address = f"127.0.0.1:{server.server_address[1]}"
+    with running(ThreadingUDPServer(("127.0.0.1", 0), Answers)) as (host, port):
+        script.address = f"{host}:{port}"
         yield script
-        server.shutdown()
-        thread.join()

@@ -127,7 +127,6 @@ def test_the_request_is_plain(
 
 
 def test_no_cookie_is_kept(dns_script: ScriptedDns, authority: Authority) -> None:
-    """A cookie of a response is not sent with the next request of the same client."""
     response = b"HTTP/1.1 204 No Content\r\nSet-Cookie: session=1\r\n\r\n"
     with receiving(response, authority.issue(HOST)) as receiver:
         poster = HttpsWebhookPoster(
@@ -263,7 +262,6 @@ def test_the_response_is_read_with_care(
 
 
 def test_a_redirect_is_not_followed(post: Post, authority: Authority) -> None:
-    """A 3xx is the result, and no request goes to its Location."""
     with receiving() as target:
         location = f"Location: http://127.0.0.1:{target.port}/".encode()
         redirect = b"HTTP/1.1 307 Temporary Redirect\r\n" + location + b"\r\n\r\nsecret"
@@ -370,7 +368,6 @@ def test_a_slow_body_ends_at_the_deadline(post: Post, authority: Authority) -> N
 def test_a_receiver_without_a_response_ends_at_the_deadline(
     post: Post, authority: Authority
 ) -> None:
-    """A receiver that says nothing fails, whether before or after TLS."""
     done = threading.Event()
     with receiving(lambda *_: done.wait(60), authority.issue(HOST)) as receiver:
         assert post(receiver, deadline=0.3).error == "no response within 0.3 seconds"
@@ -383,7 +380,6 @@ def test_a_receiver_without_a_response_ends_at_the_deadline(
 def test_a_receiver_that_reads_nothing_ends_at_the_deadline(
     dns_script: ScriptedDns, authority: Authority
 ) -> None:
-    """A request that does not fit into the buffers of the connection fails."""
     tls, done = authority.issue(HOST), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -435,8 +431,6 @@ def test_the_next_address_is_tried(dns_script: ScriptedDns, authority: Authority
 
 
 def test_ten_threads_use_one_client(dns_script: ScriptedDns, authority: Authority) -> None:
-    """Each of many POSTs at a time gets its own response."""
-
     def echo(connection: socket.socket, request: bytes) -> None:
         number = request.partition(b"webhook-id: ")[2].partition(b"\r\n")[0]
         connection.sendall(OOPS + number)
@@ -455,7 +449,6 @@ def test_ten_threads_use_one_client(dns_script: ScriptedDns, authority: Authorit
 
 
 def test_the_local_stack_posts_without_tls() -> None:
-    """In the local stack a receiver on 127.0.0.1 gets the same request."""
     with receiving() as receiver:
         poster = HttpsWebhookPoster(allow_local=True)
         url = f"http://127.0.0.1:{receiver.port}/hooks/shop"

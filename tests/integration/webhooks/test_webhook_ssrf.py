@@ -282,7 +282,6 @@ def test_the_listener_counts_what_the_local_stack_may_send(listener: Listener) -
 
 @pytest.mark.parametrize("name", ["absent.example", "broken.example"])
 def test_a_name_without_an_answer_is_refused(name: str, dns_script: ScriptedDns) -> None:
-    """A name that does not exist, or whose name server fails, cannot be an endpoint's."""
     poster = HttpsWebhookPoster((dns_script.address,))
     reason = poster.check(f"https://{name}/")
     assert reason is not None

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from admin.use_cases.ports import TableProtectionState
 from admin.use_cases.queue_policies import QUEUES, QueuePolicy, required_policy
 from pillarbox.application.operator.checks import Finding, Verdict
 from pillarbox.application.operator.ports import ConfigurationSet, QueueStatus, SendingStatus
-from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.errors import Json
 from tests.fakes.builders import NOW
 
 
@@ -45,30 +45,23 @@ def configuration_set(**changes: Any) -> ConfigurationSet:
     return ConfigurationSet(**healthy | changes)
 
 
-@dataclass
 class FakeProvider:
     """Implements `ProviderAccount`."""
 
-    status: SendingStatus = field(default_factory=sending_status)
-    sets: dict[str, ConfigurationSet] = field(default_factory=lambda: {"set": configuration_set()})
-    failing: bool = False
-
     def sending_status(self) -> SendingStatus:
-        if self.failing:
-            raise ServiceError("service_unavailable", "AWS refused GetAccount: AccessDenied: no")
-        return self.status
+        return sending_status()
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
-        return self.sets.get(name)
+        return configuration_set() if name == "set" else None
 
 
 @dataclass
 class Reads[T]:
-    """Implements the ports from which the doctor reads one thing."""
+    """What the doctor reads; a test changes the state."""
 
     state: T
 
-    def read(self) -> T:
+    def __call__(self) -> T:
         return self.state
 
 
@@ -91,49 +84,33 @@ def queue_policies(found: str | None = None) -> dict[str, QueuePolicy]:
 class FakeMonitoring:
     """Implements `StackMonitoring`."""
 
-    firing: list[str] = field(default_factory=list)
-    silent: dict[str, datetime] = field(default_factory=dict)
-    subscribers: int = 1
-    concurrency: int = 1000
     ages: dict[str, float] = field(default_factory=dict)
 
     def firing_alarms(self) -> Sequence[str]:
-        return self.firing
+        return ()
 
     def silent_alarms(self) -> Mapping[str, datetime]:
-        return self.silent
+        return {}
 
     def alarm_subscribers(self) -> int:
-        return self.subscribers
+        return 1
 
     def function_concurrency(self) -> int:
-        return self.concurrency
+        return 1000
 
     def oldest_message_age(self, queue_url: str) -> float | None:
         return self.ages.get(queue_url)
 
 
-@dataclass
 class FakeQueues:
-    """Implements the part of `Queues` that counts."""
-
-    counts: dict[str, int] = field(default_factory=dict)
+    """Implements the part of `Queues` that counts: they are empty."""
 
     def status(self, queue_url: str) -> QueueStatus:
-        return QueueStatus(waiting=self.counts.get(queue_url, 0), in_flight=0, delayed=0)
+        dead_letters_url = f"{queue_url}-dead"
+        return QueueStatus(waiting=0, in_flight=0, delayed=0, dead_letters_url=dead_letters_url)
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         raise NotImplementedError
-
-
-@dataclass
-class FakeCertificate:
-    """Implements `CertificateProbe`."""
-
-    expiry: datetime = NOW + timedelta(days=60)
-
-    def certificate_expiry(self) -> datetime:
-        return self.expiry
 
 
 @dataclass

@@ -1,9 +1,9 @@
-"""Fakes of the provider's domains, DNS and hosted zones."""
+"""Fakes of the provider's domains and of DNS."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pillarbox.application.accounts.ports import DnsRecord, HostedZone
+from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.accounts.account_domain import DomainIdentity
 
 TOKENS = ("token1", "token2", "token3")
@@ -63,25 +63,3 @@ class FakeDns:
     def add(self, *records: DnsRecord) -> None:
         for record in records:
             self.records.setdefault((record.name, record.type), []).append(record.value)
-
-
-@dataclass
-class FakeZones:
-    """Implements `HostedZones`."""
-
-    zones: list[HostedZone] = field(default_factory=list)
-    values: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
-
-    def zones_for(self, name: str) -> Sequence[HostedZone]:
-        matching = [zone for zone in self.zones if f".{name}".endswith(f".{zone.name}")]
-        longest = max((len(zone.name) for zone in matching), default=0)
-        return [zone for zone in matching if len(zone.name) == longest]
-
-    def values_at(self, zone: HostedZone, name: str) -> Mapping[str, Sequence[str]]:
-        return self.values.get((zone.zone_id, name), {})
-
-    def create(self, zone: HostedZone, records: Sequence[DnsRecord]) -> None:
-        for record in records:
-            at_name = self.values.setdefault((zone.zone_id, record.name), {})
-            assert record.type not in at_name
-            at_name[record.type] = [record.value]

@@ -2,6 +2,7 @@
 
 import io
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -45,57 +46,49 @@ ROWS: dict[str, dict[str, Json]] = {
 }
 
 
+type Rows = list[dict[str, Json]]
+
+
+def drawn(rows: Rows, width: int, show: Callable[..., None] = print_list) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    show(console, rows, [*rows[0]])
+    return written(console).splitlines()
+
+
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
-@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("width", [60, 80, 200])
 def test_ids_stay_whole(row: dict[str, Json], width: int) -> None:
-    console = Console(file=io.StringIO(), width=max(width, 60), highlight=False)
-    print_list(console, [row, row], [*row])
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    lines = text.splitlines()
+    lines = drawn([row, row], width)
     for name, value in row.items():
         if name.lower().endswith("id"):
-            assert sum(str(value) in line for line in lines) == 2, text
-    assert max(map(len, lines)) <= console.width
+            assert sum(str(value) in line for line in lines) == 2, lines
+    assert max(map(len, lines)) <= width
 
 
 def test_a_list_without_room_for_its_ids_becomes_records() -> None:
-    def drawn(width: int) -> list[str]:
-        console = Console(file=io.StringIO(), width=width, highlight=False)
-        print_list(console, [ROWS["keys"], ROWS["keys"]], [*ROWS["keys"]])
-        return console.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
-
-    assert len(drawn(80)) == 2 * len(ROWS["keys"]) + 1
-    assert drawn(80)[0].split() == ["Key", "id", KEY_ID]
-    assert "┃" in drawn(200)[1]
-
-
-def test_counts_are_a_table_at_80_columns() -> None:
-    console = Console(file=io.StringIO(), width=80, highlight=False)
+    keys = [ROWS["keys"], ROWS["keys"]]
+    lines = drawn(keys, 80)
+    assert len(lines) == 2 * len(ROWS["keys"]) + 1
+    assert lines[0].split() == ["Key", "id", KEY_ID]
+    assert "┃" in drawn(keys, 200)[1]
     names = ("emails", "bounced", "bounceRate", "complained", "complaintRate")
-    row: dict[str, Json] = {"accountId": KEY_ID[4:16], "name": "Shop", **dict.fromkeys(names, 1)}
-    print_list(console, [row], [*row])
-    assert "┃" in written(console).splitlines()[1]
+    counts: dict[str, Json] = {"accountId": KEY_ID[4:16], "name": "Shop", **dict.fromkeys(names, 1)}
+    assert "┃" in drawn([counts], 80)[1]
 
 
 def test_a_list_of_lines_has_one_line_a_row() -> None:
     this_year, row = datetime.now(UTC).year, ROWS["messages"]
     rows = [row | {"createdAt": f"{year}-03-14T15:09:26.535+00:00"} for year in (this_year, 2019)]
     rows[1]["subject"] = "新しい注文" * 9
-
-    def drawn(width: int) -> list[str]:
-        console = Console(file=io.StringIO(), width=width, highlight=False)
-        print_lines(console, rows, [*row])
-        return written(console).splitlines()
-
-    heading, *lines = drawn(80)
+    heading, *lines = drawn(rows, 80, print_lines)
     assert heading.split() == ["Message", "id", "Created", "at", "Status", "To", "Subject"]
     assert [line.split()[:3] for line in lines] == [
         [ID, "03-14", "15:09"],
         [ID, "2019-03-14", "delivered"],
     ]
     assert all(cell_len(line) <= 80 and line.count("…") == 2 for line in lines)
-    assert "for the order of last week, with all its items" in drawn(200)[1]
-    assert drawn(60)[0].split() == ["Message", "id", ID]
+    assert "for the order of last week, with all its items" in drawn(rows, 200, print_lines)[1]
+    assert drawn(rows, 60, print_lines)[0].split() == ["Message", "id", ID]
 
 
 def terminal() -> Console:

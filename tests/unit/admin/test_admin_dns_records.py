@@ -1,5 +1,7 @@
 """The DNS records that a domain needs, and how existing records compare with them."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +9,7 @@ from admin.use_cases.domain_checks import dmarc_tags
 from pillarbox.application.accounts.domains import (
     DMARC,
     SPF,
+    Domain,
     RecordState,
     compare,
     required_records,
@@ -24,25 +27,6 @@ def records(mail_from: str | None = "mail.shop.example") -> dict[str, DnsRecord]
     if mail_from:
         identities.set_mail_from("shop.example", mail_from)
     return {record.purpose: record for record in required_records(identities.add("shop.example"))}
-
-
-def test_required_records() -> None:
-    identities = FakeDomains()
-    identities.add("shop.example")
-    identities.set_mail_from("shop.example", "mail.shop.example")
-    assert [
-        (record.type, record.name, record.value)
-        for record in required_records(identities.add("shop.example"))
-    ] == [
-        ("CNAME", "token1._domainkey.shop.example", "token1.dkim.amazonses.com"),
-        ("CNAME", "token2._domainkey.shop.example", "token2.dkim.amazonses.com"),
-        ("CNAME", "token3._domainkey.shop.example", "token3.dkim.amazonses.com"),
-        ("MX", "mail.shop.example", "10 feedback-smtp.eu-west-1.amazonses.com"),
-        ("TXT", "mail.shop.example", "v=spf1 include:amazonses.com ~all"),
-        ("TXT", "shop.example", "v=spf1 include:amazonses.com ~all"),
-        ("TXT", "_dmarc.shop.example", "v=DMARC1; p=none"),
-    ]
-    assert "MAIL FROM" not in records(None)
 
 
 @for_each(
@@ -89,6 +73,21 @@ def test_records_are_compared_with_existing_values(
     assert check.state is state
     assert advice in check.advice
     assert bool(check.advice) == (state is RecordState.DIFFERS)
+
+
+def test_a_domain_is_verified_with_its_keys_and_its_mail_from() -> None:
+    identities = FakeDomains()
+    identities.add("shop.example")
+    identities.verify("shop.example")
+    identity = identities.add("shop.example")
+    assert Domain(identity, ()).verified
+    assert not Domain(replace(identity, verified=False), ()).verified
+    assert not Domain(replace(identity, dkim="TEMPORARY_FAILURE"), ()).verified
+    assert not Domain(replace(identity, mail_from_status="FAILED"), ()).verified
+
+
+def test_a_domain_without_mail_from_needs_no_record_for_it() -> None:
+    assert [*records(None)] == ["DKIM", "SPF", "DMARC"]
 
 
 def test_dmarc_tags_are_parsed() -> None:

@@ -18,7 +18,7 @@ from pillarbox.adapters.dynamodb.queue_log import DynamoQueueLog
 from pillarbox.adapters.dynamodb.replies import DynamoReceivingDomains
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoStrangerMail
 from pillarbox.application.accounts.domains import Domains, required_records
-from pillarbox.application.operator.checks import Finding, QueueOperations, QueueUrls, Verdict
+from pillarbox.application.operator.checks import Finding, QueueOperations, Verdict
 from pillarbox.application.receiving_ports import ReceivingDomain
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.messages.message import Status
@@ -30,15 +30,14 @@ from tests.refusals import refusal
 from tests.unit.admin.doctor_fakes import (
     PROTECTED,
     FakeApi,
-    FakeCertificate,
     FakeMonitoring,
     FakeProvider,
     FakeQueues,
     Reads,
     queue_policies,
 )
-from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.test_admin_scale import DEPLOYED
+from tests.unit.admin.domain_fakes import FakeDns, FakeDomains
+from tests.unit.admin.test_admin_checks import DEPLOYED
 from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
@@ -55,11 +54,8 @@ class HealthyStack(UseCases):
         super().__init__()
         self.now = NOW
         self.ledger = DynamoLedger(self.table)
-        self.provider = FakeProvider()
         self.protection, self.protection_of_credentials = Reads(PROTECTED), Reads(PROTECTED)
-        self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
-        self.certificate: FakeCertificate | None = FakeCertificate()
-        self.plans: Any = Reads(ChosenPlan("NONE"))
+        self.monitoring, self.api = FakeMonitoring(), FakeApi()
         self.queue_policies, self.shares = Reads(queue_policies()), Reads({"pillarbox": 100})
         self.stored_address: str | None = ADDRESS
         self.receipts, self.receiving = Reads(RECEIPTS), DynamoReceivingDomains(self.table)
@@ -72,6 +68,7 @@ class HealthyStack(UseCases):
         self.shop = self.create_account()
         self.senders.add(self.shop, f"hello@{SHOP}", verified=True)
 
+        self.zones: Any = None  # the doctor changes no record
         self.capacity = DEPLOYED
         self.scale = Scale(500)
 
@@ -84,26 +81,28 @@ class HealthyStack(UseCases):
     def findings(self) -> list[Finding]:
         doctor = Doctor(
             strangers=DynamoStrangerMail(MemoryTable("table")),
-            provider=self.provider,
-            plans=self.plans,
+            provider=FakeProvider(),
+            plan=lambda: ChosenPlan("NONE"),
             accounts=self.account_records,
             ledger=self.ledger,
             domains=Domains(
                 identities=self.domain_identities,
                 dns=self.dns,
-                zones=FakeZones(),
+                zones=self.zones,
                 clock=self.clock,
                 pause=self.pause,
             ),
             queues=QueueOperations(
-                queues=self.queues,
+                queues=FakeQueues(),
                 ages=self.monitoring,
                 log=DynamoQueueLog(self.table),
                 clock=self.clock,
-                urls={name: QueueUrls(name, f"{name}-dead") for name in self.monitoring.ages},
+                urls={name: name for name in self.monitoring.ages},
             ),
-            table=self.protection,
-            credentials=self.protection_of_credentials,
+            protections={
+                "The table": self.protection,
+                "The table Credentials": self.protection_of_credentials,
+            },
             monitoring=self.monitoring,
             queue_policies=self.queue_policies,
             shares=self.shares,
@@ -112,7 +111,7 @@ class HealthyStack(UseCases):
             api_probe=self.api,
             api_url=ADDRESS,
             stored_address=lambda: self.stored_address,
-            certificate_probe=self.certificate,
+            certificate_expiry=lambda: NOW + timedelta(days=60),
             clock=self.clock,
             isolation=self.isolation,
             configuration_set="set",
@@ -286,7 +285,10 @@ def test_a_domain_that_receives(
         "No domain receives mail."
     ]
     stack.account_records.set_reply_domain(stack.shop, ANSWERS)
-    stack.receiving.put(ReceivingDomain(ANSWERS, stack.shop, stopped_on=stopped))
+    domain = ReceivingDomain(ANSWERS, stack.shop)
+    stack.receiving.put(domain)
+    if stopped:
+        stack.receiving.stop(domain, stopped)
     stack.receipts.state, stack.dns.records[ANSWERS, "MX"] = receipts, records
     found = [one for one in stack.findings() if one.remedy]
     assert [problem in one.message for one in found] == [True] * bool(problem), found

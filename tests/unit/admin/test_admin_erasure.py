@@ -1,14 +1,15 @@
 """`pillarbox recipient erase`: complete, repeatable, and safe to kill at any call."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
 
-from admin.aws.announced_addresses import DynamoAnnouncedAddresses
-from admin.aws.message_rewrite import DynamoMessageRewrite
+from admin.aws.erasing import erase_announced, rewrite
 from admin.use_cases.erasure import AccountErasure, RecipientErasure
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts.account_changes import added_events
@@ -45,20 +46,17 @@ class Killed(BaseException):
 
 
 class KilledAt:
-    """The engine in which the process dies before or after one of its next calls."""
+    """The engine in which the process dies after one of its next calls."""
 
-    def __init__(self, world: SearchWorld, call: int, *, after: bool) -> None:
+    def __init__(self, world: SearchWorld, call: int) -> None:
         self._engine = world.engine
         self.calls_left = call
-        self._after = after
 
     def __getattr__(self, name: str) -> Any:
         made = getattr(self._engine, name)
 
         def call(**request: Any) -> Any:
             self.calls_left -= 1
-            if self.calls_left == 0 and not self._after:
-                raise Killed
             try:
                 return made(**request)
             finally:
@@ -66,6 +64,25 @@ class KilledAt:
                     raise Killed
 
         return call
+
+
+def killed_at_each_call(
+    make: Callable[[], SearchWorld], act: Callable[[SearchWorld], object]
+) -> Iterator[tuple[int, SearchWorld]]:
+    """Yield a new world after a kill behind its first call, its second, and so on.
+
+    A kill before a call leaves what one after the call before it leaves.
+    """
+    for call in count(1):
+        world = make()
+        vars(world.table)["client"] = KilledAt(world, call)
+        try:
+            act(world)
+        except Killed:
+            vars(world.table)["client"] = world.engine
+            yield call, world
+        else:
+            return
 
 
 def world_with_mail(shards: int = 1) -> SearchWorld:
@@ -118,24 +135,18 @@ def recipient_event(
     world._put(replace(current.with_events([event]), revision=current.revision + 1))
 
 
-class StreamingRewrite(DynamoMessageRewrite):
-    """The adapter; the table's stream reports what it writes."""
-
-    def __init__(self, world: SearchWorld) -> None:
-        super().__init__(world.table)
-        self._world = world
-
-    def replace(self, message: Message) -> bool:
-        key = keys.message(message.account_id, message.message_id)
-        partition = self._world.engine.partition(key["pk"]["S"])
-        old = partition.get(key["sk"]["S"])
-        try:
-            return super().replace(message)
-        finally:
-            new = partition.get(key["sk"]["S"])
-            if new != old:
-                images: Any = {"dynamodb": {"OldImage": old, "NewImage": new}}
-                self._world.stream.append(images)
+def rewrite_and_stream(world: SearchWorld, message: Message) -> bool:
+    """Rewrite a record; the table's stream reports it."""
+    key = keys.message(message.account_id, message.message_id)
+    partition = world.engine.partition(key["pk"]["S"])
+    old = partition.get(key["sk"]["S"])
+    try:
+        return rewrite(world.table, message)
+    finally:
+        new = partition.get(key["sk"]["S"])
+        if new != old:
+            images: Any = {"dynamodb": {"OldImage": old, "NewImage": new}}
+            world.stream.append(images)
 
 
 def erasure(
@@ -146,12 +157,12 @@ def erasure(
     return RecipientErasure(
         accounts=DynamoAccounts(world.table),
         log=world.log,
-        rewrite=StreamingRewrite(world),
+        rewrite=partial(rewrite_and_stream, world),
         index=world.index,
         indexed_until=world.queries.search.indexed_until,
         suppressions=DynamoSuppressions(world.table),
         free=lambda *of: None if freed is None else freed.append(of),
-        announced=DynamoAnnouncedAddresses(world.table, world.table),
+        erase_announced=partial(erase_announced, world.table, world.table),
         remove_content=DynamoWaitingContents(world.table, bucket="").remove,
         remove_kept=(lambda _: None) if removed is None else removed.append,
         received=DynamoReceivedMails(world.table),
@@ -214,21 +225,9 @@ def test_an_erasure_leaves_nothing_of_the_person(shards: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", [True, False])
-def test_an_erasure_that_was_killed_is_finished_by_the_next_run(*, after: bool) -> None:
+def test_an_erasure_that_was_killed_is_finished_by_the_next_run() -> None:
     call = 0
-    while True:
-        call += 1
-        world = world_with_mail()
-        killed = KilledAt(world, call, after=after)
-        vars(world.table)["client"] = killed
-        try:
-            erase(world, suppress=True)
-        except Killed:
-            pass
-        else:
-            break
-        vars(world.table)["client"] = world.engine
+    for call, world in killed_at_each_call(world_with_mail, partial(erase, suppress=True)):
         erasure(world).erase([world.account], ANN, lambda _: None, suppress=True, everywhere=False)
         world.aggregate()
         assert leftovers(world) == [], call

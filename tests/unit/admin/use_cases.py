@@ -1,9 +1,8 @@
 """The use cases of accounts and templates over empty tables."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-
-import pytest
+from types import SimpleNamespace
+from typing import Any
 
 from pillarbox.adapters.dynamodb.accounts.account_log import DynamoAccountLog
 from pillarbox.adapters.dynamodb.accounts.accounts import DynamoAccounts
@@ -22,7 +21,6 @@ from pillarbox.application.change_log import ChangeLog
 from pillarbox.application.operator.isolation import AccountIsolation
 from pillarbox.application.templates.authoring import TemplateAuthoring
 from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.errors import ValidationFailed
 from pillarbox.rendering.compiling import compile_source
 from tests.fakes.builders import NOW
 from tests.fakes.memory_tables import MemoryTable
@@ -41,18 +39,6 @@ class TickingClock:
         return now
 
 
-@dataclass
-class FakeIdentities:
-    """Implements `SenderIdentities`, and records the addresses it gets."""
-
-    verified: set[str] = field(default_factory=set)
-    addresses: list[str] = field(default_factory=list)
-
-    def ensure_identity(self, address: str) -> bool:
-        self.addresses.append(address)
-        return address in self.verified
-
-
 class UseCases:
     """The use cases, and the stores behind them."""
 
@@ -60,7 +46,7 @@ class UseCases:
         self.table = MemoryTable("table")
         credentials = MemoryTable("credentials", self.table)
         self.account_records = DynamoAccounts(self.table)
-        self.identities = FakeIdentities()
+        unverified: Any = SimpleNamespace(ensure_identity=lambda _: False)
         self.template_records = DynamoTemplates(self.table)
         clock = TickingClock()
         self.accounts = Accounts(
@@ -78,7 +64,7 @@ class UseCases:
         self.tenants = FakeTenants()
         self.shared_tenant = DynamoSharedTenant(self.table)
         self.senders = Senders(
-            accounts=self.account_records, identities=self.identities, tenants=self.tenants
+            accounts=self.account_records, identities=unverified, tenants=self.tenants
         )
         self.templates = TemplateAuthoring(
             records=self.template_records,
@@ -102,7 +88,3 @@ class UseCases:
 
     def create_account(self, plan: Plan = Plan.STANDARD) -> str:
         return self.accounts.create("Shop", plan).account_id
-
-
-def errors(failed: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
-    return [(error.field, error.code) for error in failed.value.errors]

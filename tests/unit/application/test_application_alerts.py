@@ -9,15 +9,13 @@ from unittest import mock
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.application.alerts.held import held_alerts
-from pillarbox.application.alerts.looks import QuotaLook, UnusedKeysLook
-from pillarbox.application.alerts.telling import chat_body
+from pillarbox.application.accounts.alert_looks import QuotaLook, UnusedKeysLook
+from pillarbox.application.accounts.alert_telling import chat_body
+from pillarbox.application.accounts.held_alerts import held_alerts
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.accounts.account import Account, Plan
-from pillarbox.domain.accounts.account_log import AccountAction
 from pillarbox.domain.accounts.alert import (
     Alert,
-    AlertChanges,
     AlertKind,
     AlertPost,
     AlertSettings,
@@ -32,7 +30,6 @@ from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, message
 from tests.fakes.container import Container
 from tests.fakes.webhooks import FakeWebhookQueue
-from tests.refusals import fault
 
 MAX_TEXT = 4_000
 RETRY_AFTER = timedelta(minutes=5)
@@ -117,8 +114,12 @@ class Desk(Container):
         self.alert_store.set_settings(ACCOUNT, AlertSettings(**choices))
 
 
-def test_each_owner_and_the_contact_get_one_email() -> None:
-    desk = Desk()
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_each_owner_and_the_contact_get_one_email(desk: Desk) -> None:
     desk.raise_all(alert(), alert())
     assert desk.run() == ["Title 1"]
     assert [call.args[0] for call in desk.mail.call_args_list] == [
@@ -130,9 +131,8 @@ def test_each_owner_and_the_contact_get_one_email() -> None:
     assert not [*desk.alert_times.due(desk.now)]
 
 
-def test_a_flood_becomes_one_digest_an_hour() -> None:
+def test_a_flood_becomes_one_digest_an_hour(desk: Desk) -> None:
     """The first is told at once, and fifty further ones together when an hour is over."""
-    desk = Desk()
     desk.raise_all(alert())
     assert desk.run() == ["Title 1"]
     for number in range(2, 52):
@@ -145,9 +145,8 @@ def test_a_flood_becomes_one_digest_an_hour() -> None:
     assert desk.run(3 * HOUR) == []
 
 
-def test_kinds_do_not_wait_for_each_other() -> None:
+def test_kinds_do_not_wait_for_each_other(desk: Desk) -> None:
     """A pause is told at once though an endpoint was told a minute ago; a test never waits."""
-    desk = Desk()
     desk.raise_all(alert(1))
     assert desk.run() == ["Title 1"]
     desk.raise_all(alert(2), alert(3, AlertKind.SENDING))
@@ -156,16 +155,6 @@ def test_kinds_do_not_wait_for_each_other() -> None:
         desk.raise_all(alert(number, None))
         assert desk.run() == [f"Title {number}"]
     assert desk.run(HOUR) == ["Title 2"]
-
-
-def test_owners_hear_only_of_what_they_want() -> None:
-    desk = Desk()
-    desk.choose(off=frozenset({AlertKind.ENDPOINT}), chat_url=URL)
-    desk.raise_all(alert())
-    assert (desk.run(), desk.posts) == ([], [])
-    desk.choose()
-    desk.raise_all(alert())
-    assert desk.run(DAY / 12) == []
 
 
 @pytest.mark.parametrize("webhooks", [True, False])
@@ -179,8 +168,7 @@ def test_a_chat_gets_what_the_email_says(*, webhooks: bool) -> None:
     assert desk.posts == ([AlertPost(ACCOUNT, text)] if webhooks else [])
 
 
-def test_an_account_that_is_gone_hears_nothing() -> None:
-    desk = Desk()
+def test_an_account_that_is_gone_hears_nothing(desk: Desk) -> None:
     desk.raise_all(alert())
     desk.table.delete(keys.account(ACCOUNT))
     assert desk.run(HOUR) == []
@@ -188,9 +176,8 @@ def test_an_account_that_is_gone_hears_nothing() -> None:
 
 
 @pytest.mark.parametrize("fails", ["send_mail", "mark_told"])
-def test_a_failure_doubles_no_email(fails: str) -> None:
+def test_a_failure_doubles_no_email(desk: Desk, fails: str) -> None:
     """After an error between two owners, or before the alert is marked, each gets one email."""
-    desk = Desk()
     desk.raise_all(alert())
     error = ServiceError("service_unavailable", "planted")
     if fails == "send_mail":
@@ -219,8 +206,7 @@ def test_a_failure_doubles_no_email(fails: str) -> None:
     assert len(ids) == (3 if fails == "send_mail" else 2)
 
 
-def test_one_account_that_fails_stops_no_other() -> None:
-    desk = Desk()
+def test_one_account_that_fails_stops_no_other(desk: Desk) -> None:
     desk.raise_all(alert())
     desk.account_store.add(builders.account(account_id="zzzz"))
     desk.alerts.raise_alert("zzzz", alert())
@@ -277,52 +263,6 @@ def test_bodies_are_those_of_each_chat() -> None:
         content = card["attachments"][0]["content"]
         assert [line["text"] for line in content["body"]] == ["one", "two"]
     assert "text" in json.loads(chat_body("https://logic.azure.com.shop.example/x", "one"))
-
-
-def test_a_change_is_logged_without_the_url() -> None:
-    desk = Desk()
-    changes = AlertChanges(mail=False, off=[AlertKind.QUOTA], chat_url=URL)
-    after = desk.alert_choices.change(ACCOUNT, changes, by="ada@shop.example")
-    assert after == AlertSettings(mail=False, off=frozenset({AlertKind.QUOTA}), chat_url=URL)
-    assert "s3cret" not in repr(after)
-    (noted,) = desk.log(ACCOUNT)
-    assert (noted.action, noted.subject, noted.by) == (
-        AccountAction.ALERTS_CHANGED,
-        "hooks.slack.com/…xyz9; not quota",
-        "ada@shop.example",
-    )
-    desk.now += MINUTE
-    desk.alert_choices.change(ACCOUNT, changes, by="ada@shop.example")
-    assert len(desk.log(ACCOUNT)) == 1
-    none = desk.alert_choices.change(
-        ACCOUNT, AlertChanges(chat_url="", off=[]), by="ada@shop.example"
-    )
-    assert none == AlertSettings(mail=False)
-    assert desk.log(ACCOUNT)[-1].subject == "nowhere"
-
-
-@pytest.mark.parametrize("webhooks", [True, False])
-def test_a_url_is_checked_like_that_of_an_endpoint(*, webhooks: bool) -> None:
-    """A private host is refused, and each URL while webhooks are off; nothing is stored."""
-    desk = Desk(webhooks=webhooks, refused="must have a host name whose addresses are all public")
-    changes = AlertChanges(chat_url="https://10.0.0.1/", mail=False)
-    error = fault(desk.alert_choices.change, ACCOUNT, changes, by="ada")
-    assert (error.field, error.code) == ("chatUrl", "invalid_url")
-    assert desk.alert_store.settings(ACCOUNT) == AlertSettings()
-    assert desk.slow.take.call_count == webhooks
-
-
-def test_a_test_is_posted_now_and_mailed_soon() -> None:
-    """The owner learns at once what the chat answered, and the email takes the way of all."""
-    desk = Desk(answer=PostResult(status_code=None, error="TLS failed"))
-    desk.choose(chat_url=URL)
-    tested = desk.alert_choices.test(desk.account)
-    assert (tested.mail, tested.chat) == (True, ChatState(NOW, "TLS failed"))
-    assert desk.run() == [f"A test of the alerts of {desk.account.name}"]
-    desk.choose(mail=False)
-    tested = desk.alert_choices.test(desk.account)
-    assert (tested.mail, tested.chat) == (False, None)
-    assert desk.run() == []
 
 
 def quota_titles(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -70,9 +70,9 @@ def error_of(
     return refusal(submit, world, batch_request, digest, **ports)
 
 
-def fail_last(world: World, *calls: str, when: Literal["before", "after"] = "before") -> None:
+def fail_last(world: World, *calls: str) -> None:
     """Let the last of these calls fail; the calls before it succeed."""
-    world.gate.fault = Fault(len(world.gate.calls) + len(calls) - 1, when, UNAVAILABLE)
+    world.gate.fault = Fault(len(world.gate.calls) + len(calls) - 1, "before", UNAVAILABLE)
 
 
 def message_ids(world: World) -> set[UUID]:
@@ -106,38 +106,6 @@ def test_a_keyed_batch_stores_its_answer_last(world: World) -> None:
     assert json.loads(held_claim.response.body) == {"results": results}
 
 
-@pytest.mark.parametrize(
-    ("step", "calls"),
-    [
-        ("the DNS", [LOOK_UP, ACQUIRE, DNS]),
-        ("the quota", [LOOK_UP, ACQUIRE, DNS, RESERVE]),
-        ("the queue", [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT]),
-    ],
-)
-def test_an_error_before_the_commit_leaves_nothing(
-    world: World, step: str, calls: list[str]
-) -> None:
-    fail_last(world, *calls)
-    error = error_of(world, batch(request(), request()), DIGEST)
-    assert error.code == "service_unavailable", step
-    assert (dict(world.store.claims), dict(world.store.messages), world.used()) == ({}, {}, {0})
-
-
-def test_an_error_without_a_key_releases_no_claim(world: World) -> None:
-    fail_last(world, LOOK_UP, DNS)
-    error_of(world, batch(request()))
-    assert world.gate.calls == [LOOK_UP, DNS]
-
-
-def test_a_commit_whose_response_is_lost_is_an_acceptance(world: World) -> None:
-    """If the records exist, the batch is accepted, counted and answered despite the error."""
-    fail_last(world, LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, when="after")
-    assert codes(submit(world, batch(request(), request()), DIGEST)) == [None, None]
-    assert len(message_ids(world)) == 2
-    assert world.used() == {2}
-    assert world.store.claims[ACCOUNT, DIGEST].response is not None
-
-
 class PartialCommit(Messages):
     """A message store that commits at most `limit` records and then fails."""
 
@@ -160,44 +128,21 @@ def test_records_that_were_not_committed_are_refunded(world: World, limit: int, 
     assert world.store.claims[ACCOUNT, DIGEST].response is None
 
 
-def test_a_takeover_keeps_the_accepted_part(world: World) -> None:
-    batch_request = batch(request(), request(), INVALID)
-    error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, 1))
-    (first,) = message_ids(world)
-    world.advance(LEASE)
-    world.gate.calls.clear()
-    results = submit(world, batch_request, DIGEST)
-    assert world.gate.calls == [*TAKE_OVER, READ, DNS, RESERVE, PUT, COMMIT, FINISH]
-    assert results[0] == {
-        "idx": 0,
-        "messageId": str(first),
-        "status": "queued",
-        "from": SENDER,
-        "error": None,
-    }
-    assert codes(results) == [None, None, "validation_failed"]
-    assert {UUID(result["messageId"]) for result in results[:2]} == message_ids(world)
-    assert max(world.used()) == 2
-    assert world.store.queue[-1].queued_at == world.now
-
-
 @pytest.mark.parametrize("step", [REPLACE, DNS, RESERVE, PUT])
 def test_a_failed_takeover_leaves_the_key_to_the_next(world: World, step: str) -> None:
     """If one owner stalls, the next fails and a third accepts, the first adds no second mail."""
     batch_request = batch(request())
     calls, third = [*TAKE_OVER, DNS, RESERVE, PUT], list[UUID]()
 
-    def others(call: str) -> None:
-        if call == COMMIT:
-            world.gate.watch = lambda _: None
-            world.advance(LEASE)
-            fail_last(world, *calls[: calls.index(step) + 1])
-            error_of(world, batch_request, DIGEST)
-            world.gate.fault = None
-            (result,) = submit(world, batch_request, DIGEST)
-            third.append(UUID(result["messageId"]))
+    def others() -> None:
+        world.advance(LEASE)
+        fail_last(world, *calls[: calls.index(step) + 1])
+        error_of(world, batch_request, DIGEST)
+        world.gate.fault = None
+        (result,) = submit(world, batch_request, DIGEST)
+        third.append(UUID(result["messageId"]))
 
-    world.gate.watch = others
+    world.gate.before(COMMIT, do=others)
     assert error_of(world, batch_request, DIGEST).code == "service_unavailable"
     assert message_ids(world) == {*third}
     assert max(world.used()) == 1
@@ -208,14 +153,12 @@ def test_a_clock_ahead_does_not_take_a_live_batch_over(world: World) -> None:
     batch_request = batch(request(), request())
     ahead = timedelta(seconds=29) + CLOCK_MARGIN
 
-    def other(call: str) -> None:
-        if call == COMMIT:
-            world.gate.watch = lambda _: None
-            world.advance(ahead)
-            assert error_of(world, batch_request, DIGEST).code == "idempotency_in_flight"
-            world.advance(-ahead)
+    def other() -> None:
+        world.advance(ahead)
+        assert error_of(world, batch_request, DIGEST).code == "idempotency_in_flight"
+        world.advance(-ahead)
 
-    world.gate.watch = other
+    world.gate.before(COMMIT, do=other)
     submit(world, batch_request, DIGEST)
     assert world.used() == {2}
     assert len(world.store.queue) == 2
@@ -254,16 +197,6 @@ def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
     assert DNS not in world.gate.calls
 
 
-def test_a_takeover_without_valid_rest_reserves_nothing(world: World) -> None:
-    """A successor with nothing left to accept reserves no quota and queues nothing."""
-    submit(world, batch(request(), INVALID), DIGEST)
-    held_claim = world.store.claims[ACCOUNT, DIGEST]
-    world.store.claims[ACCOUNT, DIGEST] = replace(held_claim, response=None)
-    world.advance(LEASE)
-    assert codes(submit(world, batch(request(), INVALID), DIGEST)) == [None, "validation_failed"]
-    assert (max(world.used()), len(world.store.queue)) == (1, 1)
-
-
 def test_an_answer_that_cannot_be_stored_is_still_returned(world: World) -> None:
     fail_last(world, LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, FINISH)
     assert codes(submit(world, batch(request()), DIGEST)) == [None]
@@ -298,12 +231,6 @@ def test_a_message_that_does_not_fit_leaves_room_for_later_ones() -> None:
     assert error_of(world, batch(to(1), to(2)), DIGEST).code == QUOTA_EXCEEDED
 
 
-def test_a_failed_batch_gives_its_recipients_back(world: World) -> None:
-    fail_last(world, LOOK_UP, DNS, RESERVE, PUT)
-    error_of(world, batch(to(40), to(3)))
-    assert recipients_used(world) == 0
-
-
 def recipients_used(world: World) -> int:
     return world.store.counts[ACCOUNT, window_name("recipients", world.now)]
 
@@ -324,23 +251,6 @@ def contend(world: World, others: int) -> None:
             reserve_elsewhere(world, 1)
 
     world.gate.watch = watch
-
-
-@pytest.mark.parametrize("accepted", [0, 1])
-def test_others_take_the_last_room_before_the_reservation(accepted: int) -> None:
-    """A batch of which nothing fits any more is refused; its accepted part is still reported."""
-    world = world_with_daily_limit(2)
-    batch_request = batch(request(), request())
-    if accepted:
-        error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, accepted))
-        world.advance(LEASE)
-    contend(world, 99)
-    if accepted:
-        assert codes(submit(world, batch_request, DIGEST)) == [None, QUOTA_EXCEEDED]
-    else:
-        assert error_of(world, batch_request, DIGEST).code == QUOTA_EXCEEDED
-        assert world.store.claims == {}
-    assert max(world.used()) == 2
 
 
 def test_endless_contention_is_refused() -> None:
@@ -419,23 +329,15 @@ def test_a_batch_has_at_most_a_thousand_recipients(world: World, extra: int) -> 
     }
 
 
-def test_authentication_comes_before_the_validation_error(world: World) -> None:
-    assert error_of(world, INVALID) is INVALID
-    world.store.keys.clear()
-    assert error_of(world, INVALID).code == "invalid_api_key"
-
-
 def test_a_stale_owner_changes_no_answer(world: World) -> None:
     """An owner that stalls before the commit and is taken over doubles and changes nothing."""
     batch_request, successor = batch(request(), request()), list[dict[str, Any]]()
 
-    def overtake(call: str) -> None:
-        if call == COMMIT:
-            world.gate.watch = lambda _: None
-            world.advance(LEASE)
-            successor.extend(submit(world, batch_request, DIGEST))
+    def overtake() -> None:
+        world.advance(LEASE)
+        successor.extend(submit(world, batch_request, DIGEST))
 
-    world.gate.watch = overtake
+    world.gate.before(COMMIT, do=overtake)
     assert error_of(world, batch_request, DIGEST).code == "service_unavailable"
     held_claim = world.store.claims[ACCOUNT, DIGEST]
     assert held_claim.response is not None

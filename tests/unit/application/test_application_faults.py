@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import pytest
 
-from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.delivery.ports import SendThrottled, SendUncertain
 from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.mail import SendRequest
 from pillarbox.domain.messages.message import Message
-from tests.fakes.builders import ACCOUNT, DIGEST, SENDER, attachment, request, starter_request
+from tests.fakes.builders import ACCOUNT, DIGEST, attachment, request, starter_request
 from tests.fakes.world import Fault, Killed, World
 
 SENDS = {
@@ -123,20 +123,6 @@ def test_a_refused_request_releases_its_key() -> None:
         assert delivered(world) == Counter([world.message()])
 
 
-@pytest.mark.parametrize("digest", [None, DIGEST])
-def test_a_commit_whose_response_is_lost_is_an_acceptance(digest: str | None) -> None:
-    (faulty,) = [
-        faulty
-        for faulty in faulty_requests(request(), digest)
-        if (faulty.call, faulty.fault.when) == ("messages.commit", "after")
-        and isinstance(faulty.fault.error, ServiceError)
-    ]
-    assert isinstance(faulty.outcome, StoredResponse)
-    assert not faulty.outcome.replayed
-    assert faulty.world.used() == {1}
-    assert faulty.world.gate.calls[-1] == "messages.withdraw"
-
-
 def accepted_world(send_request: SendRequest) -> World:
     world = World()
     assert isinstance(submit(world, send_request, None), StoredResponse)
@@ -184,26 +170,13 @@ def _with_later_deadline(job: Any) -> Any:
     return replace(job, deadline=job.queued_at + timedelta(hours=24))
 
 
-def send_over_smtp(world: World, *, alone: bool) -> str:
-    """Submit one message over SMTP, by itself or in a group; raise its error."""
-    octets = bytearray(f"From: <{SENDER}>\r\nSubject: x\r\n\r\nHello\r\n".encode())
-    submission = world.smtp_submission
-    message = submission.prepare(world.live, ("ann@example.com",), octets)
-    if alone:
-        return submission.submit(world.live, message)
-    (outcome,) = submission.submit_all(world.live, [message])
-    if isinstance(outcome, ServiceError):
-        raise outcome
-    return outcome
-
-
 ACCEPTORS: dict[str, Callable[[World], object]] = {
     "single": World.send,
     "keyed": lambda world: world.send(digest=DIGEST),
     "batch": lambda world: world.send_batch(request()),
     "keyed batch": lambda world: world.send_batch(request(), digest=DIGEST),
-    "smtp": lambda world: send_over_smtp(world, alone=True),
-    "smtp group": lambda world: send_over_smtp(world, alone=False),
+    "smtp": World.send_smtp,
+    "smtp group": lambda world: world.send_smtp(grouped=True),
 }
 
 
@@ -213,27 +186,14 @@ def test_a_record_that_comes_after_its_job_was_dropped_is_refused(
 ) -> None:
     """The worker that drops a job without a record keeps its acceptor from committing it later."""
 
-    def stall(call: str) -> None:
-        if call in {"messages.commit", "messages.commit_all"}:
-            world.gate.watch = lambda _: None
-            world.advance(timedelta(minutes=16))
-            world.settle()
-            world.store.queue.clear()
+    def stall() -> None:
+        world.advance(timedelta(minutes=16))
+        world.settle()
+        world.store.queue.clear()
 
-    world.gate.watch = stall
+    world.gate.before("messages.commit", "messages.commit_all", do=stall)
     with pytest.raises(ServiceError, match="stalled"):
         send(world)
     assert world.used() == {0}
     assert not world.store.messages
     assert not delivered(world)
-
-
-def test_a_rejection_is_final() -> None:
-    world = accepted_world(request())
-    position = 5  # after peek, acquire, find_suppressed, load and lease
-    world.gate.fault = Fault(position, "before", SendRejected("message_rejected", "no"))
-    world.settle()
-    assert not world.mailer.taken
-    error = world.message().error
-    assert error is not None
-    assert (error.code, error.reason) == ("message_rejected", "no")

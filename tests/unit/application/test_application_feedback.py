@@ -70,15 +70,6 @@ def test_a_repeated_event_leaves_a_removed_suppression_alone(world: World) -> No
     assert not world.store.suppressed
 
 
-def test_only_a_complaint_suspends_a_preview_account(world: World) -> None:
-    """The account of a message that a recipient complained about is named; a bounce names none."""
-    world.record(BOUNCE)
-    assert world.complaints == []
-    complaint = event(EventKind.COMPLAINED, 6, ANN)
-    world.record(replace(BOUNCE, events=(complaint,), suppress=((ANN, "complained"),)))
-    assert world.complaints == [ACCOUNT]
-
-
 @pytest.mark.parametrize(
     ("to", "suppressed"), [((ANN,), {ANN}), (("Ann@Example.com",), {ANN}), ((ANN, BOB), set())]
 )
@@ -133,32 +124,6 @@ def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: s
     assert world.record(foreign)[0].outcome is FeedbackOutcome.UNKNOWN
     assert not world.store.suppressed
     assert world.message() == MESSAGE
-
-
-def test_an_irrelevant_event_is_ignored(world: World) -> None:
-    assert world.record(None)[0].outcome is FeedbackOutcome.IGNORED
-    assert world.store.newest_event is None
-
-
-def test_a_concurrent_change_is_not_lost(world: World) -> None:
-    """If another event is saved between the read and the save, both are kept."""
-
-    def save_another(call: str) -> None:
-        if call == "messages.save":
-            world.gate.watch = lambda _: None
-            world.report(world.message(), event(EventKind.DELIVERED, 3, ANN))
-
-    world.gate.watch = save_another
-    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
-    assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
-
-
-def test_a_stale_read_overwrites_nothing(world: World) -> None:
-    world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = MESSAGE
-    newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
-    world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
-    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
-    assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
 def test_a_record_that_is_not_visible_yet_is_read_again(world: World) -> None:
@@ -237,12 +202,7 @@ def test_an_event_from_the_future_does_not_move_the_heartbeat_beyond_now(world: 
 @pytest.mark.parametrize("failing", ["messages.peek", "messages.save", "suppressions.put"])
 def test_the_heartbeat_moves_only_after_an_event_is_recorded(world: World, failing: str) -> None:
     """If an event cannot be recorded, workers must not conclude that none is on its way."""
-
-    def fail(call: str) -> None:
-        if call == failing:
-            raise ServiceError("service_unavailable", "planted")
-
-    world.gate.watch = fail
+    world.gate.refuse(failing)
     with pytest.raises(ServiceError):
         world.record(BOUNCE)
     assert world.store.newest_event is None
@@ -258,12 +218,7 @@ def test_an_event_that_is_received_again_leaves_its_mark_first(
     world: World, call: str, marked: dict[tuple[str, UUID], SeenEvent]
 ) -> None:
     """If the process dies at any call, the mark of each repeated event of the batch is there."""
-
-    def die(name: str) -> None:
-        if name == call:
-            raise Killed
-
-    world.gate.watch = die
+    world.gate.refuse(call, error=Killed())
     other = replace(BOUNCE, message_id=OTHER)
     with pytest.raises(Killed):
         world.record(BOUNCE, other, receives=2 if marked else 1)
@@ -305,22 +260,14 @@ def test_an_unreadable_event_without_a_mark_is_tried_again(world: World) -> None
     def read(_text: str) -> ProviderEvent | None:
         raise UnreadableEvent("eventType New")
 
-    def fail(call: str) -> None:
-        if call == "seen_events.put_all":
-            raise ServiceError("service_unavailable", "planted")
-
-    world.gate.watch = fail
+    world.gate.refuse("seen_events.put_all")
     tagged = TaggedMessage(ACCOUNT, MESSAGE.message_id, "ses-1")
     feedback = replace(world.feedback(read), find_message={"bad": tagged}.get)
     assert [type(result) for result in feedback.record([EventRecord("bad")])] == [ServiceError]
 
 
 def test_a_mark_that_cannot_be_put_does_not_stop_the_event(world: World) -> None:
-    def fail(call: str) -> None:
-        if call == "seen_events.put_all":
-            raise ServiceError("service_unavailable", "planted")
-
-    world.gate.watch = fail
+    world.gate.refuse("seen_events.put_all")
     assert world.record(BOUNCE, receives=2)[0].outcome is FeedbackOutcome.CHANGED
 
 
@@ -374,16 +321,6 @@ def test_the_providers_own_list_is_emptied(
     assert world.complaints == []
 
 
-def test_the_provider_may_list_an_address_after_its_event(world: World) -> None:
-    (first,) = world.record(BOUNCE)
-    assert first.again
-    world.provider_suppressions.listed = {(None, "Ann@example.com")}
-    (second,) = world.record(BOUNCE, receives=2)
-    assert (second.outcome, second.again) == (FeedbackOutcome.KNOWN, False)
-    assert not world.provider_suppressions.listed
-    assert not world.record(BOUNCE, receives=2)[0].again
-
-
 @pytest.mark.parametrize(("seconds", "calls"), [(7.999, 2), (8, 1)])
 def test_a_batch_frees_addresses_for_eight_seconds(
     world: World, seconds: float, calls: int
@@ -421,12 +358,7 @@ def test_a_throttled_provider_costs_no_event(world: World, seconds: int) -> None
 
 def test_a_refused_call_is_an_error_until_the_fifth_receipt(world: World) -> None:
     """A missing right shows in the log, and leaves no dead letter."""
-
-    def refuse(call: str) -> None:
-        if call == "provider_suppressions.remove":
-            raise PermissionError
-
-    world.gate.watch = refuse
+    world.gate.refuse("provider_suppressions.remove", error=PermissionError())
     for receives in (1, 4):
         with pytest.raises(PermissionError):
             world.record(BOUNCE, receives=receives)

@@ -176,14 +176,6 @@ def test_the_bounce_that_pauses_mail_to_strangers_is_told(world: Strangers) -> N
     assert not world.bounce()
 
 
-def test_the_pause_ends(world: Strangers) -> None:
-    bounce_until_paused(world)
-    world.now = TOMORROW + DAY - timedelta(seconds=1)
-    assert not world.request("late@gmail.example")
-    world.now += timedelta(seconds=1)
-    assert world.request("late@gmail.example")
-
-
 def test_good_mail_to_strangers_goes_on(world: Strangers) -> None:
     """One bounce of 40 pauses nothing, and bounces of mail to users do not count at all."""
     for number in range(40):

@@ -112,6 +112,11 @@ class World(Container):
         return self.passkeys.sign_in(flow, PasskeyAnswer(*texts), client, "Firefox")
 
 
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
 def refused[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:
     try:
         call(*args, **kwargs)
@@ -123,9 +128,8 @@ def refused[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -
     return ""
 
 
-def test_an_answer_signs_in_once_and_soon() -> None:
+def test_an_answer_signs_in_once_and_soon(world: World) -> None:
     """A second use, a flow of another answer, or five minutes later: the session is refused."""
-    world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
     first, second = (device.get(PasskeyChallengeItem.of(world.passkeys.challenge())) for _ in "ab")
@@ -152,9 +156,10 @@ def test_an_answer_signs_in_once_and_soon() -> None:
     ],
     ids=str,
 )
-def test_what_is_of_another_page_or_person_is_refused(changes: dict[str, Any]) -> None:
+def test_what_is_of_another_page_or_person_is_refused(
+    world: World, changes: dict[str, Any]
+) -> None:
     """Another origin or name, a user who was not verified, a page in a frame: neither way works."""
-    world = World()
     caller, device = world.caller(world.user()), world.authenticator()
     assert refused(world.add, caller, world.authenticator(**changes)) == ("flow: invalid_passkey")
     world.add(caller, device)
@@ -163,9 +168,8 @@ def test_what_is_of_another_page_or_person_is_refused(changes: dict[str, Any]) -
     assert refused(world.sign_in_with, device) == "invalid_passkey"
 
 
-def test_a_changed_answer_is_refused() -> None:
+def test_a_changed_answer_is_refused(world: World) -> None:
     """Each part of an answer counts: those of another passkey, and what is no base64, are wrong."""
-    world = World()
     ada, bob = world.user(), world.user("bob@shop.example")
     devices = [world.authenticator() for _ in "ab"]
     for user, device in zip((ada, bob), devices, strict=True):
@@ -182,8 +186,7 @@ def test_a_changed_answer_is_refused() -> None:
     world.sign_in_with(first)
 
 
-def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
-    world = World()
+def test_a_flow_of_a_new_passkey_is_of_its_session(world: World) -> None:
     user, device = world.user(), world.authenticator()
     caller, other = world.caller(user), world.caller(user)
     begun = NewPasskeyChallengeItem.of(world.passkeys.challenge_new(caller))
@@ -198,9 +201,8 @@ def test_a_flow_of_a_new_passkey_is_of_its_session() -> None:
     assert len(world.passkeys.of_user(caller)) == 1
 
 
-def test_a_flow_makes_one_passkey_of_the_credential_that_it_names() -> None:
+def test_a_flow_makes_one_passkey_of_the_credential_that_it_names(world: World) -> None:
     """A second authenticator cannot answer it too, and no answer is stored under another id."""
-    world = World()
     caller, strange = world.caller(world.user()), world.authenticator()
     begun = NewPasskeyChallengeItem.of(world.passkeys.challenge_new(caller))
     named = {"credentialId": encode(strange.credential)}
@@ -213,9 +215,8 @@ def test_a_flow_makes_one_passkey_of_the_credential_that_it_names() -> None:
     assert codes == ["", "flow: invalid_passkey"]
 
 
-def test_wrong_answers_for_new_passkeys_are_limited() -> None:
+def test_wrong_answers_for_new_passkeys_are_limited(world: World) -> None:
     """Reading one is dear, so a user gets so many in an hour."""
-    world = World()
     caller, other = world.caller(world.user()), world.caller(world.user("bob@shop.example"))
     answer = NewPasskeyAnswer("AAAA", "AAAA", "AAAA")
     for _ in range(60):
@@ -225,8 +226,7 @@ def test_wrong_answers_for_new_passkeys_are_limited() -> None:
     world.add(other, world.authenticator())
 
 
-def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
-    world = World()
+def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey(world: World) -> None:
     user = world.user()
     invited = Member(
         account_id="acct00000002",
@@ -241,8 +241,7 @@ def test_only_accounts_that_the_user_has_joined_hear_of_a_passkey() -> None:
     assert len(world.actions()) == 1
 
 
-def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
-    world = World()
+def test_a_new_user_of_the_address_has_none_of_the_passkeys(world: World) -> None:
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
     world.credentials.delete(keys.user(user_digest(ADA)))
@@ -250,9 +249,8 @@ def test_a_new_user_of_the_address_has_none_of_the_passkeys() -> None:
     assert refused(world.sign_in_with, device) == "invalid_passkey"
 
 
-def test_a_copy_of_a_passkey_stops_it() -> None:
+def test_a_copy_of_a_passkey_stops_it(world: World) -> None:
     """The count of one that counts must rise. A copy stops both, and ends what they began."""
-    world = World()
     user = world.user()
     device = world.authenticator(counts=True)
     world.add(world.caller(user), device)
@@ -269,9 +267,8 @@ def test_a_copy_of_a_passkey_stops_it() -> None:
     assert world.actions() == ["passkey.added", "passkey.stopped"]
 
 
-def test_a_synced_passkey_need_not_count() -> None:
+def test_a_synced_passkey_need_not_count(world: World) -> None:
     """It signs in again and again with the count 0, and the list says that it is synced."""
-    world = World()
     device = world.authenticator(flags=PRESENT | VERIFIED | CAN_BE_SYNCED | SYNCED)
     assert world.add(world.caller(world.user()), device).synced
     for _ in range(3):
@@ -279,8 +276,7 @@ def test_a_synced_passkey_need_not_count() -> None:
 
 
 @pytest.mark.parametrize("change", ["added", "removed", "stopped"])
-def test_no_passkey_changes_without_an_email(change: str) -> None:
-    world = World()
+def test_no_passkey_changes_without_an_email(world: World, change: str) -> None:
     caller, device = world.caller(world.user()), world.authenticator(counts=True)
     passkey, copy = world.add(caller, device), replace(device)
     world.sign_in_with(device)
@@ -295,8 +291,7 @@ def test_no_passkey_changes_without_an_email(change: str) -> None:
     assert world.passkeys.of_user(caller) == before
 
 
-def test_the_log_has_no_change_that_was_refused() -> None:
-    world = World()
+def test_the_log_has_no_change_that_was_refused(world: World) -> None:
     caller, device = world.caller(world.user()), world.authenticator()
     passkey = world.add(caller, device)
     assert refused(world.add, caller, device) == "flow: invalid_passkey"
@@ -306,9 +301,8 @@ def test_the_log_has_no_change_that_was_refused() -> None:
 
 
 @pytest.mark.parametrize("removes", [True, False])
-def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
+def test_the_next_try_ends_the_sessions_that_one_left(world: World, *, removes: bool) -> None:
     """Otherwise a thief of the device stays signed in."""
-    world = World()
     caller, device = world.caller(world.user()), world.authenticator(counts=True)
     passkey, copy = world.add(caller, device), replace(device)
     world.sign_in_with(device)
@@ -322,16 +316,14 @@ def test_the_next_try_ends_the_sessions_that_one_left(*, removes: bool) -> None:
     assert bool(world.passkeys.of_user(caller)) != removes
 
 
-def test_nobody_removes_the_passkey_of_another() -> None:
-    world = World()
+def test_nobody_removes_the_passkey_of_another(world: World) -> None:
     added = world.add(world.caller(world.user()), world.authenticator())
     other = world.caller(world.user("bob@shop.example"))
     assert refused(world.passkeys.remove, other, added.passkey_id) == "passkey_not_found"
 
 
-def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys() -> None:
+def test_signing_out_everywhere_ends_begun_flows_and_keeps_passkeys(world: World) -> None:
     """An answer to a challenge from before is refused; the passkey signs in afterwards."""
-    world = World()
     device = world.authenticator()
     world.add(world.caller(world.user()), device)
     before = device.get(PasskeyChallengeItem.of(world.passkeys.challenge()))
@@ -350,9 +342,8 @@ def test_members_need_no_passkey_where_operators_do() -> None:
     world.add(caller, world.authenticator())
 
 
-def test_attempts_are_limited_by_network_and_by_user() -> None:
+def test_attempts_are_limited_by_network_and_by_user(world: World) -> None:
     """A network tries so often, and a user is tried so often; nobody else pays for it."""
-    world = World()
     user, other = world.user(), world.user("bob@shop.example")
     device, friend = world.authenticator(), world.authenticator()
     world.add(world.caller(user), device)
@@ -373,8 +364,7 @@ def test_attempts_are_limited_by_network_and_by_user() -> None:
     world.sign_in_with(friend, "198.51.100.9")
 
 
-def test_a_network_tries_200_times_an_hour() -> None:
-    world = World()
+def test_a_network_tries_200_times_an_hour(world: World) -> None:
     device, start = world.authenticator(), NOW.replace(minute=0, second=0)
     world.add(world.caller(world.user()), device)
     answers = []

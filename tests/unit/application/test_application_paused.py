@@ -15,7 +15,6 @@ from pillarbox.application.pauses import Pauses
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.pause import Pause, PauseCause, PauseLevel, PauseScope, with_pause
-from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, NOW, account, request, starter_request
 from tests.fakes.memory_tables import MemoryTable
@@ -25,7 +24,6 @@ from tests.refusals import refusal
 MAX_PAUSES = 20
 
 DAY = timedelta(days=1)
-SMTP = b"From: hello@shop.example\r\nSubject: Hi\r\n\r\nHello\r\n"
 
 
 def pause(scope: PauseScope, level: PauseLevel, about: str = "", **changes: Any) -> Pause:
@@ -52,23 +50,14 @@ def stopped_key(world: World, level: PauseLevel = PauseLevel.STOP) -> Pause:
     return pause(PauseScope.KEY, level, key_id(world))
 
 
-def send_smtp(world: World) -> str:
-    submission = world.smtp_submission
-    return submission.submit(
-        world.live, submission.prepare(world.live, ("ann@example.com",), bytearray(SMTP))
-    )
-
-
-def send_smtp_group(world: World) -> None:
-    submission = world.smtp_submission
-    prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(SMTP))
-    (outcome,) = submission.submit_all(world.live, [prepared])
-    if isinstance(outcome, ServiceError):
-        raise outcome
-
-
 @pytest.mark.parametrize(
-    "send", [World.send, lambda world: world.send_batch(request()), send_smtp, send_smtp_group]
+    "send",
+    [
+        World.send,
+        lambda world: world.send_batch(request()),
+        World.send_smtp,
+        lambda world: world.send_smtp(grouped=True),
+    ],
 )
 def test_a_stopped_key_is_refused_by_every_route(
     world: World, send: Callable[[World], object]
@@ -115,14 +104,6 @@ def test_a_scope_stops_nothing_else(world: World) -> None:
     assert codes == [None, "sending_paused"]
     set_pauses(world, pause(PauseScope.TEMPLATE, PauseLevel.STOP, str(template)))
     world.send(welcome)
-
-
-def test_a_pause_that_is_over_refuses_nothing(world: World) -> None:
-    set_pauses(world, stopped_key(world))
-    world.advance(DAY - timedelta(milliseconds=1))
-    assert refusal(world.send).code == "sending_paused"
-    world.advance(timedelta(milliseconds=1))
-    world.send()
 
 
 def test_codes_go_on_at_the_rate_of_a_brake(world: World) -> None:

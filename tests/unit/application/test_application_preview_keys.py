@@ -1,7 +1,9 @@
-"""Preview keys of the widget: limits, replacement, reports and expiry."""
+"""Preview keys of the widget and signing up: who gets a key or an account, and how often."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from hashlib import sha256
 from typing import Final
 from unittest import mock
 
@@ -11,26 +13,49 @@ from disposable_email_domains import blocklist
 from pillarbox.adapters.dynamodb.sign_in.codes import DynamoFlows
 from pillarbox.adapters.dynamodb.sign_in.strangers import DynamoPreviewAccounts
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.domain.accounts.account import Account, Isolation
+from pillarbox.domain.accounts.account import Account, Isolation, Plan
 from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import QuotaCounts
 from pillarbox.domain.address import fold_address
 from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.sign_in import sign_up
 from pillarbox.domain.sign_in.codes import CodeRequest, FlowToken
 from pillarbox.domain.sign_in.preview_key import check_own_recipients, is_unused, new_report
-from pillarbox.domain.sign_in.sign_up import Proof
+from pillarbox.domain.sign_in.session import SessionPrincipal, new_session, new_user
+from pillarbox.domain.sign_in.sign_up import (
+    ALGORITHM,
+    Challenge,
+    CheckedProof,
+    Proof,
+    SignUpMode,
+    SignUpPolicy,
+    SignUpState,
+    SignUpStatus,
+)
 from tests.fakes.builders import NOW, at
 from tests.fakes.container import Container
 from tests.fakes.stores import FakeDomains
 from tests.refusals import refusal
-from tests.unit.application.proofs import few_tries, solve
 
 CODES_PER_ADDRESS = 15
-CODES_PER_KEY = 5
-
-__all__ = ["few_tries"]
 
 ADA: Final = "ada@shop.example"
+
+
+TRIES = 20
+
+
+@pytest.fixture(autouse=True)
+def few_tries() -> Iterator[None]:
+    """Keep the search for proofs of work short."""
+    with mock.patch.object(sign_up, "MAX_NUMBER", TRIES):
+        yield
+
+
+def solve(challenge: Challenge) -> Proof:
+    salt, wanted = challenge.salt, challenge.challenge
+    (number,) = (n for n in range(TRIES + 1) if sha256(f"{salt}{n}".encode()).hexdigest() == wanted)
+    return Proof(wanted, salt, challenge.signature, ALGORITHM, number)
 
 
 @dataclass
@@ -263,3 +288,161 @@ def test_a_key_expires_after_90_days_without_a_send() -> None:
     assert not is_unused(NOW, None, NOW + timedelta(days=90, seconds=-1))
     assert is_unused(NOW, None, NOW + timedelta(days=90))
     assert not is_unused(NOW, at(1), NOW + timedelta(days=90))
+
+
+APPLICANT: Final = "Ada@shop.example"
+
+
+class SignUps(Container):
+    """Users, their sign-ups and the operator, under some policy."""
+
+    def __init__(self, mode: SignUpMode = SignUpMode.OPEN, tenant: str | None = None) -> None:
+        super().__init__({"sign_up": mode.value, "strangers": "on"})
+        self.shared_tenant.store(tenant)
+
+    def user(self, address: str = APPLICANT) -> SessionPrincipal:
+        session, _ = new_session(self.user_store.add(new_user(address)), "Firefox", NOW)
+        return SessionPrincipal(session=session, operator=False)
+
+    def status(self, address: str = APPLICANT) -> SignUpStatus:
+        return self.sign_up.offer(self.user(address)).status
+
+    def create(
+        self, address: str = APPLICANT, name: str = "Acme", client: str = ""
+    ) -> SignUpStatus:
+        user = self.user(address)
+        challenge = self.sign_up.offer(user).challenge
+        proof = solve(challenge) if challenge else Proof("", "", "", "", 0)
+        return self.sign_up.create(user, name, proof, client).status
+
+
+@pytest.mark.parametrize(
+    ("mode", "domains", "stored", "expected"),
+    [
+        ("closed", "", None, "closed"),
+        ("closed", "", "invited", "closed"),
+        ("closed", "", "pending", "closed"),
+        ("closed", "", "created", "created"),
+        ("invited", "", None, "closed"),
+        ("invited", "", "invited", "available"),
+        ("invited", "", "pending", "closed"),
+        ("invited", "", "created", "created"),
+        ("approved", "", None, "on_approval"),
+        ("approved", "", "pending", "pending"),
+        ("approved", "", "refused", "refused"),
+        ("approved", "", "invited", "available"),
+        ("approved", "other.example", None, "closed"),
+        ("open", "", None, "available"),
+        ("open", "", "pending", "available"),
+        ("open", "", "refused", "refused"),
+        ("open", "", "created", "created"),
+        ("open", "shop.example", None, "available"),
+        ("open", "other.example", None, "closed"),
+        ("open", "other.example", "invited", "available"),
+        ("open", "hop.example", None, "closed"),
+    ],
+)
+def test_policy_and_history_say_what_a_user_can_do(
+    mode: str, domains: str, stored: str | None, expected: str
+) -> None:
+    """An invitation opens all modes but closed, a domain is compared whole, and one is enough."""
+    world = SignUps(SignUpMode.APPROVED)
+    world.create()
+    (request,) = world.sign_up_store.all()
+    before = replace(request, state=SignUpState(stored)) if stored else None
+    policy = SignUpPolicy(mode=SignUpMode(mode), domains=frozenset(domains.split()))
+    assert policy.status(APPLICANT, before) == expected
+
+
+@pytest.mark.parametrize("name", [" ", "x" * 129, "a\nb"])
+def test_a_bad_name_costs_no_proof(name: str) -> None:
+    world = SignUps()
+    user = world.user()
+    challenge = world.sign_up.offer(user).challenge
+    assert challenge
+    proof = solve(challenge)
+    assert refusal(world.sign_up.create, user, name, proof, "").code == "validation_failed"
+    assert world.sign_up.create(user, "Acme", proof, "").status is SignUpStatus.CREATED
+
+
+def test_a_proof_works_once_and_for_one_user() -> None:
+    world = SignUps(SignUpMode.OPEN)
+    user, other = world.user(), world.user("bob@shop.example")
+    challenge = world.sign_up.offer(user).challenge
+    assert challenge
+    proof = solve(challenge)
+    assert refusal(world.sign_up.create, other, "B", proof, "").code == "validation_failed"
+    assert world.proof_store.use(CheckedProof(proof.challenge, at(1)))
+    assert refusal(world.sign_up.create, user, "A", proof, "").code == "validation_failed"
+    assert [*world.account_store.all()] == []
+
+
+def test_a_network_creates_five_accounts_a_day() -> None:
+    """The sixth sign-up from a /24 is refused; one from another network is not."""
+    world = SignUps()
+    for number in range(5):
+        client = f"198.51.100.{number}"
+        assert world.create(f"u{number}@shop.example", client=client) is SignUpStatus.CREATED
+    late = "late@shop.example"
+    assert refusal(world.create, late, client="198.51.100.9").code == "rate_limit_exceeded"
+    assert world.create(late, client="203.0.113.1") is SignUpStatus.CREATED
+
+
+def test_the_operator_refuses_a_request_and_can_change_that() -> None:
+    """The user sees the refusal and cannot ask again; an approval later still works."""
+    world = SignUps(SignUpMode.APPROVED)
+    world.create()
+    assert world.sign_up_approval.refuse(APPLICANT).state is SignUpState.REFUSED
+    assert world.status() is SignUpStatus.REFUSED
+    assert refusal(world.create).code == "sign_up_closed"
+    assert world.sign_up_approval.pending() == []
+    assert world.sign_up_approval.approve(APPLICANT).plan is Plan.FREE
+
+
+def test_an_invitation_makes_a_user_who_creates_one_account() -> None:
+    """Others cannot; the operator may take it back, or invite the same user again."""
+    world = SignUps(SignUpMode.INVITED)
+    assert refusal(world.create).code == "sign_up_closed"
+    assert len(world.sign_up_approval.invite(APPLICANT)) == 32
+    assert world.sign_up_approval.refuse(APPLICANT).state is SignUpState.REFUSED
+    assert world.status() is SignUpStatus.CLOSED
+    assert (
+        refusal(world.sign_up_approval.approve, APPLICANT).code == "validation_failed"
+    )  # it has no name
+    world.sign_up_approval.invite(APPLICANT)
+    assert world.create() is SignUpStatus.CREATED
+    world.sign_up_approval.invite(APPLICANT)
+    assert world.create(name="Second") is SignUpStatus.CREATED
+    assert {one.name for one in world.account_store.all()} == {"Acme", "Second"}
+
+
+def test_nobody_is_invited_while_sign_up_is_closed() -> None:
+    world = SignUps(SignUpMode.CLOSED)
+    assert refusal(world.sign_up_approval.invite, APPLICANT).code == "validation_failed"
+    assert world.user_store.get(APPLICANT) is None
+
+
+def test_one_mailbox_signs_up_once() -> None:
+    """Forms of one address with tags, and with dots at Gmail, share one free account."""
+    world = SignUps()
+    assert world.create("mallory@gmail.com") is SignUpStatus.CREATED
+    for form in ("mallory+1@gmail.com", "m.allory@googlemail.com", "Mallory+x@gmail.com"):
+        assert world.status(form) is SignUpStatus.CREATED
+    assert world.create("m.allory@shop.example") is SignUpStatus.CREATED
+    assert world.status("mallory@shop.example") is SignUpStatus.AVAILABLE
+
+
+def test_a_strangers_account_begins_in_the_shared_tenant() -> None:
+    """One that an operator approves has none, because an operator knows its owner."""
+    begun: dict[SignUpMode, tuple[Isolation, str | None]] = {}
+    for mode in (SignUpMode.OPEN, SignUpMode.APPROVED):
+        world = SignUps(mode, tenant="pillarbox-shared")
+        world.create()
+        if mode is SignUpMode.APPROVED:
+            world.sign_up_approval.approve(APPLICANT, None, by="operator@pillarbox.example")
+        (account,) = world.account_store.all()
+        begun[mode] = (account.isolation, account.tenant)
+    assert begun == {
+        SignUpMode.OPEN: (Isolation.STRICT, "pillarbox-shared"),
+        SignUpMode.APPROVED: (Isolation.NONE, None),
+    }

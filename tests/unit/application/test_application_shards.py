@@ -1,7 +1,6 @@
 """Messages stay where they are while an account's number of shards is raised."""
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -9,8 +8,7 @@ import pytest
 
 from pillarbox.domain.accounts.account import Account, first_sharding
 from pillarbox.domain.ids import shard_count
-from pillarbox.domain.messages.message import EventKind, Status
-from tests.fakes.builders import ACCOUNT, DIGEST, account, event, request
+from tests.fakes.builders import DIGEST, account, request
 from tests.fakes.world import Fault, Killed, World
 
 FROM = first_sharding(World().now)
@@ -75,20 +73,3 @@ def test_a_retry_after_the_raise_accepts_each_message_once(world: World, calls: 
     assert {message_id for _, message_id in world.store.messages} == set(ids)
     world.settle()
     assert sorted(m.message_id for m, _, _ in world.mailer.taken) == sorted(ids)
-
-
-def test_messages_in_flight_during_a_raise_are_delivered_once(world: World) -> None:
-    world.now = FROM - timedelta(minutes=1)
-    ids = [submit(world) for _ in range(3)]
-    world.set_account(sharded(4))
-    world.now = FROM + timedelta(minutes=1)
-    ids += [submit(world) for _ in range(3)]
-    world.set_account(sharded(8))
-    ids += [submit(world) for _ in range(3)]
-    world.settle()
-    assert sorted(m.message_id for m, _, _ in world.mailer.taken) == sorted(ids)
-    for message_id in ids:
-        message = world.store.messages[ACCOUNT, message_id]
-        delivered = replace(event(EventKind.DELIVERED), at=world.now)
-        world.report(message, delivered)
-        assert world.store.messages[ACCOUNT, message_id].status is Status.DELIVERED

@@ -14,15 +14,13 @@ from pillarbox.domain.accounts.key import digest_of_key
 from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
-from pillarbox.domain.messages.mail import SavedBody, StarterBody
+from pillarbox.domain.messages.mail import StarterBody
 from pillarbox.rendering.starters import get_starter
 from tests.fakes import builders
 from tests.fakes.builders import (
     ACCOUNT,
     DIGEST,
     NOW,
-    OTHER_HASH,
-    PREVIEW_SENDER,
     SENDER,
     attachment,
     request,
@@ -93,12 +91,7 @@ def test_a_replay_makes_three_calls_and_uses_no_quota(world: World) -> None:
 
 def test_a_commit_that_stays_unknown_keeps_its_key_and_not_its_quota(world: World) -> None:
     """If no tombstone can be put either, the message may come later, so a retry has to wait."""
-
-    def fail(call: str) -> None:
-        if call in {COMMIT, "messages.withdraw"}:
-            raise ServiceError("service_unavailable", "planted")
-
-    world.gate.watch = fail
+    world.gate.refuse(COMMIT, "messages.withdraw")
     assert error_of(world, digest=DIGEST).code == "service_unavailable"
     assert world.used() == {0}
     world.gate.watch = lambda _: None
@@ -110,31 +103,9 @@ def test_a_commit_that_stays_unknown_keeps_its_key_and_not_its_quota(world: Worl
 
 def test_a_job_that_cannot_be_queued_needs_no_tombstone(world: World) -> None:
     """Nothing was put, so nothing can come later: the key is free at once."""
-
-    def fail(call: str) -> None:
-        if call == PUT:
-            raise ServiceError("service_unavailable", "planted")
-
-    world.gate.watch = fail
+    world.gate.refuse(PUT)
     assert error_of(world, digest=DIGEST).code == "service_unavailable"
     assert (dict(world.store.claims), world.store.tombstones, world.used()) == ({}, set(), {0})
-
-
-def test_after_a_day_a_key_is_new(world: World) -> None:
-    """After 24 hours the same key and body are a new send."""
-    first = world.send(digest=DIGEST)
-    world.advance(timedelta(hours=24, seconds=1))
-    second = world.send(digest=DIGEST)
-    assert not second.replayed
-    assert second != first
-
-
-def test_a_refused_request_may_be_corrected_under_its_key(world: World) -> None:
-    """A failed request releases its claim, so the next one with the key is a new attempt."""
-    world.domains.verdicts["example.com"] = DomainVerdict.NO_DOMAIN
-    assert error_of(world, digest=DIGEST).code == "invalid_recipient"
-    world.domains.verdicts.clear()
-    assert not world.send(request(body_hash=OTHER_HASH), digest=DIGEST).replayed
 
 
 #: Adds a fault to a request or its account.
@@ -227,29 +198,6 @@ def test_preview_limits_are_checked_between_modes_and_sizes(world: World) -> Non
     assert error_of(world, starter, world.preview).code == "recipient_limit_exceeded"
 
 
-def test_an_account_without_a_sender_writes_to_its_contact(world: World) -> None:
-    """A live key then sends from the service's address, to nobody else and with no other `from`."""
-    own: dict[str, Any] = {"senders": {}, "default_sender": None}
-    world.set_account(builders.account(contact="Ada@shop.example", **own))
-    answer = world.send(request(to=("ada@shop.example",), cc=()))
-    assert f'"from":"{PREVIEW_SENDER}"' in answer.body
-    for refused in (
-        request(to=("ada@shop.example", "bob@shop.example")),
-        request(to=("ada@shop.example",), cc=("bob@shop.example",)),
-        request(to=("ada@shop.example",), sender="ceo@shop.example"),
-        request(to=("bob@shop.example",)),
-    ):
-        assert error_of(world, refused).code == "no_verified_sender"
-    for wish in ({"scheduled_at": NOW + timedelta(hours=1)}, {"hold": True}):
-        waiting = request(to=("ada@shop.example",), **wish)
-        assert error_of(world, waiting).code == "no_verified_sender"  # nor would it when it is due
-    world.set_account(builders.account(contact=None, **own))
-    assert error_of(world, request(to=("ada@shop.example",))).code == "no_verified_sender"
-    world.set_account(builders.account(contact="ada@shop.example"))
-    answer = world.send(request(to=("ada@shop.example",)))
-    assert f'"from":"{SENDER}"' in answer.body
-
-
 @pytest.mark.parametrize(
     ("plan", "sender", "attribution"),
     [(Plan.FREE, SENDER, True), (Plan.STANDARD, "news@shop.example", False)],
@@ -305,25 +253,6 @@ def test_codes_and_links_are_urgent(
     assert not html.urgent
 
 
-def test_a_saved_template_is_stored_with_the_job(world: World) -> None:
-    """A saved template's subject is rendered at once; its source goes with the job."""
-    world.store.templates[ACCOUNT, TEMPLATE] = builders.template(TEMPLATE)
-    with_template = request(html=None, subject=None, template_id=TEMPLATE)
-
-    error = error_of(world, with_template)
-    assert isinstance(error, ValidationFailed)
-    assert error.errors == (
-        FieldError("variables.name", "the template needs this value", "missing_variable"),
-    )
-    world.send(replace(with_template, variables={"name": "Ann"}, brand_name="Shop"))
-    assert world.message().subject == "Hello Ann"
-    (job,) = world.store.queue
-    assert job.mail is not None
-    assert job.mail.body == SavedBody(
-        source="<p>Hello {{ name }}</p>", values={"name": "Ann", "brandName": "Shop"}
-    )
-
-
 @pytest.mark.parametrize("value", ["\u202eevil", "x\x00y", "x" * 999])
 def test_values_cannot_make_an_unsafe_subject(world: World, value: str) -> None:
     """A value that puts control characters or too much text into a subject gets a 422."""
@@ -334,25 +263,6 @@ def test_values_cannot_make_an_unsafe_subject(world: World, value: str) -> None:
     error = error_of(world, with_template)
     assert isinstance(error, ValidationFailed)
     assert [error.code for error in error.errors] == ["unsafe_subject"]
-
-
-def listed_recipients(error: ServiceError) -> list[object]:
-    """Return the addresses that an `invalid_recipient` lists."""
-    assert (error.status, error.code) == (400, "invalid_recipient")
-    assert error.details is not None
-    listed = error.details["recipients"]
-    assert isinstance(listed, list)
-    return [entry["address"] for entry in listed if isinstance(entry, dict)]
-
-
-def test_a_syntax_error_asks_no_name_server(world: World) -> None:
-    """All syntax errors are reported together; then neither DNS nor suppressions are asked."""
-    world.domains.verdicts["gone.example"] = DomainVerdict.NO_DOMAIN
-    recipients = ("Ann <ann@example.com>", "a@gone.example", "nobody")
-    error = error_of(world, request(to=recipients))
-    assert listed_recipients(error) == ["Ann <ann@example.com>", "nobody"]
-    assert world.gate.calls == [LOOK_UP]
-    assert world.store.max_addresses == 0
 
 
 def test_repeated_recipients_count_each_time(world: World) -> None:

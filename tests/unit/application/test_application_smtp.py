@@ -1,25 +1,27 @@
-"""Messages over SMTP: the rules of the HTTP API, the bytes sent, retries under a key, faults."""
+"""Messages over SMTP: the rules of HTTP, the bytes sent, retries under a key, faults, groups."""
 
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from email import policy
 from email.message import EmailMessage
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
 from pillarbox.domain.accounts.account import Plan
 from pillarbox.domain.accounts.key import digest_of_key
-from pillarbox.domain.accounts.quota import window_name
+from pillarbox.domain.accounts.quota import Limits, window_name
 from pillarbox.domain.client_origin import ClientOrigin
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.messages.mail import RawBody
+from pillarbox.domain.messages.message import Message
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 from tests.refusals import refusal
@@ -195,37 +197,6 @@ def test_hostile_mail_is_parsed_quickly(world: World, message: str) -> None:
     assert time.thread_time() - started < 5
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("key", ["", "Idempotency-Key: k\r\n"])
-def test_a_fault_at_any_call_keeps_the_promises(when: str, key: str) -> None:
-    message = FROM + key + "\r\nHello\r\n"
-    undisturbed = World()
-    submit(undisturbed, message)
-    for position in range(len(undisturbed.gate.calls)):
-        for error in (ServiceError("service_unavailable", "planted"), Killed()):
-            world = World()
-            world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
-            answered_id = None
-            with contextlib.suppress(ServiceError, Killed):
-                answered_id = submit(world, message)
-            world.gate.fault = None
-            committed = set(world.store.messages)
-            world.settle()
-            delivered = [message.message_id for message, _, _ in world.mailer.taken]
-            assert len(delivered) == len(set(delivered)) == len(committed)
-            if answered_id:
-                assert delivered == [answered_id]
-            assert world.used() <= {len(committed), len(committed) + 1}
-
-
-def test_the_job_holds_the_message_once(world: World) -> None:
-    submit(world, FROM + "\r\n")
-    mail = world.store.queue[0].mail
-    assert mail
-    assert isinstance(mail.body, RawBody)
-    assert mail.attachments == ()
-
-
 def keyed(text: str, number: int) -> bytes:
     """Return a message as a program writes it: Date, Message-ID and boundary always differ."""
     mail = EmailMessage()
@@ -283,3 +254,165 @@ def test_a_replay_checks_no_recipients(world: World) -> None:
     world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
     world.store.suppressed[builders.ACCOUNT, TO] = "bounced"
     assert submit(world, keyed("Hello", 2)) == first
+
+
+SMALL = 50_000
+
+KEY = "Idempotency-Key: k\r\n"
+
+
+def prepare(world: World, number: int, sender: str = builders.SENDER, to: str = TO) -> SmtpMessage:
+    octets = f"From: {sender}\r\nSubject: Number {number}\r\n\r\nHello\r\n".encode()
+    return world.smtp_submission.prepare(world.live, (to,), bytearray(octets))
+
+
+def submit_all(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
+    return world.smtp_submission.submit_all(world.live, messages)
+
+
+def codes(outcomes: Sequence[str | ServiceError]) -> list[str | None]:
+    return [item.code if isinstance(item, ServiceError) else None for item in outcomes]
+
+
+def test_a_group_is_accepted_in_one_call_for_each_step(world: World) -> None:
+    """Five messages take one read, one reservation, one call of the queue and one commit."""
+    ready = [prepare(world, number) for number in range(5)]
+    world.gate.calls.clear()
+    outcomes = submit_all(world, ready)
+    assert [name.partition(".")[2] for name in world.gate.calls] == [
+        "look_up",
+        "reserve",
+        "put_all",
+        "commit_all",
+    ]
+    ids = [UUID(outcome) for outcome in outcomes if isinstance(outcome, str)]
+    subjects = [world.store.messages[builders.ACCOUNT, message_id].subject for message_id in ids]
+    assert subjects == [f"Number {number}" for number in range(5)]
+    assert [job.message_id for job in world.store.queue] == ids
+    assert world.used() == {5}
+
+
+def test_each_message_of_a_group_is_checked_by_itself(world: World) -> None:
+    """An unverified sender or a suppressed recipient refuses only its own message."""
+    world.store.suppressed[builders.ACCOUNT, "bob@example.com"] = "bounced"
+    outcomes = submit_all(
+        world,
+        [
+            prepare(world, 0),
+            prepare(world, 1, sender="stranger@shop.example"),
+            prepare(world, 2, to="bob@example.com"),
+            prepare(world, 3),
+        ],
+    )
+    assert codes(outcomes) == [None, "no_verified_sender", "recipient_suppressed", None]
+    assert {str(message_id) for _, message_id in world.store.messages} == {
+        outcomes[0],
+        outcomes[3],
+    }
+    assert world.used() == {2}
+
+
+def test_a_refusal_names_the_quota_window_that_is_full() -> None:
+    """Once a group uses up the day's quota, the refusals name the day, not the minute."""
+    limits = Limits(per_minute=5, per_day=4, per_month=None)
+    world = World(builders.account(overrides=limits))
+    submit_all(world, [prepare(world, 0)])
+    outcomes = submit_all(world, [prepare(world, number) for number in range(1, 7)])
+    details = [item.details if isinstance(item, ServiceError) else None for item in outcomes]
+    assert details == [None] * 3 + [{"limit_per_day": 4}] * 3
+
+
+@pytest.mark.parametrize("failing", ["jobs.put_all", "messages.commit_all"])
+def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(
+    world: World, failing: str
+) -> None:
+    world.limit(2)
+    ready = [prepare(world, number) for number in range(4)]
+    world.gate.refuse(failing)
+    outcomes = submit_all(world, ready)
+    assert codes(outcomes) == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
+
+
+@pytest.mark.parametrize("withdrawing", [True, False])
+def test_each_message_of_a_group_that_failed_in_part_has_its_outcome(
+    world: World, *, withdrawing: bool
+) -> None:
+    """What was put before the error is accepted; the rest is refused and refunded.
+
+    Nothing is accepted later under the ids of the rest, unless no tombstone can be put either.
+    """
+    ready, ports = [prepare(world, number) for number in range(3)], world.ports
+    put, left = ports.messages.commit_all, list[Message]()
+
+    def put_two(messages: Sequence[Message]) -> None:
+        put(messages[:2])
+        left.extend(messages[2:])
+        raise ServiceError("service_unavailable", "planted")
+
+    vars(ports.messages)["commit_all"] = put_two
+    if not withdrawing:
+        world.gate.refuse("messages.withdraw")
+    outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
+    assert codes(outcomes) == [None, None, "service_unavailable"]
+    assert world.used() == {2}
+    assert put(left) == {message.message_id for message in left if withdrawing}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_fault_at_any_call_of_a_group_keeps_the_promises(when: str) -> None:
+    undisturbed = World()
+    ready = [prepare(undisturbed, number) for number in range(3)]
+    undisturbed.gate.calls.clear()
+    submit_all(undisturbed, ready)
+    for position in range(len(undisturbed.gate.calls)):
+        for error in (ServiceError("service_unavailable", "planted"), Killed()):
+            world = World()
+            ready = [prepare(world, number) for number in range(3)]
+            world.gate.calls.clear()
+            world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
+            outcomes: Sequence[Any] = ()
+            with contextlib.suppress(ServiceError, Killed):
+                outcomes = submit_all(world, ready)
+            world.gate.fault = None
+            committed = {str(message_id) for _, message_id in world.store.messages}
+            world.settle()
+            delivered = [str(message.message_id) for message, _, _ in world.mailer.taken]
+            assert sorted(delivered) == sorted(committed)
+            assert {item for item in outcomes if isinstance(item, str)} <= set(delivered)
+            if outcomes:
+                assert {item for item in outcomes if isinstance(item, str)} == committed
+            assert max(world.used()) in {len(committed), 3}
+
+
+@pytest.mark.parametrize(
+    ("head", "size", "groupable"),
+    [("", 100, True), ("", SMALL, True), ("", SMALL + 1, False), (KEY, 100, False)],
+)
+def test_only_small_messages_without_a_key_are_groupable(
+    head: str, size: int, *, groupable: bool
+) -> None:
+    """Large messages and those with an idempotency key are accepted by themselves."""
+    start = f"From: {builders.SENDER}\r\n{head}\r\n"
+    octets = bytearray(f"{start}{'x' * (size - len(start))}".encode())
+    world = World()
+    assert world.smtp_submission.prepare(world.live, (TO,), octets).groupable is groupable
+
+
+@pytest.mark.parametrize(
+    ("head", "preparing", "submitting"),
+    [("", ["domains.look_up"], []), (KEY, [], ["domains.look_up"])],
+    ids=["groupable", "by itself"],
+)
+def test_the_domains_of_a_message_are_looked_up_once(
+    world: World, head: str, preparing: list[str], submitting: list[str]
+) -> None:
+    """A message of a group is checked before it joins the group, another one under its claim."""
+    octets = f"From: {builders.SENDER}\r\n{head}\r\nHello\r\n".encode()
+    submission = world.smtp_submission
+    ready = submission.prepare(world.live, (TO,), bytearray(octets))
+    assert world.gate.calls == preparing
+    world.gate.calls.clear()
+    submission.submit(world.live, ready)
+    assert [call for call in world.gate.calls if call == "domains.look_up"] == submitting
+    if submitting:
+        assert world.gate.calls.index("claims.put") < world.gate.calls.index("domains.look_up")

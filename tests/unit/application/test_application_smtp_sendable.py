@@ -13,6 +13,7 @@ from tests.fakes.builders import SENDER
 from tests.fakes.client_messages import CLIENT_MESSAGES
 from tests.fakes.hidden_words import HIDDEN_DIRECTIONS, HIDDEN_EXTENSIONS
 from tests.fakes.world import World
+from tests.loops import for_each
 from tests.refusals import faults, refusal
 from tests.unit.application.test_application_smtp import FROM, sent_bytes, submit
 
@@ -34,6 +35,19 @@ def test_messages_of_mail_programs_are_accepted(program: str) -> None:
     assert message_from_bytes(raw, policy=policy.default).defects == []
 
 
+@for_each(
+    "header",
+    [
+        "Received: x\r\nReceived: y\r\n",
+        "Subject: folded\r\n\twith a tab\r\n",
+        # quotation marks of windows-1252
+        "Subject: =?iso-8859-15?q?=93quoted=94?=\r\n",
+    ],
+)
+def test_what_older_programs_and_hosts_write_is_accepted(header: str) -> None:
+    assert is_unchanged(f"{FROM}{header}\r\nx\r\n")
+
+
 @pytest.mark.parametrize("name", sorted(MESSAGE_FIELDS - {b"bcc", b"return-path"}))
 def test_a_repeated_field_is_named(name: bytes) -> None:
     """A field that may occur only once but occurs twice is refused with its name."""
@@ -46,10 +60,6 @@ def test_a_repeated_field_is_named(name: bytes) -> None:
     assert error.errors[0].code == "repeated_field"
     assert error.errors[0].field.lower() == field
     assert error.message.startswith(f"{error.errors[0].field}: occurs 2 times")
-
-
-def test_other_fields_may_occur_several_times() -> None:
-    sent(f"{FROM}Received: x\r\nReceived: y\r\nX-Tag: a\r\nX-Tag: b\r\n\r\n")
 
 
 @pytest.mark.parametrize(
@@ -97,36 +107,6 @@ def test_a_text_is_a_file_only_if_it_says_so(disposition: str) -> None:
     )
 
 
-def test_a_refusal_names_the_file_by_its_first_name() -> None:
-    error = refusal(
-        sent,
-        f"{FROM}Content-Type: application/zip; name=second.zip\r\n"
-        "Content-Disposition: attachment; filename=first.zip\r\n\r\nx\r\n",
-    )
-    assert error.details
-    assert error.details["filename"] == "first.zip"
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "Subject: \u200b\u2060\r\n",
-        "Subject: =?utf-8?q?=E2=80=AEtxt=2Eexe?=\r\n",
-        "Subject: =?utf-8?q?a=0D=0ABcc:_b?=\r\n",
-        "Subject: a\u2066b\r\n",
-    ],
-)
-def test_misleading_subjects_are_refused(header: str) -> None:
-    """A subject that shows nothing, or hides a line end or another direction, is refused."""
-    assert faults(sent, f"{FROM}{header}\r\n")[0][0] == "Subject"
-
-
-@pytest.mark.parametrize("name", ["\u200b", "=?utf-8?q?=E3=85=A4?=", "=?utf-8?q?=E2=80=AEx?="])
-def test_misleading_names_are_refused(name: str) -> None:
-    """A display name that shows nothing or changes the direction is refused."""
-    assert faults(sent, f"From: {name} <{SENDER}>\r\n\r\n")[0][0] == "From"
-
-
 @pytest.mark.parametrize("field", ["From", "Sender"])
 def test_an_author_may_have_a_comment(field: str) -> None:
     """A comment beside the address is sent as it is written, if it shows what it says."""
@@ -135,13 +115,6 @@ def test_an_author_may_have_a_comment(field: str) -> None:
     assert sent(f"{header}\r\nx\r\n").endswith(f"{header}\r\nx\r\n".encode())
     for comment in ("\u200b", "=?utf-8?q?=E3=85=A4?="):
         assert faults(sent, f"{other}{field}: {SENDER} ({comment})\r\n\r\n")[0][0] == field
-
-
-def test_the_history_shows_a_comment_as_the_name() -> None:
-    for header, name in (("{} (Cron Daemon)", "Cron Daemon"), ("Shop <{}> (via CI)", "Shop")):
-        world = World()
-        submit(world, f"From: {header.format(SENDER)}\r\n\r\nx\r\n")
-        assert world.message().from_name == name
 
 
 @pytest.mark.parametrize("name", ["[prod] Shop", "Doe, Jane", SENDER])
@@ -175,44 +148,6 @@ def test_hidden_extensions_are_refused(name: str) -> None:
     for fields in (in_type, placed, in_type.replace("name", "filename")):
         error = refusal(sent, f"{FROM}{fields}\r\n\r\nx\r\n")
         assert error.code in {"attachment_type_not_allowed", "validation_failed"}
-
-
-def test_folded_boundary_is_refused_at_once() -> None:
-    """Programs disagree about a boundary that is folded within its quotes."""
-    header = f'{FROM}Content-Type: multipart/mixed; boundary="a\r\n b"\r\n'
-    message = f"{header}\r\n--a b\r\n\r\nhi\r\n--a b--\r\n"
-    assert faults(sent, message) == [("Content-Type", "bad_mime")]
-    check_message(sent(message.replace("a\r\n b", "a b")))
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        "Content-Type: text/plain; charset=us-ascii (Plain text)\r\n",
-        "Content-Type: text/plain; charset=unknown-8bit\r\nContent-Transfer-Encoding: 8-bit\r\n",
-        "Content-Transfer-Encoding: quoted-printable;\r\n",
-        'Content-Type: application/pdf; name="x.pdf"; name="x.pdf"\r\n',
-        "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=my (1).pdf\r\n",
-    ],
-)
-def test_unusual_mime_of_real_programs_is_accepted(part: str) -> None:
-    """What every program reads alike is accepted, sent unchanged, and taken by SES."""
-    content = f"{part}\r\nhi\r\n"
-    raw = sent(f"{FROM}{content}")
-    check_message(raw)
-    assert raw.endswith(content.encode())
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "Subject: =?iso-8859-1?q?=93quoted=94_=96_x?=\r\n",
-        *("Subject: folded\r\n\twith a tab\r\n", "Subject: עברית \u200f!\r\n", "Subject:\r\n", ""),
-    ],
-)
-def test_subjects_of_older_programs_are_accepted(header: str) -> None:
-    """Windows' quotation marks called iso-8859-1, folding with tabs and no subject are accepted."""
-    sent(f"{FROM}{header}\r\nx\r\n")
 
 
 def test_the_largest_message_stays_within_the_limit_of_ses() -> None:
@@ -315,10 +250,14 @@ def test_no_other_file_slips_through(name: str, content: bytes) -> None:
 
 
 def test_two_names_have_no_type() -> None:
-    """A file that is a PDF in one program and a text in another has neither type."""
+    """A file that is a PDF in one program and a text in another has neither type.
+
+    The refusal has the name that most programs read.
+    """
     message = file("application/octet-stream", "x.pdf", b"%PDF-1.4")
     both = message.replace("Content-Transfer", "Content-Disposition: x; name=a.txt\r\nContent-T", 1)
-    refused_as_file(both.replace("Content-T-", "Content-Transfer-"))
+    error = refused_as_file(both.replace("Content-T-", "Content-Transfer-"))
+    assert (error.details or {})["filename"] == "a.txt"
 
 
 RETURNED = f"Content-Type: message/rfc822\r\n\r\n{FROM}Subject: x\r\n"

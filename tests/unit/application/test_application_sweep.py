@@ -267,14 +267,6 @@ def test_each_account_is_a_task(case: Case) -> None:
     assert {task.pass_at for task in case.queued} == {NOW}
 
 
-def test_each_pass_looks_at_the_sender_domains_of_an_account(case: Case) -> None:
-    case.run()
-    assert case.looked_at == [ACCOUNT]
-    case.begin()
-    case.do(case.queued[0], pages=3)
-    assert case.looked_at == [ACCOUNT]
-
-
 def test_old_records_are_deleted_in_each_sixth_hour(case: Case) -> None:
     """That is page by page, last of all, and only of an account that does not want them."""
     noon = NOW.replace(hour=12)
@@ -334,29 +326,6 @@ def test_a_marked_hour_is_rebuilt_in_parts(case: Case) -> None:
     assert case.do(task) == SweepReport(statistics_repaired=9)
     assert case.checked == [(mark, None), (mark, 100)]
     assert case.queued == []
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"attempt": 1},
-        {"attempt": 7, "events": ()},
-        {"attempt": 1, "lease": Lease(owner="dead", taken_at=NOW, expires_at=NOW + SECOND)},
-    ],
-    ids=["not tried", "between two tries", "after many tries", "uncertain"],
-)
-def test_the_sweep_keeps_the_body_of_a_pending_mail(changes: dict[str, Any]) -> None:
-    """A body stays for as long as its mail is pending, even if its last try failed."""
-    case = Case()
-    message = case.message(timedelta(hours=20), **changes)
-    key = case.spool(timedelta(hours=20), message)
-    assert case.run().orphaned_bodies == 0
-    assert key in case.spooled
-    sent = message.with_events([event(EventKind.SENT)])
-    case.store.messages[ACCOUNT, message.message_id] = sent
-    assert case.run().orphaned_bodies == 1
-    assert key not in case.spooled
 
 
 def test_only_what_an_alarm_needs_or_what_happened_is_a_metric() -> None:

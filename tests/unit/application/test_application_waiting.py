@@ -1,12 +1,11 @@
 """Messages that wait: accept, cancel, reschedule, release, and deliver when they are due."""
 
-import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -21,7 +20,6 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.mail import RawBody
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.messages.schedule import Schedule
-from pillarbox.domain.messages.upload import UploadReference
 from tests.fakes import builders
 from tests.fakes.world import World
 from tests.loops import for_each
@@ -118,18 +116,6 @@ def test_a_worker_whose_job_comes_early_waits(world: World) -> None:
     assert world.due_delivery.deliver(job, sent_at=sent_at).outcome is Outcome.SENT
 
 
-def test_the_response_names_what_was_asked_for(world: World) -> None:
-    due_at = builders.NOW + HOUR
-    first = world.send(builders.request(scheduled_at=due_at), digest=builders.DIGEST)
-    body = json.loads(first.body)
-    assert body["status"] == "queued"
-    assert body["scheduledAt"] == due_at.isoformat(timespec="milliseconds")
-    world.changes.reschedule(builders.ACCOUNT, world.message().message_id, due_at + DAY)
-    again = world.send(builders.request(scheduled_at=due_at), digest=builders.DIGEST)
-    assert again.replayed
-    assert again.body == first.body
-
-
 @for_each(
     "ahead",
     [timedelta(0), MINUTE - MILLISECOND, MAX_AHEAD + MILLISECOND],
@@ -141,43 +127,20 @@ def test_a_time_is_a_minute_to_thirty_days_ahead(ahead: timedelta) -> None:
     assert not world.store.contents
 
 
-def test_preview_keys_and_uploads_do_not_wait(world: World) -> None:
-    """Both are refused by name: a file would be deleted before the message is due."""
-    request = builders.starter_request(hold=True)
-    assert code(lambda: world.send(request, key=world.preview)) == "upgrade_required"
-    upload = UploadReference(UUID(int=1))
-    assert code(lambda: world.send(builders.request(hold=True, uploads=(upload,)))) == (
-        "validation_failed"
-    )
-
-
-def after_another(world: World, change: Callable[[], object]) -> Callable[[], None]:
-    """Make a change while the same change of another request, or of a lost try, takes effect."""
-
-    def first(name: str) -> None:
-        if name == "messages.save":
-            world.gate.watch = lambda _: None
-            change()
-
-    def both() -> None:
-        world.gate.watch = first
-        change()
-
-    return both
-
-
 def test_the_second_of_two_cancels_at_once_is_told_that_it_is_canceled(world: World) -> None:
     """Nothing says that it is not: the other cancel, or the lost first try, has taken effect."""
-    message = schedule(world, HOUR)
-    after_another(world, lambda: world.changes.cancel(builders.ACCOUNT, message.message_id))()
+    cancel = partial(world.changes.cancel, builders.ACCOUNT, schedule(world, HOUR).message_id)
+    world.gate.before("messages.save", do=cancel)
+    cancel()
     assert world.message().canceled_at == builders.NOW
     assert world.store.counts[builders.ACCOUNT, window_name("day", builders.NOW)] == 0
     assert not world.store.contents
 
 
 def test_the_second_of_two_releases_at_once_is_told_that_it_is_released(world: World) -> None:
-    message = hold(world)
-    after_another(world, lambda: world.changes.release(world.principal, message.message_id))()
+    release = partial(world.changes.release, world.principal, hold(world).message_id)
+    world.gate.before("messages.save", do=release)
+    release()
     assert Outcome.SENT in deliver(world)
     assert len(world.mailer.taken) == 1
 
@@ -199,19 +162,6 @@ def test_what_a_worker_has_is_not_changed(world: World) -> None:
         lambda: changes.release(world.principal, message_id),
     ):
         assert code(change) == "not_cancelable"
-
-
-@for_each(
-    "old, new", [(HOUR, 5 * MINUTE), (5 * MINUTE, HOUR), (5 * MINUTE, 7 * MINUTE), (HOUR, 2 * HOUR)]
-)
-def test_a_rescheduled_message_leaves_at_its_new_time(old: timedelta, new: timedelta) -> None:
-    world = World()
-    message = schedule(world, old)
-    world.changes.reschedule(builders.ACCOUNT, message.message_id, builders.NOW + new)
-    run_until(world, max(old, new) + 20 * MINUTE)
-    (late,) = [taken - new for taken in sent_at(world)]
-    assert timedelta(0) <= late < MINUTE
-    assert not world.store.hidden
 
 
 def test_the_new_time_is_within_thirty_days_of_the_request(world: World) -> None:
@@ -344,31 +294,31 @@ def test_an_hour_of_outage_loses_nothing(world: World) -> None:
     assert len(world.mailer.taken) == 9
 
 
+def test_the_job_of_a_new_time_comes_before_the_time_is_saved(world: World) -> None:
+    """It waits for it, and the email is not as late as the time before."""
+    message, outcomes = schedule(world, HOUR), list[Outcome]()
+    world.gate.before("messages.save", do=lambda: outcomes.extend(run_until(world, 6 * MINUTE)))
+    due_at = builders.NOW + 5 * MINUTE
+    world.changes.reschedule(builders.ACCOUNT, message.message_id, due_at)
+    assert {*outcomes} == {Outcome.WAITING}
+    run_until(world, 2 * MINUTE)
+    assert len(world.mailer.taken) == 1
+
+
 def test_a_job_comes_before_its_record(world: World) -> None:
-    """A slow acceptance or change loses nothing: the job waits until the record has its time."""
+    """A slow acceptance loses nothing: the job waits until there is a record."""
     message = schedule(world, MINUTE)
-    (entry,) = world.store.hidden
     stored = world.store.messages.pop((message.account_id, message.message_id))
     world.advance(MINUTE)
     assert deliver(world) == [Outcome.WAITING]
     world.store.messages[message.account_id, message.message_id] = stored
     world.advance(MINUTE)
     assert deliver(world) == [Outcome.SENT]
-    del entry
-
-
-def smtp(world: World, *fields: str) -> str:
-    """Submit a message over SMTP, with more header fields."""
-    head = (f"From: {builders.SENDER}", "To: ann@example.com", "Subject: Hi", *fields)
-    octets = bytearray("\r\n".join([*head, "", "Hello", ""]).encode())
-    submission = world.smtp_submission
-    message = submission.prepare(world.live, ("ann@example.com",), octets)
-    return submission.submit(world.live, message)
 
 
 def test_a_message_over_smtp_is_scheduled_by_a_field(world: World) -> None:
     """`X-Scheduled-At` says when, and is not delivered."""
-    smtp(world, f"X-Scheduled-At: {(world.now + HOUR).isoformat()}")
+    world.send_smtp(f"X-Scheduled-At: {(world.now + HOUR).isoformat()}")
     assert world.message().schedule is not None
     ((mail, _),) = world.store.contents.values()
     assert isinstance(mail.body, RawBody)
@@ -390,7 +340,7 @@ def test_a_wrong_time_over_smtp_is_refused(value: str, words: str) -> None:
     """The reply says what is wrong with the field, and nothing is accepted."""
     world = World()
     with pytest.raises(ServiceError, match=words):
-        smtp(world, f"X-Scheduled-At: {value}")
+        world.send_smtp(f"X-Scheduled-At: {value}")
     assert not world.store.messages
     assert world.used() == {0}
 
@@ -446,13 +396,11 @@ def test_an_acceptor_may_stall_for_ten_minutes_after_it_has_read_the_clock(
 def test_the_sweep_keeps_the_content_of_an_acceptor_that_stalls(world: World) -> None:
     """It may commit after hours. What has no record after two days is never accepted."""
 
-    def stall(call: str) -> None:
-        if call == "messages.commit":
-            world.gate.watch = lambda _: None
-            world.advance(47 * HOUR)
-            sweep(world)
+    def stall() -> None:
+        world.advance(47 * HOUR)
+        sweep(world)
 
-    world.gate.watch = stall
+    world.gate.before("messages.commit", do=stall)
     schedule(world, 3 * DAY)
     run_until(world, 26 * HOUR)
     assert len(world.mailer.taken) == 1

@@ -1,20 +1,18 @@
 """Drains: which task may post, its lease, what ends it, and machines whose clocks differ."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from random import Random
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
-from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import Drains, WebhookWorker
 from pillarbox.domain.accounts.alert import AlertPost
-from pillarbox.domain.ids import named_id, new_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind
 from pillarbox.domain.webhooks.endpoint import (
     DeliveryAttempt,
@@ -28,8 +26,7 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookTask,
 )
 from pillarbox.domain.webhooks.events import account_paused, email_received, events_of, webhook_test
-from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
-from tests.fakes.container import Container
+from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, event, message
 from tests.fakes.webhook_world import WebhookWorld, beyond_patience, one_after_another
 
 CLOCK_MARGIN = timedelta(seconds=30)
@@ -161,12 +158,6 @@ def test_a_drain_posts_more_after_each_step_without_a_failure() -> None:
     assert steps == [5, 10, 20, 40, 80, 160, 160, 5]
 
 
-def test_ten_drains_of_a_worker_post_160_events_together() -> None:
-    world, endpoint, _ = waiting_world(EndpointHealth(), 40)
-    drains_of(world).run(replace(drain_of(endpoint), successes=9), endpoint, 10)
-    assert len(world.poster.posts) == 16
-
-
 @pytest.mark.parametrize(("tasks", "most"), [(1, 16), (10, 1)])
 def test_few_received_mails_are_posted_together(tasks: int, most: int) -> None:
     """A worker with several drains shares them; two emails that were sent come before."""
@@ -236,13 +227,6 @@ def test_an_endpoint_is_slow_until_all_posts_are_quick(took: timedelta, *, slow:
     assert (health_of(world).slow_since is not None) == slow
 
 
-def test_an_event_that_an_earlier_try_ended_is_not_posted() -> None:
-    world, endpoint, (first,) = waiting_world(EndpointHealth())
-    world.deliveries.put(WebhookDelivery(event=first, state=DeliveryState.DELIVERED))
-    assert drains_of(world).run(drain_of(endpoint), endpoint) == "drained"
-    assert (world.poster.posts, world.all_waiting()) == ([], [])
-
-
 @pytest.mark.parametrize(("failures", "waits"), [(3, False), (4, True)])
 def test_a_failure_that_opens_the_circuit_ends_the_drain(failures: int, *, waits: bool) -> None:
     """Its event waits for the probe; before, it would be tried on the schedule."""
@@ -260,35 +244,6 @@ def test_a_failure_that_opens_the_circuit_ends_the_drain(failures: int, *, waits
     ]
     probe: list[tuple[WebhookTask, timedelta]] = [(drain_of(endpoint), 5 * SECOND)] * 2
     assert world.queue.tasks == (probe if waits else retry)
-
-
-@pytest.mark.parametrize("stalls_at", ["deliveries.put", "waiting.remove"])
-def test_a_drain_that_stalls_leaves_an_event_that_waits_again(stalls_at: str) -> None:
-    """Meanwhile another worker received the retry, and let the event of a slow endpoint wait."""
-    world, endpoint, (first,) = waiting_world(EndpointHealth(slow_since=NOW))
-    fail(world, first, 0)
-
-    def stall(name: str) -> None:
-        if name == stalls_at and world.gate.calls.count(name) == 1:
-            retry = replace(first, attempts=1)
-            assert world.queue.tasks == [(retry, 5 * SECOND)]
-            assert WebhookWorker(world.ports, one_after_another).handle([retry]) == ["waiting"]
-
-    world.gate.watch = stall
-    drains_of(world).run(drain_of(endpoint), endpoint)
-    assert [*world.waiting.oldest(*place_of(endpoint), 9)] == [first]
-
-
-@pytest.mark.parametrize(("attempts", "state"), [(8, "waiting"), (9, "failed")])
-def test_a_failed_probe_keeps_its_event_until_the_last_attempt(attempts: int, state: str) -> None:
-    """The circuit stays open, and after ten attempts the event waits no more."""
-    world, endpoint, (first,) = waiting_world(replace(OPEN, probe_at=NOW))
-    fail(world, first, attempts)
-    assert drains_of(world).run(drain_of(endpoint), endpoint) == "probe_failed"
-    assert (health_of(world).open_since, health_of(world).drain_until) == (NOW, None)
-    (stored,) = world.all_deliveries()
-    assert stored.state == state
-    assert len(world.all_waiting()) == (state == "waiting")
 
 
 @pytest.mark.parametrize("health", [replace(OPEN, probe_at=NOW), EndpointHealth(slow_since=NOW)])
@@ -446,89 +401,3 @@ def test_an_event_that_begins_to_wait_has_no_planned_time() -> None:
     worker = WebhookWorker(world.ports, one_after_another)
     assert worker.handle([replace(waiting, attempts=1)]) == ["waiting"]
     assert world.deliveries_of(endpoint) == [replace(tried, next_at=None)]
-
-
-OK, BUSY, GONE = (PostResult(status_code=code) for code in (200, 503, 410))
-ERRORS = [timedelta(seconds=seconds) for seconds in (-30, -10, -3, -1, 0, 1, 3, 10, 30)]
-
-type Answers = Callable[[WebhookWorld], Callable[[str, UUID], PostResult]]
-
-
-def each_fails_once(_: WebhookWorld) -> Callable[[str, UUID], PostResult]:
-    """Answer each first POST of an event with 503."""
-    failed = set[UUID]()
-
-    def answer(_: str, event_id: UUID) -> PostResult:
-        if event_id in failed:
-            return OK
-        failed.add(event_id)
-        return BUSY
-
-    return answer
-
-
-def down_for(time: timedelta) -> Answers:
-    """Answer 503 for a time, so that the circuit opens and probes follow."""
-
-    def begin(world: WebhookWorld) -> Callable[[str, UUID], PostResult]:
-        up_at = world.now + time
-        return lambda _url, _id: OK if world.now >= up_at else BUSY
-
-    return begin
-
-
-def mails(world: WebhookWorld, start: datetime) -> None:
-    for number in range(5):
-        seconds = (start - at(0)).total_seconds() + number
-        accepted = message(ACCOUNT, named_id(str(seconds), at(seconds)))
-        world.change(accepted)
-        world.change(accepted, event(EventKind.SENT, seconds + 1))
-        world.change(accepted, event(EventKind.DELIVERED, seconds + 2, "ann@example.com"))
-        world.settle(timedelta(seconds=1))
-        world.now += timedelta(seconds=1)
-
-
-@pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize(
-    "answers", [each_fails_once, down_for(timedelta(minutes=30)), down_for(timedelta(minutes=2))]
-)
-def test_clocks_that_differ_lose_no_event(error: timedelta, answers: Answers) -> None:
-    """Half of the invocations have a clock that is up to 30 seconds wrong."""
-    lost, repeated, events = 0, 0, 0
-    for seed in range(3):
-        world = WebhookWorld(
-            random=Random(seed),  # noqa: S311  no secret
-            clock_errors=(timedelta(0), error),
-        )
-        world.answer = answers(world)
-        world.add_endpoint()
-        mails(world, world.now)
-        world.settle()
-        events += len(world.expected())
-        lost += len(world.expected() - set(world.accepted))
-        repeated += sum(count - 1 for count in world.accepted.values())
-    assert (events, lost, repeated) == (30, 0, 0)
-
-
-@pytest.mark.parametrize("error", [-CLOCK_MARGIN, timedelta(0), CLOCK_MARGIN])
-def test_an_enabled_endpoint_receives_what_waits(error: timedelta) -> None:
-    """When its owner enables it, a worker with any clock posts each event that waits once."""
-    world = WebhookWorld(clock_errors=(error,))
-    endpoint = world.add_endpoint()
-    world.answer = lambda _url, _id: GONE
-    mails(world, world.now)
-    world.settle()
-    assert world.accepted == Counter()
-    world.answer = lambda _url, _id: OK
-    services = Container(
-        clock=lambda: world.now,
-        endpoint_healths=world.healths,
-        endpoint_store=world.endpoints,
-        webhooks_queue=world.queue,
-    )
-    services.webhooks.change(
-        ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True), by="operator"
-    )
-    world.settle()
-    assert dict(world.accepted) == dict.fromkeys(world.expected(), 1)
-    assert world.health_of(world.added[0]).open_since is None

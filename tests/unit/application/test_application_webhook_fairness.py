@@ -44,17 +44,17 @@ def test_a_hanging_endpoint_does_not_delay_another() -> None:
 
 def test_ten_slow_endpoints_of_an_account_delay_no_other_account() -> None:
     """Each email has an event for each of ten endpoints, which take 6 to 8 seconds."""
-    assert p99(300, 60.0, endpoints=10, answers=7.9) <= SOON
+    assert p99(100, 60.0, endpoints=10, answers=7.9) <= SOON
 
 
 def test_an_endpoint_that_takes_over_a_second_keeps_up() -> None:
     """After a burst its events wait, and its drain gets faster than they come."""
     service = WebhookService()
     slow = service.add_endpoint(1.5)
-    service.announce(slow, [*[0.0] * 60, *(n / 40 for n in range(40 * 60))])
-    service.run(80)
+    service.announce(slow, [*[0.0] * 60, *(n / 40 for n in range(40 * 30))])
+    service.run(50)
     assert service.slow == {slow.endpoint_id}
-    assert len(service.waits[slow.endpoint_id]) == 60 + 40 * 60
+    assert len(service.waits[slow.endpoint_id]) == 60 + 40 * 30
     assert max(service.waits[slow.endpoint_id]) < 10
 
 
@@ -67,14 +67,6 @@ def test_a_starved_worker_does_not_blame_the_endpoint() -> None:
     assert len(service.waits[quick.endpoint_id]) == 300
     assert service.slow == set()
     assert not service.waiting.oldest(ACCOUNT, quick.endpoint_id, 1)
-
-
-def test_a_hanging_endpoint_is_slow() -> None:
-    service = WebhookService()
-    hanging = service.add_endpoint(HANGS)
-    service.announce(hanging, [0.0] * 30)
-    service.run(3)
-    assert service.slow == {hanging.endpoint_id}
 
 
 def test_without_the_watch_for_slow_endpoints_it_would() -> None:

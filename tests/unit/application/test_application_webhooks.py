@@ -20,7 +20,6 @@ from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.messages.message import EventKind, Message
 from pillarbox.domain.webhooks.endpoint import (
-    DeliveryAttempt,
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
@@ -30,15 +29,13 @@ from pillarbox.domain.webhooks.endpoint import (
     WebhookEvent,
     WebhookType,
 )
-from pillarbox.domain.webhooks.events import events_of, webhook_test
+from pillarbox.domain.webhooks.events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, OTHER_ACCOUNT, at, event, message
 from tests.fakes.container import Container
 from tests.fakes.webhook_world import WebhookWorld, one_after_another
 from tests.fakes.webhooks import FakeWebhookPoster, FakeWebhookQueue
 from tests.fakes.world import Killed
 from tests.refusals import faults, refusal
-
-MAX_ENDPOINTS = 10
 
 URL = "https://shop.example/hooks"
 
@@ -109,17 +106,6 @@ def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) ->
         refusal(of.webhooks.delete, ACCOUNT, endpoint_id, by="operator").code == "webhook_not_found"
     )
     assert of.endpoint_healths.get(ACCOUNT, str(endpoint_id)) == EndpointHealth()
-
-
-def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
-    """An account has at most ten endpoints; another account's do not count."""
-    for _ in range(MAX_ENDPOINTS):
-        of.create()
-    refused = refusal(of.create)
-    limit = {"limit": MAX_ENDPOINTS}
-    assert (refused.code, refused.details) == ("webhook_limit_exceeded", limit)
-    assert len(of.log(ACCOUNT)) == MAX_ENDPOINTS
-    assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"], by="operator").enabled
 
 
 def test_a_drain_is_queued_before_an_endpoint_is_enabled(of: UseCasesOfWebhooks) -> None:
@@ -364,24 +350,6 @@ def test_no_event_of_an_erased_recipient_is_replayed_by_time() -> None:
     assert {*world.accepted} == before
 
 
-def test_a_replay_begins_a_new_schedule() -> None:
-    """An event that was given up is tried again after the usual waits."""
-    world, endpoint, replays = begin()
-    world.answer = lambda _url, _id: BUSY
-    world.settle()
-    given_up = only_delivery(world)
-    assert (given_up.state, len(given_up.attempts)) == (DeliveryState.FAILED, 10)
-    began = world.now = world.now + timedelta(hours=1)
-    replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), given_up.event.delivery_id)
-    world.answer = lambda _url, _id: (
-        BUSY if world.now < began + timedelta(minutes=1) else PostResult(status_code=200)
-    )
-    world.settle()
-    delivery = only_delivery(world)
-    assert delivery.state is DeliveryState.DELIVERED
-    assert [attempt.status_code for attempt in delivery.attempts] == [503, 503, 200]
-
-
 @pytest.mark.parametrize("before", ["deliveries.put", "waiting.put", "healths.get"])
 @pytest.mark.parametrize("waited", [True, False])
 @pytest.mark.parametrize("answer", [PostResult(status_code=200), BUSY])
@@ -418,25 +386,6 @@ def test_a_drain_beside_a_replay_loses_nothing(
     assert world.accepted == {delivered.event.event_id: 2}
     assert only_delivery(world).state is DeliveryState.DELIVERED
     assert not world.all_waiting()
-
-
-@pytest.mark.parametrize("attempts", [0, 1])
-def test_an_event_waits_although_its_worker_died_after_the_record(attempts: int) -> None:
-    """The queue delivers the task again, and the record alone does not make it a repetition."""
-    world, endpoint, _ = begin()
-    world.stream.clear()
-    (message,) = world.store.messages.values()
-    event = events_of(message)[-1].for_endpoint(endpoint.endpoint_id)
-    attempt = DeliveryAttempt(at=world.now, status_code=503, milliseconds=1)
-    world.deliveries.put(
-        WebhookDelivery(
-            event=event, state=DeliveryState.WAITING, attempts=(attempt,) * (attempts + 1)
-        )
-    )
-    world.deliver_again(replace(event, attempts=attempts))
-    world.settle()
-    assert world.accepted == {event.event_id: 1}
-    assert only_delivery(world).state is DeliveryState.DELIVERED
 
 
 SERVICE, TENANT = "999999999999", "111122223333"
@@ -480,25 +429,3 @@ def test_an_endpoint_stays_of_its_kind(world: UseCasesOfWebhooks) -> None:
     assert faults(change, https, url=BUS) == [("url", "not_allowed")]
     assert faults(change, https, url=BUS, role_arn=ROLE) == [("url", "not_allowed")]
     assert faults(change, https, role_arn=ROLE) == [("roleArn", "not_allowed")]
-
-
-def test_an_event_is_tried_again_until_the_role_trusts_the_service() -> None:
-    """Bus and bucket have the schedule, the log and the circuit of an endpoint with a URL."""
-    world = WebhookWorld()
-    endpoint = world.add_endpoint(url=BUS, role_arn=ROLE, secrets=())
-    sent = world.change(message(), event(EventKind.SENT, 1))
-    (announced,) = [one.for_endpoint(endpoint.endpoint_id) for one in events_of(sent)][-1:]
-    worker = WebhookWorker(world.ports, one_after_another)
-    assert worker.handle([announced]) == ["retry"]
-    (task, wait) = world.queue.tasks[-1]
-    assert timedelta(seconds=4) <= wait <= timedelta(seconds=6)
-    assert world.healths.get(ACCOUNT, endpoint.endpoint_id) != EndpointHealth()
-    world.aws.trusts[ROLE] = endpoint.endpoint_id
-    world.now += wait
-    assert worker.handle([task]) == ["delivered"]
-    (delivery,) = world.deliveries_of(endpoint)
-    assert [one.status_code for one in delivery.attempts] == [403, 200]
-    assert delivery.attempts[0].error == "AWS refused AssumeRole"
-    assert delivery.state is DeliveryState.DELIVERED
-    assert [*world.aws.events] == [(BUS, announced.event_id)]
-    assert world.poster.posts == []

@@ -3,12 +3,7 @@
 import pytest
 
 from admin.use_cases.agents import agent_settings
-from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.records import key_item, key_of
-from pillarbox.adapters.dynamodb.table import from_item
 from pillarbox.domain.accounts.key import AgentSettings, Confirmation
-from pillarbox.domain.accounts.key_policy import Principal
-from tests.fakes import builders
 from tests.refusals import faults, refusal
 
 
@@ -60,17 +55,3 @@ def test_entries_are_normalized() -> None:
 def test_wrong_settings(recipients: list[str], per_day: int, field: str) -> None:
     """A key for everybody must be asked for, and each entry is an address or a domain."""
     assert faults(agent_settings, recipients, Confirmation.ASK, per_day)[0][0] == field
-
-
-@pytest.mark.parametrize("agent", [None, AgentSettings(recipients=("a.example",), per_day=3)])
-def test_a_record_keeps_the_settings(agent: AgentSettings | None) -> None:
-    key = builders.api_key(builders.key_text(), agent=agent)
-    assert key_of(from_item(key_item(key))) == key
-    assert ("agent" in key_item(key)) is (agent is not None)
-
-
-def test_the_counts_of_a_key_are_with_those_of_its_account() -> None:
-    principal = Principal(builders.api_key(builders.key_text()), builders.account())
-    own, shared = keys.quota(principal.own_quota_id), keys.quota(builders.ACCOUNT)
-    assert own["pk"] == shared["pk"]
-    assert own["sk"] == {"S": principal.key.key_id} != shared["sk"]

@@ -6,17 +6,14 @@ import pytest
 
 from pillarbox.domain.accounts.key import (
     PRESET_SCOPES,
-    SCOPES,
     KeyType,
     Preset,
     account_of_key,
     digest_of_key,
     new_key_text,
 )
-from pillarbox.domain.accounts.key_policy import Principal
 from pillarbox.domain.ids import is_token, new_token
 from tests.fakes import builders
-from tests.refusals import refusal
 
 ACCOUNT_ID_LENGTH = 12
 
@@ -72,18 +69,6 @@ def test_only_a_digest_is_stored() -> None:
 )
 def test_presets_grant_their_scopes(preset: Preset, scopes: str) -> None:
     assert PRESET_SCOPES[preset] == set(scopes.split())
-
-
-def test_the_error_names_a_missing_scope() -> None:
-    """A key without a scope gets 403 scope_required, which names the missing permission."""
-    for held in SCOPES:
-        key = builders.api_key(builders.key_text(), scopes=frozenset({held}))
-        principal = Principal(key, builders.account())
-        principal.require(held)
-        for missing in SCOPES - {held}:
-            refused = refusal(principal.require, missing)
-            assert refused.code == "scope_required"
-            assert refused.details == {"required_permission": missing}
 
 
 def test_tokens_have_a_fixed_form() -> None:

@@ -154,21 +154,6 @@ def test_preview_keys_have_their_own_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("used", "count", "room"),
-    [({}, 2, 2), ({}, 3, 2), ({"minute": 3, "day": 3}, 7, 7), ({"minute": 3, "day": 3}, 8, 7)],
-)
-def test_a_send_that_fits_is_not_refused(used: dict[Window, int], count: int, room: int) -> None:
-    """There is no refusal up to the last message that fits; one more gets what was left."""
-    limits = Limits(per_minute=2 if not used else 10, per_day=None, per_month=None)
-    refusal = first_full(limits, used, messages(count), NOW)
-
-    assert remaining_quota(limits, used) == room
-    assert (refusal is None) == (count <= room)
-    if refusal is not None:
-        assert refusal.headers["RateLimit-Remaining"] == str(room)
-
-
-@pytest.mark.parametrize(
     ("limits", "recipients"),
     [
         (UNLIMITED, None),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.accounts.account import Plan
-from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import Json
 from pillarbox.domain.messages.header_text import is_header_safe, is_visible
 from pillarbox.domain.templates.template import (
     fill_subject,
@@ -107,37 +107,6 @@ def test_the_sender_depends_on_the_plan(
         return
     refused = refusal(account.sender, requested)
     assert (refused.code, refused.details) == ("no_verified_sender", {"from": requested})
-
-
-def test_an_envelope_has_what_the_contract_names() -> None:
-    """An envelope always has code, message and type, and has details and upgrade_url if set."""
-    assert ServiceError("internal_error", "m").envelope() == {
-        "code": "internal_error",
-        "message": "m",
-        "type": "api_error",
-    }
-    error = ServiceError("upgrade_required", "m", details={"a": 1}, upgrade_url="https://u")
-    assert error.envelope() == {
-        "code": "upgrade_required",
-        "message": "m",
-        "type": "authorization_error",
-        "details": {"a": 1},
-        "upgrade_url": "https://u",
-    }
-    assert error.status == 403
-
-
-def test_a_validation_error_lists_every_error() -> None:
-    """The message has the first error and the number of others; the details have all."""
-    error = ValidationFailed(FieldError("to", "is required", "required"), FieldError("", "x", "y"))
-    assert error.message == "to: is required (and 1 more)"
-    assert error.details == {
-        "errors": [
-            {"field": "to", "message": "is required", "code": "required"},
-            {"field": "", "message": "x", "code": "y"},
-        ]
-    }
-    assert CODES["validation_failed"] == (422, "invalid_request_error")
 
 
 def test_a_subject_repeats_no_long_value() -> None:

@@ -27,45 +27,6 @@ from tests.fakes.webhooks import endpoint
 ANN, BOB, CLEO = "ann@example.com", "bob@example.com", "cleo@example.com"
 
 
-def test_a_message_announces_its_acceptance_and_its_events() -> None:
-    """Each event of the record has the type of its kind, its recipient and its time."""
-    stored = message(
-        events=(
-            event(EventKind.SENT, 1),
-            event(EventKind.BOUNCED, 2, ANN),
-            event(EventKind.BOUNCED_TRANSIENT, 3, BOB),
-            event(EventKind.UNCERTAIN, 4),
-        )
-    )
-    found = [(each.type, each.recipient, each.at) for each in events_of(stored)]
-    assert found == [
-        (WebhookType.EMAIL_ACCEPTED, None, stored.created_at),
-        (WebhookType.EMAIL_SENT, None, at(1)),
-        (WebhookType.EMAIL_BOUNCED, ANN, at(2)),
-        (WebhookType.EMAIL_BOUNCED, BOB, at(3)),
-        (WebhookType.EMAIL_FAILED, None, at(4)),
-    ]
-
-
-@pytest.mark.parametrize("kind", EventKind)
-def test_every_kind_of_event_has_a_type(kind: EventKind) -> None:
-    stored = message(events=(event(kind),))
-    assert events_of(stored)[-1].type in set(WebhookType)
-
-
-def test_a_change_announces_what_it_adds() -> None:
-    """A new record announces its acceptance; a change announces the events that are new."""
-    first = message()
-    second = first.with_events([event(EventKind.SENT, 1)])
-    third = second.with_events([event(EventKind.DELIVERED, 2, ANN)])
-    assert [each.kind for each in new_events(None, first)] == [EventKind.ACCEPTED]
-    assert [each.kind for each in new_events(first, third)] == [
-        EventKind.SENT,
-        EventKind.DELIVERED,
-    ]
-    assert [each.kind for each in new_events(second, third)] == [EventKind.DELIVERED]
-
-
 def test_a_change_without_an_event_announces_nothing() -> None:
     old = message(events=(event(EventKind.DELAYED, 1, ANN), event(EventKind.SENT, 1)))
     new = old.with_events([event(EventKind.DELAYED, 60, ANN), event(EventKind.SENT, 0)])
@@ -171,14 +132,11 @@ def test_what_happens_again_has_another_id() -> None:
         assert first.event_id("e") == replace(first).event_id("e")
 
 
-def test_an_event_is_found_in_its_record() -> None:
-    """The id says which event of a record a webhook announces; an older record has it not."""
-    stored = message(events=(event(EventKind.DELIVERED, 1, ANN),))
-    (accepted, delivered) = events_of(stored)
-    announced = delivered.for_endpoint("e")
-    assert find_event(stored, announced) == delivered
-    assert find_event(replace(stored, events=()), announced) is None
-    assert find_event(stored, accepted.for_endpoint("e")) == accepted
+@pytest.mark.parametrize("what", ["account_id", "address", "domain", "pause", "message_id"])
+def test_what_happens_at_the_same_time_has_another_id(what: str) -> None:
+    """Such as two addresses of one email that bounced, or two domains that were verified."""
+    event, other = webhook_test(ACCOUNT, NOW), {what: "x"}
+    assert replace(event, **other).event_id("e") != event.event_id("e")  # type: ignore[arg-type]
 
 
 def test_a_webhook_event_of_a_message_names_no_address() -> None:

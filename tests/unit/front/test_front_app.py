@@ -160,23 +160,8 @@ def test_requests_without_the_secret_are_blocked(secret: str) -> None:
     answer = ask(handlers, headers={"x-pillarbox-edge": secret})
     assert (answer.status, answer.error["code"]) == (403, "client_blocked")
     assert handlers.requests == []
-
-
-@for_each(
-    ("secret", "status"),
-    [("old", 200), ("new", 200), ("old new", 403), ("ol", 403), ("", 403), (" ", 403)],
-)
-def test_two_secrets_are_accepted_while_they_change(secret: str, status: int) -> None:
-    """Either value of the setting passes, and nothing else."""
-    front = Front(Handlers(), "old new", 64 * MIB)
-    answer = asyncio.run(request(front, headers={"x-pillarbox-edge": secret}))
-    assert answer.status == status
-
-
-def test_an_empty_setting_accepts_nothing() -> None:
-    """A front without a secret refuses every request, also one with an empty header."""
-    front = Front(Handlers(), "", 64 * MIB)
-    assert asyncio.run(request(front, headers={"x-pillarbox-edge": ""})).status == 403
+    without = Front(handlers, "", 64 * MIB)
+    assert asyncio.run(request(without, headers={"x-pillarbox-edge": secret})).status == 403
 
 
 @pytest.mark.parametrize(
@@ -276,13 +261,6 @@ def test_a_dead_worker_is_503() -> None:
     assert answer.header("retry-after") == "5"
 
 
-def test_no_free_worker_is_503() -> None:
-    """If all workers stay busy, the response is 503 with Retry-After."""
-    answer = ask(Handlers(failure=NoWorkerFree()))
-    assert (answer.status, answer.error["code"]) == (503, "service_unavailable")
-    assert answer.header("retry-after") == "5"
-
-
 async def send_to_full_front() -> ApiResponse:
     """Fill the memory with four bodies that wait for workers, and send a fifth."""
 
@@ -314,6 +292,8 @@ def test_the_log_names_the_exhausted_resource(caplog: pytest.LogCaptureFixture) 
     """A 503 for lack of capacity leaves a log line with the cause; a 403 leaves none."""
     full = asyncio.run(send_to_full_front())
     busy = ask(Handlers(failure=NoWorkerFree()))
+    assert (busy.status, busy.error["code"]) == (503, "service_unavailable")
+    assert busy.header("retry-after") == "5"
     assert ask(Handlers(), headers={"x-pillarbox-edge": "wrong"}).status == 403
     lines = [vars(record) for record in caplog.records if record.msg == "refused"]
     assert [(line["request_id"], line["status"], line["unavailable"]) for line in lines] == [

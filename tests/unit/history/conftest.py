@@ -11,6 +11,5 @@ from pillarbox.adapters.dynamodb.history import message_log
 def one_shard_after_another() -> Iterator[None]:
     """Read shards without threads, which would take longer than the reads from memory."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (message_log, message_log):
-            patch.setattr(module, "in_parallel", lambda call, shards: [*map(call, shards)])
+        patch.setattr(message_log, "in_parallel", lambda call, shards: [*map(call, shards)])
         yield

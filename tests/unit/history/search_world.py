@@ -16,7 +16,7 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation, SearchIndexing
 from pillarbox.application.history.pagination import Page, PageRequest
 from pillarbox.domain.messages.kept import erase_recipient
-from pillarbox.domain.messages.message import Message
+from pillarbox.domain.messages.message import Labels, Message
 from pillarbox.domain.messages.statistics import RecipientTerm
 from tests.unit.history.world import World
 
@@ -51,7 +51,7 @@ class SearchWorld(World):
     def send_to(self, *to: str, tags: Mapping[str, str] | None = None) -> Message:
         """Accept a message with these recipients and tags."""
         sent = super().send()
-        origin = replace(sent.origin, tags=tags or {})
+        origin = replace(sent.origin, labels=Labels(tags=tags or {}))
         addressed = replace(sent, to=to[:1], bcc=to[1:], origin=origin)
         self.table.delete(keys.message(sent.account_id, sent.message_id))
         self.stream.pop()

@@ -97,7 +97,7 @@ def wrong_items(world: World) -> int:
 @pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("fault", ["failure before", "failure after", "another invocation"])
 @given(st.integers(0, 2**32))
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(2), deadline=None)
 @pytest.mark.slow
 def test_a_retry_repairs_what_a_failure_at_any_write_left(
     fault: str, shards: int, seed: int

@@ -165,20 +165,6 @@ def _moment(sort_key: str) -> int:
     return int(sort_key.rpartition("#")[2])
 
 
-def test_a_large_account_is_checked_in_parts() -> None:
-    world = busy_hour()
-    sent = [*world.messages.values()]
-    for sort_key in ledger_sort_keys(world):
-        if sort_key.startswith("U#"):
-            world.engine.partition(f"STAT#{world.account_id}").remove(sort_key)
-    few = Tuning(max_checked_messages=5)
-    first = check_of(world, few).check_ended_hours(world.account_id, world.now)
-    assert first.rest is not None
-    assert milliseconds(sent[0].created_at) < first.rest
-    assert check(world, few) == len(sent) - first.repaired
-    assert check(world) == 0
-
-
 def marked_hour() -> tuple[World, RebuildMark]:
     world = busy_hour()
     first = next(iter(world.messages.values()))

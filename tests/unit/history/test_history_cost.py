@@ -16,7 +16,7 @@ from pillarbox.domain.timing import milliseconds
 pytestmark = pytest.mark.slow
 
 #: `benchmarks.history` and `benchmarks.search` have many more.
-FEW, SOME, MANY = 600, 4_800, 7_200
+FEW, SOME, MANY = 600, 3_000, 7_200
 #: A page reads from each of them.
 SHARDS = 8
 

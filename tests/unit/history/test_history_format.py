@@ -99,9 +99,6 @@ ITEM = {
 
 def test_entries_have_the_stored_form_in_the_order_of_their_ids() -> None:
     assert stored(pack(reversed(ENTRIES))) == ITEM
-
-
-def test_a_stored_item_is_read() -> None:
     assert tuple(unpack(ITEM)) == ENTRIES
 
 

@@ -159,7 +159,7 @@ def test_lists_and_analytics_equal_a_recount(
 
 @pytest.mark.parametrize("shards", [1, 4])
 @given(st.integers(0, 2**32))
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(2), deadline=None)
 def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(
     shards: int, seed: int
 ) -> None:

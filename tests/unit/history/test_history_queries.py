@@ -3,8 +3,7 @@
 # ruff: noqa: S311  numbers from a seed, no secrets
 
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -15,15 +14,12 @@ from hypothesis import strategies as st
 
 from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.history.message_log import DynamoMessageLog, DynamoSearchIndex
 from pillarbox.application.history.pagination import PageRequest, SortBy
-from pillarbox.application.history.queries import Bucket, HistoryQueries, MessageCounts
+from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
-from pillarbox.domain.accounts.account import first_sharding
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.messages.message import EventKind, Message, MessageOrigin, Status
 from pillarbox.domain.messages.statistics import (
-    END_OF_TIME,
     Subset,
     SubsetKind,
 )
@@ -76,16 +72,6 @@ def test_each_subset_has_rollups_of_its_own(shards: int) -> None:
     window = (milliseconds(START), milliseconds(world.now), Bucket.DAY)
     assert world.analytics(*window, unused).total.count == 0
     assert len(subset_partitions(world)) == len(SUBSETS)
-
-
-def test_a_change_of_an_earlier_day_reaches_the_figures_of_its_key_and_template() -> None:
-    world = World()
-    days(world, 3)
-    first = min(world.messages.values(), key=lambda message: message.created_at)
-    world.add_event(first, EventKind.COMPLAINED)
-    world.aggregate()
-    assert equals_recount(world)
-    assert wrong_items(world) == 0
 
 
 def test_the_sweep_repairs_rollups_of_subsets_and_the_list_of_a_day() -> None:
@@ -160,68 +146,6 @@ def test_a_saved_template_counts_under_its_id_in_every_version() -> None:
 DAY = 86_400_000
 
 
-class RecordedLog(DynamoMessageLog):
-    """The log of messages, with what was read from it."""
-
-    def __init__(self, world: World) -> None:
-        super().__init__(world.table)
-        self.ranges: list[tuple[int, int]] = []
-        self.ids: list[UUID] = []
-
-    def newest_first(
-        self, account_id: str, since: int, until: int, shards: int | None = None
-    ) -> Iterable[Message]:
-        self.ranges.append((since, until))
-        return super().newest_first(account_id, since, until, shards)
-
-    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
-        ids = [*message_ids]
-        self.ids += ids
-        return super().get_all(account_id, ids)
-
-
-@pytest.fixture
-def world() -> World:
-    """Return a world with ten messages, too old for a list to read their records anyway."""
-    world = World()
-    for _ in range(10):
-        world.send()
-        world.pass_time(60)
-    world.aggregate()
-    world.pass_time(7200)
-    return world
-
-
-def read_for(world: World, request: PageRequest) -> RecordedLog:
-    log = RecordedLog(world)
-    index = DynamoSearchIndex(world.table)
-    queries = HistoryQueries(log=log, ledger=world.ledger, index=index, clock=lambda: world.now)
-    assert queries.page(world.account_id, request) == world.expected_page(request)
-    return log
-
-
-def test_a_page_by_creation_is_one_range_of_records(world: World) -> None:
-    log = read_for(world, PageRequest(skip=3, limit=4))
-    created = sorted(milliseconds(sent.created_at) for sent in world.messages.values())
-    assert log.ranges[-1] == (created[3], created[6] + 1)
-    assert log.ids == []
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        PageRequest(skip=3, limit=4, sort_by=SortBy.UPDATED_AT),
-        PageRequest(skip=3, limit=4, sort_by=SortBy.STATUS),
-        PageRequest(skip=3, limit=4, status=Status.PENDING),
-    ],
-)
-def test_other_pages_are_read_by_their_ids(world: World, request_: PageRequest) -> None:
-    log = read_for(world, request_)
-    assert len(log.ids) == 4
-    without_records = read_for(world, PageRequest(limit=4, skip=10, sort_by=request_.sort_by))
-    assert log.ranges == without_records.ranges
-
-
 def test_analytics_have_the_ten_most_frequent_errors() -> None:
     world = World()
     for number in range(11):
@@ -232,32 +156,6 @@ def test_analytics_have_the_ten_most_frequent_errors() -> None:
     analytics = world.analytics(start - DAY, start + DAY, Bucket.DAY)
     codes = [number for number in range(11) if number != 4]
     assert analytics.errors == [(f"code_{number:02}", 2) for number in codes]
-
-
-@pytest.mark.parametrize(
-    ("sent", "delivered", "rate"), [(0, 0, 0), (3, 1, 0.3333), (3, 2, 0.6667), (4, 4, 1)]
-)
-def test_a_rate_is_a_fraction_to_four_places(sent: int, delivered: int, rate: float) -> None:
-    reached = Counter({Status.SENT: sent, Status.DELIVERED: delivered})
-    assert MessageCounts(10, reached).rate(Status.DELIVERED) == rate
-
-
-def test_what_waits_or_was_called_off_is_neither_an_error_nor_undelivered() -> None:
-    world = World()
-    for _ in range(2):
-        sent = world.send()
-        for kind in (EventKind.SENT, EventKind.DELIVERED):
-            world.add_event(sent, kind)
-    for _ in range(4):
-        world.send()
-    for code in (*["canceled"] * 3, "not_released", "key_revoked", "expired"):
-        world.add_event(world.send(), EventKind.FAILED, code)
-    world.aggregate()
-    start = milliseconds(START)
-    figures = world.analytics(start - DAY, start + DAY, Bucket.DAY)
-    assert (figures.total.count, figures.total.rate(Status.DELIVERED)) == (12, 1)
-    assert figures.total.by_status == {"delivered": 2, "pending": 4, "failed": 6}
-    assert figures.errors == [("expired", 1)]
 
 
 def test_a_filter_holds_in_the_hour_in_which_a_range_begins() -> None:
@@ -273,9 +171,6 @@ def test_a_filter_holds_in_the_hour_in_which_a_range_begins() -> None:
     wanted = PageRequest(status=Status.DELIVERED, since=milliseconds(third.created_at))
     page = world.page(wanted)
     assert (page, page.total) == (world.expected_page(wanted), 19)
-
-
-NEWEST = PageRequest(limit=100)
 
 
 def ledger(world: World) -> dict[str, Item]:
@@ -312,16 +207,6 @@ def test_a_shard_that_lags_is_listed_from_its_records(seed: int, pause: int) -> 
     assert wrong_items(world) == 0
 
 
-def test_records_of_all_shards_are_read_newest_first() -> None:
-    world = World(shards=4)
-    sent = []
-    for _ in range(20):
-        sent.append(world.send().message_id)
-        world.pass_time(1)
-    read = world.log.newest_first(world.account_id, 0, END_OF_TIME)
-    assert [message.message_id for message in read] == sent[::-1]
-
-
 def test_shards_write_items_of_their_own() -> None:
     """Batches of two shards have no item of entries in common, so neither waits for the other."""
     world = World(shards=4)
@@ -350,45 +235,3 @@ def test_items_stay_small_at_the_highest_rate() -> None:
     assert len(sizes) == 4
     assert sum(sizes) > 26_000
     assert max(sizes) < 10_000  # the ids choose their shards at random
-
-
-def test_a_raise_leaves_the_items_of_before() -> None:
-    world = World()
-    for _ in range(30):
-        world.send()
-        world.pass_time(1)
-    world.aggregate()
-    before = ledger(world)
-    world.shard(8, first_sharding(world.now))
-    world.send()
-    world.pass_time(2 * 3600)
-    for _ in range(30):
-        world.send()
-        world.pass_time(1)
-    world.aggregate()
-    after = ledger(world)
-    assert {sk for sk in before if sk.startswith("C#")} <= set(after)
-    plain = [sk for sk in after if sk.startswith("C#") and int(sk[2:]) % 30_000 == 0]
-    assert len(plain) == 2
-    assert world.page(NEWEST) == world.expected_page(NEWEST)
-    assert wrong_items(world) == 0
-
-
-@pytest.mark.parametrize("shards", [1, 8])
-def test_the_number_of_shards_may_be_given_or_read(shards: int) -> None:
-    world = World(shards=shards)
-    for _ in range(40):
-        world.send()
-        world.pass_time(40)
-    world.aggregate()
-    world.engine.reset()
-    page = world.page(NEWEST)
-    calls = world.engine.calls
-    assert page == world.expected_page(NEWEST)
-    world.engine.reset()
-    assert world.queries.page(world.account_id, NEWEST, shards) == page
-    assert world.engine.calls < calls
-    since, until = milliseconds(START), milliseconds(world.now)
-    analytics = world.queries.analytics(world.account_id, since, until, Bucket.HOUR, shards)
-    assert analytics == world.analytics(since, until, Bucket.HOUR)
-    assert analytics.total.count == 40

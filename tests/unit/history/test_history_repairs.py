@@ -28,16 +28,13 @@ class Audited(LedgerWorld):
         """Store entries in an item, whatever the item had."""
         self.engine.put_item(Item=key | pack(entries))
 
-    def wrong(self, *entries: IndexEntry, created: TimeRange = RANGE) -> set[UUID]:
-        """Return the messages that are found wrong, if these are those of a time."""
-        return self.audit.find_wrong(ACCOUNT, created, {one.message_id: one for one in entries})
+    def wrong(self, *entries: IndexEntry) -> set[UUID]:
+        """Return the messages that are found wrong, if these are those of an hour."""
+        return self.audit.find_wrong(ACCOUNT, RANGE, {one.message_id: one for one in entries})
 
-    def correct(self, *entries: IndexEntry, gone: IndexEntry | None = None) -> None:
-        """Correct the entries of messages, and those of one that does not exist."""
-        of_messages: dict[UUID, IndexEntry | None] = {one.message_id: one for one in entries}
-        if gone:
-            of_messages[gone.message_id] = None
-        self.audit.correct(ACCOUNT, RANGE, of_messages)
+    def correct(self, *entries: IndexEntry) -> None:
+        """Correct the entries of messages."""
+        self.audit.correct(ACCOUNT, RANGE, {one.message_id: one for one in entries})
 
 
 @pytest.fixture
@@ -84,34 +81,6 @@ def test_the_entry_by_creation_is_corrected_last(
     assert [keys.is_by_creation(sort_key) for sort_key in written] == [False, False, True]
 
 
-def test_only_entries_of_the_time_are_compared(world: Audited) -> None:
-    end = HOUR + HOUR_LENGTH
-    world.put(
-        entry(1, created=HOUR - 1, updated=HOUR + 5, status=SENT),
-        entry(2, created=end, updated=end),
-        entry(3, created=end + 29_999),
-    )
-    first, last = entry(4, created=HOUR), entry(5, created=end - 1)
-    world.put(first, last)
-    assert world.wrong(first, last) == set()
-    assert world.wrong(first) == {last.message_id}
-    within = TimeRange(HOUR + 7, HOUR + 9)
-    one = entry(6, created=HOUR + 8)
-    world.put(one)
-    assert world.wrong(one, created=within) == set()
-    assert world.wrong(created=within) == {one.message_id}
-
-
-def test_the_lists_of_an_hour_are_read_up_to_its_end(world: Audited) -> None:
-    end = HOUR + HOUR_LENGTH
-    late = entry(1, created=HOUR, status=SENT, updated=end)
-    world.put(late, entry(2, created=end - 1), entry(3, created=end))
-    engine = world.watch()
-    assert world.wrong(late, entry(2, created=end - 1)) == set()
-    lists = {sort_key for sort_key in engine.read if sort_key.startswith("U#")}
-    assert lists == {f"U#pending#{end - 30_000:015}", f"U#sent-later#{end:015}"}
-
-
 def history() -> list[IndexEntry]:
     """Return the entries of a day's last two hours, and one that opens the next day."""
     return [
@@ -145,31 +114,6 @@ def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited) -> N
     assert right_items(other) == right_items(world)
     assert other.audit.count_differences(ACCOUNT, entries) == 0
     assert world.audit.repair(ACCOUNT, entries) == 0
-
-
-def test_ten_seconds_of_shards_have_rollups_at_any_time() -> None:
-    entries = [
-        entry(1, created=HOUR, shards=4),
-        entry(2, created=HOUR + 9_999, shards=4),
-        entry(3, created=HOUR + 10_000, shards=4, key_id="key_1"),
-        entry(4, created=HOUR + 20_000),
-    ]
-    items = items_of(ACCOUNT, entries)
-    sort_keys = sorted(sk for _, sk in items if sk.startswith(("ten-", "hour#", "subsets#")))
-    ten = f"ten-seconds#{HOUR + 10_000:015}"
-    day = f"subsets#{Granularity.DAY.start(HOUR):015}"
-    assert sort_keys == [day, f"ten-seconds#{HOUR:015}", ten, ten]
-
-
-def test_a_divisible_hour_is_one_with_ten_seconds(world: Audited) -> None:
-    entries = [
-        entry(1, created=HOUR),
-        entry(2, created=HOUR + HOUR_LENGTH, shards=2),
-        entry(3, created=HOUR + 2 * HOUR_LENGTH),
-    ]
-    world.audit.repair(ACCOUNT, entries)
-    hours = world.ledger.rollups(ACCOUNT, Granularity.HOUR, TimeRange(HOUR, HOUR + 2 * HOUR_LENGTH))
-    assert [hour.is_divisible for hour in hours] == [False, True]
 
 
 def wrong_rollup(world: Audited, revision: int) -> Item:

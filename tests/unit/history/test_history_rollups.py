@@ -9,7 +9,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.history.ledger_format import rollup_attributes, subset_attributes
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.messages.message import Status
-from pillarbox.domain.messages.statistics import Granularity, Rollup, Subset, SubsetKind, TimeRange
+from pillarbox.domain.messages.statistics import Granularity, Rollup, Subset, SubsetKind
 from tests.unit.history.ledger_world import (
     ACCOUNT,
     DAY_LENGTH,
@@ -21,7 +21,7 @@ from tests.unit.history.ledger_world import (
 #: Midnight.
 DAY = 1_769_817_600_000
 KEY_1, OTP = Subset(SubsetKind.KEY, "key_1"), Subset(SubsetKind.TEMPLATE, "otp")
-SECONDS, HOURS, DAYS = Granularity.TEN_SECONDS, Granularity.HOUR, Granularity.DAY
+HOURS, DAYS = Granularity.HOUR, Granularity.DAY
 
 
 @pytest.fixture
@@ -36,38 +36,12 @@ def stored(
     return world.stored(keys.rollup(ACCOUNT, granularity, start, subset))
 
 
-def put_rollup(world: LedgerWorld, start: int, count: int = 1, revision: int = 1) -> Rollup:
-    """Put the rollup of an hour, right or wrong."""
+def put_rollup(world: LedgerWorld, start: int, revision: int) -> None:
+    """Put the wrong rollup of an hour."""
     rollup = Rollup(HOURS, start)
-    rollup.by_status_and_update[Status.PENDING, start] = count
+    rollup.by_status_and_update[Status.PENDING, start] = 9
     item = keys.rollup(ACCOUNT, HOURS, start) | rollup_attributes(rollup, revision)
     world.engine.put_item(Item=item)
-    return rollup
-
-
-def test_rollups_of_a_time_are_those_that_start_in_it(world: LedgerWorld) -> None:
-    rollups = [put_rollup(world, DAY + n * HOUR_LENGTH) for n in range(4)]
-    read = world.ledger.rollups
-    assert read(ACCOUNT, HOURS, TimeRange(DAY, DAY + 2 * HOUR_LENGTH)) == rollups[:2]
-    assert read(ACCOUNT, HOURS, TimeRange(DAY + 1, DAY + 2 * HOUR_LENGTH + 1)) == rollups[1:3]
-    world.engine.reset()
-    assert read(ACCOUNT, HOURS, TimeRange(DAY, DAY)) == []
-    assert world.engine.calls == 0
-
-
-def test_a_rollup_is_written_if_it_is_wrong(world: LedgerWorld) -> None:
-    world.put(entry(1, created=DAY), entry(2, created=DAY + HOUR_LENGTH - 1))
-    world.put(entry(3, created=DAY - 1), entry(4, created=DAY + HOUR_LENGTH))
-    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
-    item = stored(world, HOURS, DAY)
-    assert (item["cells"], item["rev"]) == ({"p0": 2}, 1)
-    world.engine.reset()
-    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is False
-    assert world.engine.write_units == 0
-    world.put(entry(1, created=DAY, revision=2, status=Status.SENT))
-    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
-    item = stored(world, HOURS, DAY)
-    assert (item["cells"], item["rev"]) == ({"p0": 1, "s0": 1}, 2)
 
 
 @pytest.mark.parametrize("granularity", [DAYS, Granularity.MONTH])
@@ -99,16 +73,6 @@ def test_rollups_of_subsets_are_listed_first(world: LedgerWorld) -> None:
     assert (item["subsets"], item["rev"]) == (["key#key_1", "key#key_2", "template#otp"], 2)
 
 
-def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: LedgerWorld) -> None:
-    one = entry(1, created=DAY, key_id="key_1")
-    world.put(one)
-    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
-    world.ledger.correct_item(keys.entries(ACCOUNT, DAY), {}, {one.message_id: 1})
-    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
-    assert stored(world, HOURS, DAY, KEY_1)["cells"] == {}
-    assert stored(world, HOURS, DAY)["cells"] == {}
-
-
 @pytest.mark.parametrize(
     ("granularity", "start", "days"),
     [
@@ -136,20 +100,6 @@ def test_the_lists_of_the_days_of_a_bucket_are_read(
     assert engine.read.count(own) == 1 + len(days)
 
 
-def test_ten_seconds_are_made_from_the_entries_of_shards(world: LedgerWorld) -> None:
-    world.put(*(entry(n % 4, created=DAY + 1000 * n, shards=4) for n in range(20)))
-    engine = world.watch()
-    assert world.ledger.roll_up(ACCOUNT, SECONDS, DAY) is True
-    assert len([sk for sk in engine.read if sk.startswith("C#")]) == 10
-    assert stored(world, SECONDS, DAY)["cells"] == {"p0": 10}
-    assert world.ledger.roll_up(ACCOUNT, SECONDS, DAY + 10_000) is True
-    engine.read.clear()
-    assert world.ledger.roll_up(ACCOUNT, HOURS, DAY) is True
-    assert not [sk for sk in engine.read if sk.startswith("C#")]
-    item = stored(world, HOURS, DAY)
-    assert (item["cells"], item["divisible"]) == ({"p0": 20}, True)
-
-
 @pytest.mark.parametrize(("times", "is_written"), [(0, True), (9, True), (10, False)])
 @pytest.mark.parametrize("kind", ["hour#", "subsets#"])
 def test_a_rollup_is_tried_ten_times(
@@ -162,7 +112,7 @@ def test_a_rollup_is_tried_ten_times(
         if left[0] and (kind == "subsets#" or item["pk"]["S"] == f"STAT#{ACCOUNT}"):
             left[0] -= 1
             if kind == "hour#":
-                put_rollup(world, DAY, count=9, revision=100 + left[0])
+                put_rollup(world, DAY, revision=100 + left[0])
             else:
                 other = subset_attributes([OTP], 100 + left[0])
                 world.engine.put_item(Item=keys.subsets(ACCOUNT, DAY) | other)

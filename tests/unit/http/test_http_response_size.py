@@ -93,7 +93,7 @@ def check_bounds(status: int, response: str) -> None:
     assert faults_in(response) <= MAX_FAULTS
 
 
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(messages=messages)
 @pytest.mark.slow
 def test_any_batch_gets_a_bounded_response(messages: list[Any]) -> None:

@@ -21,7 +21,7 @@ from pillarbox.http.messages.replies import batch_result, send_result
 from tests.examples import examples
 from tests.fakes.world import World
 
-SEQUENCES: Final = examples(250)
+SEQUENCES: Final = examples(20)
 _ELICITATION: Final[dict[str, Any]] = {"elicitation": {"form": {}}}
 _MAIL: Final[dict[str, Any]] = {"to": "ann@example.com", "subject": "a", "html": "<p>b</p>"}
 #: The emails that an agent wants to send: a tool and its arguments.
@@ -140,23 +140,10 @@ def test_nothing_is_sent_without_a_confirmation() -> None:
     confirmed_sends = 0
     for seed in range(SEQUENCES):
         agent = Agent(Random(seed))  # noqa: S311  no secret
-        for _ in range(agent.random.randrange(4, 12)):
+        for _ in range(agent.random.randrange(30, 60)):
             before = len(agent.world.store.messages)
             confirmed = agent.act()
             sent = len(agent.world.store.messages) - before
             assert confirmed or not sent, f"seed {seed}"
             confirmed_sends += sent
-    assert confirmed_sends > SEQUENCES / 10
-
-
-def test_a_confirmation_sends_once() -> None:
-    """A token that is used again and again, also in the next hour, sends no second email."""
-    agent = Agent(Random(0))  # noqa: S311  no secret
-    agent.world.advance(timedelta(minutes=50 - agent.world.now.minute))
-    params = {"name": "send_email", "arguments": dict(_MAIL)}
-    state = agent._answer(dict(params), can_ask=True)["requestState"]
-    answered = {"inputResponses": {"confirm": {"action": "accept"}}, "requestState": state}
-    for _ in range(3):
-        agent._answer(params | answered, can_ask=True)
-        agent.world.advance(timedelta(minutes=5))
-    assert len(agent.world.store.messages) == 1
+    assert confirmed_sends > SEQUENCES

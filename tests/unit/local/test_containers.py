@@ -1,6 +1,5 @@
 """Containers of `sam local` reach the engine and the SES stand-in by one guarded port."""
 
-import asyncio
 from typing import Any, Final
 
 import httpx
@@ -13,6 +12,7 @@ from local.containers import HOST_NAME, ContainerGateway, environment_of_contain
 from local.guard import LoopbackHost, SignedRequests
 from openapi.generate import DIALECT_ROUTES
 from pillarbox.http.routes import ROUTES
+from tests.unit.local import asgi
 
 KEY: Final = "AKIA0123456789"
 PORT: Final = 4600
@@ -37,15 +37,10 @@ async def ses(scope: Any, receive: Any, send: Any) -> None:
 
 def ask(url: str, headers: dict[str, str]) -> httpx.Response:
     """Send a request to the guarded port."""
-
-    async def exchange() -> httpx.Response:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(engine)) as to_engine:
-            gateway: Any = ContainerGateway("http://127.0.0.1:4566", ses, to_engine)
-            app: Any = LoopbackHost(SignedRequests(gateway, KEY), PORT, (HOST_NAME,))
-            async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
-                return await client.post(url, headers=headers, content=b"body")
-
-    return asyncio.run(exchange())
+    to_engine = httpx.AsyncClient(transport=httpx.ASGITransport(engine))
+    gateway: Any = ContainerGateway("http://127.0.0.1:4566", ses, to_engine)
+    app = LoopbackHost(SignedRequests(gateway, KEY), PORT, (HOST_NAME,))
+    return asgi.ask(app, "POST", url, headers=headers, content=b"body")
 
 
 def test_aws_calls_reach_the_engine() -> None:

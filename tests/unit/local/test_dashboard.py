@@ -1,6 +1,5 @@
 """The local stack serves the dashboard's files as the edge does."""
 
-import asyncio
 import base64
 import hashlib
 import re
@@ -13,6 +12,7 @@ from starlette.responses import PlainTextResponse
 from dashboard.build import FOLDER
 from local import template
 from local.dashboard import Dashboard
+from tests.unit.local import asgi
 
 _TEMPLATE = template.inlined(template.load())
 
@@ -33,13 +33,8 @@ def dist(tmp_path: Path) -> Path:
 
 
 def ask(dist: Path, path: str, widget_origins: str = "", inbox: str = "") -> httpx.Response:
-    async def request() -> httpx.Response:
-        dashboard = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist, widget_origins, inbox)
-        transport = httpx.ASGITransport(dashboard)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
-            return await client.get(path)
-
-    return asyncio.run(request())
+    app = Dashboard(PlainTextResponse("the API"), _TEMPLATE, dist, widget_origins, inbox)
+    return asgi.ask(app, "GET", path)
 
 
 def policy_of(headers: httpx.Headers) -> dict[str, str]:

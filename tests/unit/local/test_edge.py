@@ -14,6 +14,7 @@ from local.edge import Edge, FrontFailed, FrontOrigin, SendOrigin, StageOrigin
 from local.guard import BROWSER_PREFIX, KEY_HEADER
 from local.route import Route
 from tests.loops import for_each
+from tests.unit.local import asgi
 
 _TEMPLATE = template.inlined(template.load())
 _STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
@@ -38,16 +39,9 @@ def ask(
         stream = httpx.ByteStream(answer.content)
         return httpx.Response(answer.status_code, headers=answer.headers, stream=stream)
 
-    async def exchange() -> httpx.Response:
-        transport = httpx.MockTransport(unread)
-        async with httpx.AsyncClient(transport=transport) as behind:
-            edge = Edge(_TEMPLATE, _STAGE, _FRONT, behind, send)
-            async with httpx.AsyncClient(
-                transport=httpx.ASGITransport(edge), base_url="http://edge"
-            ) as client:
-                return await client.request(method, path, **request)
-
-    return asyncio.run(exchange())
+    behind = httpx.AsyncClient(transport=httpx.MockTransport(unread))
+    edge = Edge(_TEMPLATE, _STAGE, _FRONT, behind, send)
+    return asgi.ask(edge, method, path, "http://edge", **request)
 
 
 def code_of(answer: httpx.Response) -> str:
@@ -246,14 +240,8 @@ def test_a_front_that_does_not_start_is_an_outage() -> None:
         raise FrontFailed
 
     edge = Edge(_TEMPLATE, _STAGE, fails, httpx.AsyncClient())
-
-    async def exchange() -> httpx.Response:
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(edge), base_url="http://edge"
-        ) as client:
-            return await client.post("/api/v1/emails", content=_chunks())
-
-    assert code_of(asyncio.run(exchange())) == "service_unavailable"
+    answer = asgi.ask(edge, "POST", "/api/v1/emails", "http://edge", content=_chunks())
+    assert code_of(answer) == "service_unavailable"
 
 
 async def _chunks() -> AsyncIterator[bytes]:

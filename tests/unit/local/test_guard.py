@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-import httpx
-import pytest
-
 from local.guard import (
     BROWSER_PREFIX,
     KEY_HEADER,
@@ -17,6 +14,7 @@ from local.guard import (
     SignedRequests,
 )
 from tests.loops import for_each
+from tests.unit.local.asgi import ask
 
 KEY: Final = "AKIA0123456789"
 SIGNED: Final = (
@@ -34,19 +32,8 @@ async def echo(scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": names})
 
 
-def ask(
-    app: App, headers: Mapping[str, str], method: str = "GET", path: str = "/"
-) -> httpx.Response:
-    async def exchange() -> httpx.Response:
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
-            return await client.request(method, path, headers=headers)
-
-    return asyncio.run(exchange())
-
-
 def passes(app: App, headers: Mapping[str, str], method: str = "GET", path: str = "/") -> bool:
-    response = ask(app, headers, method, path)
+    response = ask(app, method, path, f"http://{HOST}", headers=headers)
     refused = response.status_code == 403
     assert response.status_code == (403 if refused else 200)
     if refused:
@@ -55,64 +42,132 @@ def passes(app: App, headers: Mapping[str, str], method: str = "GET", path: str 
     return not refused
 
 
+LOOPBACK: Final = LoopbackHost(echo, 4566)
+#: In a container a server has other names, with any port.
+NAMED: Final = LoopbackHost(SameOrigin(echo), 4566, ("pillarbox",))
+ENGINE: Final = SignedRequests(echo, KEY)
+OWN: Final = SameOrigin(echo)
+IMAGES: Final = SameOrigin(echo, images="/messages/[^/]+/parts/[0-9]+")
+SES: Final = JsonBodies(echo)
+FORM: Final = "application/x-www-form-urlencoded"
+OTHER: Final = {"Origin": "http://127.0.0.1:3000"}
+#: What a browser says of a page's own request, a request of another page, a click on a link
+#: elsewhere, and an image in a sandboxed frame.
+SELF: Final = {"Origin": f"http://{HOST}", "Sec-Fetch-Site": "same-origin"}
+CLICK: Final = {
+    "Sec-Fetch-Site": "cross-site",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+}
+FRAME: Final = CLICK | {"Sec-Fetch-Dest": "iframe"}
+IMAGE: Final = CLICK | {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+BY_OTHERS: Final = (
+    OTHER | {"Sec-Fetch-Site": "same-site"},
+    OTHER,
+    {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"},
+    FRAME,
+)
+LINK: Final = f"/spool/kept/7/a/m.eml?X-Amz-Credential={KEY}%2Fx"
+PART: Final = "/messages/m1/parts/2"
+
+
+def signed(old: str = "", new: str = "", **more: str) -> dict[str, str]:
+    others = {name.replace("_", "-"): text for name, text in more.items()}
+    return {"Authorization": SIGNED.replace(old, new, 1)} | others
+
+
 @for_each(
-    ("host", "passed"),
+    ("app", "request_line", "headers"),
     [
-        (HOST, True),
-        ("localhost:4566", True),
-        ("LOCALHOST:4566", True),
-        ("[::1]:4566", True),
-        ("127.0.0.1", False),
-        ("127.0.0.1:80", False),
-        ("rebound.example:4566", False),
-        ("localhost.rebound.example:4566", False),
-        ("127.0.0.1.rebound.example:4566", False),
-        ("127.0.0.1:4566@rebound.example", False),
-        ("localhost.:4566", False),
-        ("", False),
+        *((LOOPBACK, "GET /", {"Host": host}) for host in (HOST, "localhost:4566", "[::1]:4566")),
+        (LOOPBACK, "GET /", {"Host": "LOCALHOST:4566"}),
+        (LoopbackHost(echo, 80), "GET /", {"Host": "localhost"}),  # the usual port is left out
+        *((NAMED, "GET /", {"Host": host}) for host in ("pillarbox:8081", "PILLARBOX", HOST)),
+        # A page may delete an email if its port has another number outside of the container.
+        (NAMED, "DELETE /", {"Host": "pillarbox:9025", "Origin": "http://pillarbox:9025"}),
+        (ENGINE, "POST /", signed()),
+        (ENGINE, "POST /", signed(KEY, f"{KEY}ASIAROLE")),
+        (ENGINE, "POST /", {KEY_HEADER: KEY}),
+        (ENGINE, f"POST /?X-Amz-Credential={KEY}%2F20261122%2Fus-east-1%2Fs3%2Faws4_request", {}),
+        (ENGINE, f"GET {LINK}", CLICK),  # a signed link can be opened
+        (SES, f"POST {_EMAILS}", {"Content-Type": "application/json"}),
+        (SES, f"PUT {_EMAILS}", {"Content-Type": "application/json; charset=utf-8"}),
+        (SES, f"GET {_EMAILS}", {}),
+        (SES, f"DELETE {_EMAILS}", {}),
+        # SES has its rules of receipt in the query protocol only: forms, to the root.
+        (SES, "POST /", {"Content-Type": f"{FORM}; charset=utf-8"}),
+        *((OWN, f"{method} /", {}) for method in ("GET", "DELETE", "PUT")),
+        *((OWN, f"{method} /", SELF) for method in ("GET", "DELETE", "PUT")),
+        (OWN, "PUT /", {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}),
+        (OWN, "GET /", CLICK),
+        (IMAGES, f"GET {PART}", IMAGE),
+        (IMAGES, f"GET {PART}", IMAGE | {"Origin": "null"}),
     ],
 )
-def test_only_a_loopback_name_with_the_port_passes(host: str, *, passed: bool) -> None:
-    assert passes(LoopbackHost(echo, 4566), {"Host": host}) is passed
-
-
-def test_the_usual_port_may_be_left_out() -> None:
-    """On port 80, browsers send the name alone."""
-    assert passes(LoopbackHost(echo, 80), {"Host": "localhost"})
-    assert not passes(LoopbackHost(echo, 80), {"Host": "rebound.example"})
+def test_what_passes(app: App, request_line: str, headers: dict[str, str]) -> None:
+    assert passes(app, headers, *request_line.split(" ", 1))
 
 
 @for_each(
-    ("host", "passed"),
+    ("app", "request_line", "headers"),
     [
-        ("pillarbox:8081", True),
-        ("PILLARBOX", True),
-        (HOST, True),
-        ("pillarbox.rebound.example:8081", False),
-        ("rebound.example:8081", False),
-        ("pillarbox:8081:80", False),
-        ("", False),
+        *(
+            (LOOPBACK, "GET /", {"Host": host})
+            for host in (
+                *("127.0.0.1", "127.0.0.1:80", "rebound.example:4566", "localhost.:4566", ""),
+                *("localhost.rebound.example:4566", "127.0.0.1.rebound.example:4566"),
+                "127.0.0.1:4566@rebound.example",
+            )
+        ),
+        (LoopbackHost(echo, 80), "GET /", {"Host": "rebound.example"}),
+        (NAMED, "GET /", {"Host": "pillarbox.rebound.example:8081"}),
+        (NAMED, "GET /", {"Host": "rebound.example:8081"}),
+        (NAMED, "GET /", {"Host": "pillarbox:8081:80"}),
+        (NAMED, "GET /", {"Host": ""}),
+        (NAMED, "DELETE /", {"Host": "pillarbox:9025", "Origin": "http://pillarbox:9026"}),
+        (NAMED, "DELETE /", {"Host": "pillarbox:9025", "Origin": "http://rebound.example:9025"}),
+        (NAMED, "DELETE /", {"Host": "pillarbox:9025", "Origin": "null"}),
+        (ENGINE, "POST /", {}),
+        (ENGINE, "POST /_ministack/health", {}),
+        (ENGINE, "POST /", signed(KEY, "test")),
+        (ENGINE, "POST /", signed(KEY, "000000000000")),
+        (ENGINE, "POST /", signed(KEY, KEY[:-1])),
+        (ENGINE, "POST /", signed(KEY, f"test{KEY}")),
+        (ENGINE, "POST /", {"Authorization": f"Bearer {KEY}"}),
+        (ENGINE, "POST /", {"Authorization": "AWS4-HMAC-SHA256 Credential=/"}),
+        (ENGINE, "POST /", {KEY_HEADER: ""}),
+        (ENGINE, "POST /?X-Amz-Credential=test/20261122/us-east-1/s3/aws4_request", {}),
+        (ENGINE, "POST /", signed(Origin="http://127.0.0.1:3000")),
+        (ENGINE, "POST /", signed(Origin="null")),
+        (ENGINE, "POST /", signed(Sec_Fetch_Site="same-origin")),
+        (ENGINE, "POST /", signed(Sec_Fetch_Mode="cors")),
+        (ENGINE, "POST /", signed(Sec_Fetch_Dest="empty")),
+        (ENGINE, f"POST {LINK}", CLICK),
+        (ENGINE, "GET /spool/kept/7/a/m.eml?X-Amz-Credential=test%2Fx", CLICK),
+        (ENGINE, f"GET /?X-Amz-Credential={KEY}%2Fx", CLICK),
+        (ENGINE, f"GET /kept/?X-Amz-Credential={KEY}%2Fx&Action=DeleteQueue", CLICK),
+        (ENGINE, f"GET {LINK}", FRAME),
+        (ENGINE, f"GET {LINK}", CLICK | {"Sec-Fetch-Mode": "cors"}),
+        # The content types that a page can send without a preflight.
+        (SES, f"POST {_EMAILS}", {}),
+        (SES, f"POST {_EMAILS}", {"Content-Type": "text/plain"}),
+        (SES, f"POST {_EMAILS}", {"Content-Type": "text/plain; application/json"}),
+        (SES, f"POST {_EMAILS}", {"Content-Type": FORM}),
+        (SES, "POST /", {"Content-Type": "application/json"}),
+        (SES, "POST /", {}),
+        (SES, "POST /", {"Content-Type": "text/plain"}),
+        *((OWN, f"{method} /", page) for page in BY_OTHERS for method in ("GET", "DELETE", "PUT")),
+        (OWN, "POST /", CLICK),
+        (OWN, "POST /", CLICK | OTHER),
+        (IMAGES, f"POST {PART}", IMAGE),
+        (IMAGES, f"GET {PART}", IMAGE | {"Sec-Fetch-Dest": "script"}),
+        (IMAGES, "GET /messages/m1/raw", IMAGE),
+        (OWN, f"GET {PART}", IMAGE),
     ],
 )
-def test_more_names_may_be_given(host: str, passed: bool) -> None:  # noqa: FBT001  a case
-    """In a container a server has other names, with any port; others are still refused."""
-    assert passes(LoopbackHost(echo, 4566, ("pillarbox",)), {"Host": host}) is passed
-
-
-@pytest.mark.parametrize(
-    ("origin", "passed"),
-    [
-        ("http://pillarbox:9025", True),
-        ("http://pillarbox:9026", False),
-        ("http://rebound.example:9025", False),
-        ("null", False),
-    ],
-)
-def test_own_pages_work_under_another_name(origin: str, passed: bool) -> None:  # noqa: FBT001  a case
-    """A page may delete an email if its port has another number outside of the container."""
-    app = LoopbackHost(SameOrigin(echo), 4566, ("pillarbox",))
-    headers = {"Host": "pillarbox:9025", "Origin": origin}
-    assert passes(app, headers, "DELETE") is passed
+def test_what_is_refused(app: App, request_line: str, headers: dict[str, str]) -> None:
+    assert not passes(app, headers, *request_line.split(" ", 1))
 
 
 def test_several_hosts_are_refused() -> None:
@@ -128,54 +183,9 @@ def test_several_hosts_are_refused() -> None:
         assert sent[0]["status"] == 403
 
 
-@for_each(
-    ("headers", "path", "passed"),
-    [
-        ({"Authorization": SIGNED}, "/", True),
-        ({"Authorization": SIGNED.replace(KEY, f"{KEY}ASIAROLE")}, "/", True),
-        ({KEY_HEADER: KEY}, "/", True),
-        ({}, f"/?X-Amz-Credential={KEY}%2F20261122%2Fus-east-1%2Fs3%2Faws4_request", True),
-        ({}, "/", False),
-        ({}, "/_ministack/health", False),
-        ({"Authorization": SIGNED.replace(KEY, "test")}, "/", False),
-        ({"Authorization": SIGNED.replace(KEY, "000000000000")}, "/", False),
-        ({"Authorization": SIGNED.replace(KEY, KEY[:-1])}, "/", False),
-        ({"Authorization": SIGNED.replace(KEY, f"test{KEY}")}, "/", False),
-        ({"Authorization": f"Bearer {KEY}"}, "/", False),
-        ({"Authorization": "AWS4-HMAC-SHA256 Credential=/"}, "/", False),
-        ({KEY_HEADER: ""}, "/", False),
-        ({}, "/?X-Amz-Credential=test/20261122/us-east-1/s3/aws4_request", False),
-        ({"Authorization": SIGNED, "Origin": "http://127.0.0.1:3000"}, "/", False),
-        ({"Authorization": SIGNED, "Origin": "null"}, "/", False),
-        ({"Authorization": SIGNED, "Sec-Fetch-Site": "same-origin"}, "/", False),
-        ({"Authorization": SIGNED, "Sec-Fetch-Mode": "cors"}, "/", False),
-        ({"Authorization": SIGNED, "Sec-Fetch-Dest": "empty"}, "/", False),
-    ],
-)
-def test_the_engine_takes_only_signed_requests(
-    headers: dict[str, str], path: str, *, passed: bool
-) -> None:
-    assert passes(SignedRequests(echo, KEY), headers, "POST", path) is passed
-
-
-def test_a_signed_link_can_be_opened() -> None:
-    guard, signed = SignedRequests(echo, KEY), f"?X-Amz-Credential={KEY}%2Fx"
-    link = f"/spool/kept/7/a/m.eml{signed}"
-    opening = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    opening |= {"Sec-Fetch-Dest": "document"}
-    assert passes(guard, opening, path=link)
-    assert not passes(guard, opening, "POST", link)
-    assert not passes(guard, opening, path="/spool/kept/7/a/m.eml?X-Amz-Credential=test%2Fx")
-    for other in (f"/{signed}", f"/kept/{signed}&Action=DeleteQueue"):
-        assert not passes(guard, opening, path=other)
-    for changed in ({"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Mode": "cors"}):
-        assert not passes(guard, opening | changed, path=link)
-
-
 def test_a_callers_origin_reaches_the_functions() -> None:
-    response = ask(
-        SignedRequests(echo, KEY), {KEY_HEADER: KEY, f"{BROWSER_PREFIX}origin": "http://a.example"}
-    )
+    headers = {KEY_HEADER: KEY, f"{BROWSER_PREFIX}origin": "http://a.example"}
+    response = ask(ENGINE, "GET", "/", headers=headers)
     assert BROWSER_PREFIX not in response.text
     assert "origin" in response.text.split()
 
@@ -192,78 +202,3 @@ def test_no_websocket_passes() -> None:
         scope = {"type": "websocket", "headers": headers, "query_string": b""}
         asyncio.run(guard(scope, asyncio.Event().wait, record))
         assert sent == [{"type": "websocket.close", "code": 1008}]
-
-
-@for_each(
-    ("method", "path", "content_type", "passed"),
-    [
-        ("POST", _EMAILS, "application/json", True),
-        ("PUT", _EMAILS, "application/json; charset=utf-8", True),
-        ("GET", _EMAILS, None, True),
-        ("DELETE", _EMAILS, None, True),
-        ("POST", _EMAILS, None, False),
-        ("POST", _EMAILS, "text/plain", False),
-        ("POST", _EMAILS, "text/plain; application/json", False),
-        ("POST", _EMAILS, "application/x-www-form-urlencoded", False),
-        ("POST", "/", "application/x-www-form-urlencoded; charset=utf-8", True),
-        ("POST", "/", "application/json", False),
-        ("POST", "/", None, False),
-        ("POST", "/", "text/plain", False),
-    ],
-)
-def test_bodies_are_json(method: str, path: str, content_type: str | None, *, passed: bool) -> None:
-    """The content types that a page can send without a preflight are refused.
-
-    SES has its rules of receipt in the query protocol only: forms, to the root.
-    """
-    headers = {"Content-Type": content_type} if content_type else {}
-    assert passes(JsonBodies(echo), headers, method, path) is passed
-
-
-@pytest.mark.parametrize(
-    ("headers", "passed"),
-    [
-        ({}, True),
-        ({"Origin": f"http://{HOST}", "Sec-Fetch-Site": "same-origin"}, True),
-        ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, True),
-        ({"Origin": "http://127.0.0.1:3000", "Sec-Fetch-Site": "same-site"}, False),
-        ({"Origin": "http://127.0.0.1:3000"}, False),
-        ({"Origin": "null", "Sec-Fetch-Site": "cross-site"}, False),
-        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}, False),
-        (
-            {
-                "Sec-Fetch-Site": "cross-site",
-                "Sec-Fetch-Mode": "navigate",
-                "Sec-Fetch-Dest": "iframe",
-            },
-            False,
-        ),
-    ],
-)
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
-def test_a_page_reaches_only_its_own_server(
-    headers: dict[str, str], method: str, *, passed: bool
-) -> None:
-    assert passes(SameOrigin(echo), headers, method) is passed
-
-
-def test_a_link_from_elsewhere_opens_a_page() -> None:
-    click = {
-        "Sec-Fetch-Site": "cross-site",
-        "Sec-Fetch-Mode": "navigate",
-        "Sec-Fetch-Dest": "document",
-    }
-    assert passes(SameOrigin(echo), click)
-    assert not passes(SameOrigin(echo), click, "POST")
-    assert not passes(SameOrigin(echo), click | {"Origin": "http://127.0.0.1:3000"}, "POST")
-
-
-def test_a_sandboxed_frame_shows_images() -> None:
-    image = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
-    app = SameOrigin(echo, images="/messages/[^/]+/parts/[0-9]+")
-    assert passes(app, image, path="/messages/m1/parts/2")
-    assert not passes(app, image, "POST", "/messages/m1/parts/2")
-    assert passes(app, image | {"Origin": "null"}, path="/messages/m1/parts/2")
-    assert not passes(app, image | {"Sec-Fetch-Dest": "script"}, path="/messages/m1/parts/2")
-    assert not passes(app, image, path="/messages/m1/raw")
-    assert not passes(SameOrigin(echo), image, path="/messages/m1/parts/2")

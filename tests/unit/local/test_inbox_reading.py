@@ -31,38 +31,6 @@ def full_mail() -> EmailMessage:
     return mail
 
 
-def test_bodies_and_parts_are_separated() -> None:
-    view = read(full_mail().as_bytes())
-    assert view.text == "Hello Ada\n"
-    assert view.html is not None
-    assert "<p>Hi</p>" in view.html
-    assert [(part.content_type, part.filename) for part in view.parts] == [
-        ("image/png", None),
-        ("text/csv", "Köln.csv"),
-        ("message/rfc822", None),
-    ]
-    assert view.parts[0].content_id == "logo@x"
-    assert view.parts[0].inline
-    assert view.parts[1].size == 5
-    assert ("Subject", "Grüße") in view.headers
-
-
-def test_parts_are_found_by_number() -> None:
-    raw = full_mail().as_bytes()
-    contents = [part_content(raw, part.number) for part in read(raw).parts]
-    assert contents[:2] == [PNG, b"a,b\r\n"]
-    assert b"inner text" in contents[2]
-    with pytest.raises(LookupError):
-        part_content(raw, 99)
-
-
-def test_the_frame_finds_embedded_images() -> None:
-    view = read(full_mail().as_bytes())
-    number = view.parts[0].number
-    assert view.framed_html().startswith('<!doctype html><base target="_blank">')
-    assert f'<img src="parts/{number}">' in view.framed_html()
-
-
 @pytest.mark.parametrize(
     ("html", "remote"),
     [
@@ -87,6 +55,31 @@ def test_remote_images_are_detected(html: str, *, remote: bool) -> None:
 )
 def test_undecodable_text_gets_replacement_characters(head: bytes, text: str) -> None:
     assert read(head + b"\r\n\r\n\xe4").text == text
+
+
+@pytest.mark.parametrize(
+    ("charset", "octets", "text"),
+    [
+        ("us-ascii", b"\xc3\xbc", "ü"),
+        ("ISO-8859-1", b"\x93a\x94", "“a”"),
+        ("iso-8859-9", b"\x80\xfc", "€ü"),
+        ("gb2312", b"\xe9\x46", "镕"),
+        ("shift_jis", b"\x87\x40", "①"),
+        ("ks_c_5601-1987", b"\x8c\x63", "똠"),
+    ],
+)
+def test_the_name_of_a_smaller_charset_means_the_larger(
+    charset: str, octets: bytes, text: str
+) -> None:
+    """As browsers read it, and as mailparser reads us-ascii."""
+    head = f"Content-Type: text/html; charset={charset}\r\n\r\n"
+    assert read(head.encode() + octets).html == text
+
+
+def test_a_picture_may_be_named_as_a_url_is() -> None:
+    """RFC 2392: what a URL cannot hold is written with %."""
+    mail = full_mail().as_bytes().replace(b"cid:logo@x", b"cid:logo%40x")
+    assert 'src="parts/2"' in read(mail).framed_html()
 
 
 def test_an_invalid_type_becomes_octet_stream() -> None:

@@ -1,6 +1,5 @@
 """The reference page is served at the address of the API."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -10,15 +9,12 @@ from starlette.responses import PlainTextResponse
 
 from local.reference.app import ApiReference
 from local.template import ROOT
+from tests.unit.local import asgi
 
 
 def ask(path: str, **request: Any) -> httpx.Response:
-    async def request_page() -> httpx.Response:
-        transport = httpx.ASGITransport(ApiReference(PlainTextResponse("the API"), "bx_live_key"))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
-            return await client.get(path, **request)
-
-    return asyncio.run(request_page())
+    reference = ApiReference(PlainTextResponse("the API"), "bx_live_key")
+    return asgi.ask(reference, "GET", path, **request)
 
 
 def test_the_document_names_this_address() -> None:

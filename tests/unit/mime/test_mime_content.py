@@ -95,6 +95,7 @@ def test_hostile_content_is_checked_quickly(encoding: bytes, filler: bytes) -> N
     [
         *("utf-8", "UTF8", "us-ascii", "ISO-8859-1", "iso_8859-1:1987", "windows-1252", "KOI8-U"),
         *("gbk", "iso-2022-jp", "Shift_JIS", "euc-kr", "windows-874", "iso-8859-8-i", "x-sjis"),
+        "unknown-8bit",
     ],
 )
 def test_known_charsets_are_accepted(charset: str) -> None:

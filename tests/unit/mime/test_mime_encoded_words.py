@@ -40,6 +40,8 @@ from tests.loops import for_each
         ("=?gb2312?B?1tDOxKLj?=", "中文€"),
         ("=?iso-8859-1?q?=93a=94?=", "“a”"),
         ("=?ks_c_5601-1987?b?x9E=?= =?x-sjis?b?k/o=?= =?iso-8859-8-i?q?=E0?=", "한日א"),
+        ("=?iso-2022-jp?b?GyRCLSF8YhsoQg==?= =?iso-2022-jp?q?=1B$B=7D!=1B(I1?=", "①髙\ufffdｱ"),
+        ("=?euc-jp?b?raH84g==?= =?euc-jp?q?=AD<=AD?=", "①髙\ufffd<\ufffd"),
         ("=?nonsense?q?=C3=BC?=", "ü"),
         ("=?utf-7?q?+AGoAcw-?= =?hex?q?61?= =?unicode_escape?q?=5Cud800?=", "+AGoAcw-61\\ud800"),
         ("=?utf-8?x?a?= =?utf-8?q?a =??= ?=", "=?utf-8?x?a?= =?utf-8?q?a =??= ?="),
@@ -108,13 +110,13 @@ def test_words_that_only_some_programs_decode(text: str) -> None:
     ],
 )
 def test_time_is_linear(piece: str) -> None:
-    """A header of 128 KB of one hostile piece takes seconds of processor time, not minutes."""
-    text = piece * (128 * 1024 // len(piece))
+    """A header of 32 KB of one hostile piece takes tenths of a second, not many seconds."""
+    text = piece * (32 * 1024 // len(piece))
     started = time.process_time()
     for hostile in (text, text + "?=", "=?a?q?" + text + "?="):
         readings(hostile)
         is_clear(hostile)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 1
 
 
 CHARSETS = sorted({*aliases.values(), "undefined", "unknown-8bit", "x\xc6"})

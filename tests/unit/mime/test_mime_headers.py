@@ -8,7 +8,7 @@ from email.message import EmailMessage, Message
 from email.utils import getaddresses
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pillarbox.mime import headers
@@ -50,6 +50,7 @@ def check_lines(field: bytes) -> None:
 
 
 @given(VALUES)
+@example("😀" * 998)  # the longest (contract 2.1)
 def test_subject_round_trips(subject: str) -> None:
     field = headers.field("Subject", headers.unstructured(subject))
 
@@ -86,15 +87,8 @@ def test_subject_is_encoded_only_if_needed(subject: str, words: list[str]) -> No
     assert headers.unstructured(subject) == words
 
 
-def test_longest_subject_of_emoji() -> None:
-    """A subject of 998 emoji, the longest (contract 2.1), reads back unchanged."""
-    field = headers.field("Subject", headers.unstructured("😀" * 998))
-
-    assert read(field)["Subject"] == "😀" * 998
-    check_lines(field)
-
-
 @given(VALUES.filter(bool))
+@example("x" * 1024)
 def test_display_name_round_trips_with_one_address(name: str) -> None:
     field = headers.field("From", headers.mailbox(name, "no-reply@shop.example"))
 
@@ -121,16 +115,6 @@ def test_display_name_round_trips_with_one_address(name: str) -> None:
 def test_mailbox(name: str | None, words: list[str]) -> None:
     """A display name is quoted or encoded; without a name there is only the address."""
     assert headers.mailbox(name, "a@b.example") == words
-
-
-def test_long_names_are_folded() -> None:
-    """A name of 1,024 characters (contract 2.1) without a space is folded into short lines."""
-    field = headers.field("From", headers.mailbox("x" * 1024, "a@b.example"))
-
-    check_lines(field)
-    [(name, address)] = getaddresses([unfolded(field)])
-    assert str(make_header(decode_header(name))) == "x" * 1024
-    assert address == "a@b.example"
 
 
 def test_fifty_recipients_are_folded() -> None:

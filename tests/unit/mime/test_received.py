@@ -98,7 +98,73 @@ def test_line_ends_may_be_lf_alone() -> None:
     assert contents == [b"A", b"B"]
 
 
-def test_a_name_has_no_path() -> None:
-    mail = b'Content-Type: text/plain; name="../../etc/passwd"\r\n\r\nHi'
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_an_empty_line_ends_the_header(end: bytes) -> None:
+    """A line of blanks does not, and an indented text behind the header is no field."""
+    mail = end.join((b"Subject: Hi", b" ", b"\tAda", b"To: a@b.example", b"", b"  Re: x", b"Yes."))
+    structure = read_structure(mail)
+    assert (structure.text("subject"), structure.text("to")) == ("Hi Ada", "a@b.example")
+    assert structure.parts[0].content(mail) == b"  Re: x" + end + b"Yes."
+
+
+@pytest.mark.parametrize("boundary", [b"", b'; boundary=""'])
+def test_a_signature_ends_nothing(boundary: bytes) -> None:
+    mail = b"Content-Type: multipart/mixed" + boundary + b"\r\n\r\nYes.\r\n-- \r\nAda"
     (part,) = read_structure(mail).parts
-    assert part.filename == "passwd"
+    assert (part.content_type, part.content(mail)) == ("text/plain", b"Yes.\r\n-- \r\nAda")
+
+
+def test_a_boundary_may_be_in_pieces() -> None:
+    mail = b'Content-Type: multipart/mixed; boundary*0="a b"; boundary*1=c\n\n--a bc\n\nYes.'
+    (part,) = read_structure(mail).parts
+    assert part.content(mail) == b"Yes."
+
+
+@pytest.mark.parametrize("charset", ["", "; charset=us-ascii", "; charset=klingon"])
+@pytest.mark.parametrize("octets", ["€, é".encode(), "€, é".encode("cp1252")])
+def test_what_names_no_charset_is_read(charset: str, octets: bytes) -> None:
+    head = b"Content-Type: text/plain%b\nContent-Disposition: inline; filename=%b\nSubject: %b\n\n"
+    mail = head % (charset.encode(), octets, octets) + octets
+    structure = read_structure(mail)
+    (part,) = structure.parts
+    texts = (structure.text("subject"), part.filename, decode_text(part, mail))
+    assert texts == ("€, é", "€, é", "€, é")
+
+
+def test_a_long_text_is_cut_in_a_character() -> None:
+    mail = b"Subject: Hi\r\n\r\n." + "ö".encode() * 2 * 1024 * 1024
+    (part,) = read_structure(mail).parts
+    assert decode_text(part, mail)[:-1] == "." + "ö" * (2 * 1024 * 1024 - 1)
+
+
+WORDS = ["Yes,", "Größe", "-", "From"]
+PARAGRAPHS = st.lists(
+    st.tuples(st.just(""), st.lists(st.sampled_from([*WORDS, ">5"]), min_size=1))
+    | st.tuples(st.sampled_from([">", ">>", "> >"]), st.lists(st.sampled_from(WORDS), min_size=1)),
+    min_size=1,
+)
+
+
+@given(PARAGRAPHS, st.sampled_from([("no", " "), ("yes", "  ")]))
+def test_lines_that_a_program_broke_are_joined(
+    paragraphs: list[tuple[str, list[str]]], broken: tuple[str, str]
+) -> None:
+    """Each word stands on a line of its own, with a blank before it (RFC 3676 section 4.4)."""
+    del_sp, end = broken
+    written = [f"{end}\n".join(f"{quote} {word}" for word in words) for quote, words in paragraphs]
+    head = f"Content-Type: text/plain; charset=utf-8; format=flowed; delsp={del_sp}\n\n"
+    mail = (head + "\n".join(written)).encode()
+    (part,) = read_structure(mail).parts
+    lines = [f"{quote} {' '.join(words)}" for quote, words in paragraphs]
+    read = [line if line.startswith(" >") else line.removeprefix(" ") for line in lines]
+    assert decode_text(part, mail) == "\n".join(read)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("../../etc/passwd", "passwd"), ("10.15\u202fPM\u3000\u202e(\x1b1).png", "10.15 PM (1).png")],
+)
+def test_a_name_has_no_path(name: str, shown: str) -> None:
+    """It has neither other blanks than the usual one, nor what is not printed."""
+    (part,) = read_structure(f'Content-Type: text/plain; name="{name}"\r\n\r\nHi'.encode()).parts
+    assert part.filename == shown

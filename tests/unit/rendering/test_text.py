@@ -158,6 +158,7 @@ def test_links(html: str, text: str) -> None:
         "<table><tr hidden><td>a<tr><td>x</table>",
         "<table><tbody hidden><tr><td>a<tbody><tr><td>x</table>",
         "<table hidden>x<tr><td>a</table>",
+        "<div hidden>a<td>b</div>x",
         "<div><span hidden>a</div>x",
         "<b hidden>a<p>b</b>x",
         "<b><q hidden>a<div>x</b>",
@@ -181,29 +182,6 @@ def test_references_in_attributes() -> None:
                 assert attributes_of(f"a='x&{name}{after}'") == {"a": f"x&{name}{after}"}
 
 
-NAMES = st.sampled_from(
-    [
-        *("a", "b", "p", "div", "span", "ul", "ol", "li", "table", "tr", "td", "th", "pre"),
-        *("blockquote", "h1", "br", "img", "hr", "i", "font", "section", "x-y"),
-    ]
-)
-WORDS = st.text(st.sampled_from("abc é\n\t\u00a0&;.\"'=-/"), max_size=8)
-TAGS = st.builds(
-    lambda end, name, attribute: f"<{end}{name}{attribute}>",
-    st.sampled_from(["", "", "/"]),
-    NAMES,
-    st.sampled_from(["", " href='https://x.example/?q'", ' alt="a>b"', " scope=row", " style=x"]),
-)
-
-
-@given(st.lists(TAGS | WORDS, max_size=30).map("".join))
-def test_no_tag_is_in_the_text(html: str) -> None:
-    text = text_from_html(html.replace('"a>b"', '"ab"'))
-    assert "<" not in text
-    assert ">" not in text.replace("> ", "").removesuffix(">")
-    assert text == text.strip("\n")
-
-
 @given(st.text(st.characters() | st.sampled_from("<>/!-='\"&; apre"), max_size=60))
 def test_any_input(html: str) -> None:
     text_from_html(html)
@@ -224,11 +202,11 @@ def test_any_input(html: str) -> None:
     ],
 )
 def test_the_text_has_at_most_twice_the_octets(before: str, unit: str) -> None:
-    html = before + unit * 20_000
+    html = before + unit * 8_000
     text = text_from_html(html)
     assert len(text.encode()) <= MAX_GROWTH * len(html.encode())
     if unit.endswith("a"):
-        assert text.count("a") == 20_000  # only indents were left out
+        assert text.count("a") == 8_000  # only indents were left out
     assert text
 
 
@@ -257,7 +235,7 @@ def test_links_in_links() -> None:
         text_from_html(html)
         return time.process_time() - started
 
-    short, long = (min(seconds(levels) for _ in range(3)) for levels in (500, 4_000))
+    short, long = (min(seconds(levels) for _ in range(3)) for levels in (250, 2_000))
     assert long < 8 * 3 * short  # quadratic: 64 times
 
 
@@ -287,5 +265,5 @@ def test_raw_text_is_never_shown(name: str) -> None:
 )
 def test_hostile_repetition(unit: str) -> None:
     """The text of deep, crossed or unclosed HTML stays about as long as the HTML."""
-    html = unit * (200_000 // len(unit))
+    html = unit * (50_000 // len(unit))
     assert len(text_from_html(html)) <= 3 * len(html)
