@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import uuid4
 
 import boto3
 import pytest
 from botocore.client import BaseClient
 
 from pillarbox import wiring
+from pillarbox.domain.ids import new_id
 from relay import certificates
 from relay.service import ThreadedService
 from relay.tls import make_context
@@ -84,7 +84,7 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[AwsRe
     # by saved templates.
     for body in (otp(), saved, otp(scheduledAt=in_an_hour())):
         assert Api(key).send(body).status == 200
-    absent = {"attachments": [{"attachmentId": str(uuid4())}]}
+    absent = {"attachments": [{"attachmentId": str(new_id(wiring.utc_now()))}]}
     assert Api(key).send(otp() | absent).code == "attachment_not_found"
     batch = json.dumps({"messages": [otp(), saved]})
     keyed_batch = {"Idempotency-Key": "k"}
