@@ -17,9 +17,9 @@ PLACES := $(addprefix tests/checks/,test_places.py test_settings.py openapi/test
 # what `python -m tools.templates` does.
 CHECKS := $(addprefix tests/,checks integration/templates)
 
-# They wait for browsers, processes and queues, so three workers share one core. The others compute.
-# Two files of the relay need the stack, which has ended when the others come to them.
-WAITING := $(addprefix tests/,browser e2e integration packaging relay/test_mail_servers.py \
+# They wait for browsers, processes and queues, so three workers share one core, the longest first.
+# The others compute. Two files of the relay need the stack, which has ended when those come to them.
+WAITING := $(addprefix tests/,packaging browser e2e integration relay/test_mail_servers.py \
   relay/test_stack.py)
 
 .DEFAULT_GOAL := help
@@ -61,10 +61,12 @@ test: setup ## run every check and every test
 	@tools/side_by_side 'nice make --silent check' 'make --silent tests'
 
 # In a new clone a collection writes the byte code that three workers would otherwise each compile.
+# What the tests of a file share is made once, because one worker runs them all: the one stack refuses
+# some of it a second time.
 tests: setup
 	@tools/side_by_side 'make --silent --jobs dashboard .venv-sam/made .venv-mcp/made' \
 	  '[ -d tests/browser/__pycache__ ] || $(RUN)pytest -n0 -qq --collect-only $(WAITING) $(CHECKS:%=--ignore %) >/dev/null'
-	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(WAITING) $(CHECKS:%=--ignore %)' \
+	@tools/side_by_side '$(RUN)pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(WAITING) $(CHECKS:%=--ignore %)' \
 	  'nice $(RUN)pytest -n0 $(HALF_OF_COMPUTING) $(WAITING:%=--ignore %)' \
 	  'nice $(RUN)pytest -n0 $(foreach other,$(WAITING) $(CHECKS) $(HALF_OF_COMPUTING),--ignore $(other))'
 

@@ -76,17 +76,6 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Name what one worker of `--dist loadgroup` runs as a whole: a file, or all of Firefox.
-
-    What a file's tests share is made once then, and the one stack refuses some of it a second time.
-    """
-    for item in items:
-        group = "Firefox" if "[firefox" in item.name else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 @pytest.fixture(scope="session")
 def stack() -> Iterator[dict[str, Any]]:
     """Return the content of stack.json; all workers share one stack, which must stop cleanly.
