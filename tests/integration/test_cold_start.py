@@ -28,6 +28,8 @@ RESOLVERS = {
 HISTORY = {"pillarbox.application.history.queries", "pillarbox.domain.messages.statistics"}
 EMAIL = {"pillarbox.domain.messages.mail"}
 SESSIONS = {"pillarbox.domain.sign_in.session"}
+#: With it a function connects to SQS before its first request.
+QUEUES = {"pillarbox.adapters.sqs.batches"}
 
 #: With these a function makes what it needs when it is imported, as in Lambda.
 LAMBDA = builders.environment() | {
@@ -65,7 +67,7 @@ ROWS: list[dict[str, set[str]]] = [
     },
     {
         "read_webhooks sign_in manage_domains manage_account manage_keys create_account passkeys": (
-            ENGINES | SDK | RESOLVERS | HISTORY | EMAIL
+            ENGINES | SDK | RESOLVERS | HISTORY | EMAIL | QUEUES
         ),
         "manage_members": ENGINES | SDK | RESOLVERS | HISTORY,
         "get_analytics get_overview list_messages list_templates operate": ENGINES

@@ -10,21 +10,13 @@ from math import ceil
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.adapters.rows import MILLISECONDS, UUID_TEXT, Row, one_of
 from pillarbox.adapters.sqs.batches import SqsQueue, send_all
+from pillarbox.adapters.webhook_events import EVENT
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.timing import milliseconds, to_datetime
-from pillarbox.domain.webhooks.endpoint import EndpointDrain, PostingTask, WebhookEvent, WebhookType
+from pillarbox.domain.webhooks.endpoint import EndpointDrain, PostingTask
 
 _VERSION: Final = 1
-#: What the queue and the tables store of an event, beside its ids, its time and its attempts.
-EVENT: Final = Row(
-    WebhookEvent,
-    *("address?", "domain?", "pause?"),
-    type=("type", one_of(WebhookType)),
-    message_id=("message?", UUID_TEXT),
-    replayed_at=("replayed?", MILLISECONDS),
-)
 
 
 def group_of(task: PostingTask) -> str:

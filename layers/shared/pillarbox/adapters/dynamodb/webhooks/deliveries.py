@@ -21,7 +21,7 @@ from pillarbox.adapters.dynamodb.table import (
     to_ttl,
 )
 from pillarbox.adapters.rows import MILLISECONDS, Row, many, nested, one_of
-from pillarbox.adapters.sqs.webhook_jobs import EVENT
+from pillarbox.adapters.webhook_events import EVENT
 from pillarbox.application.message_log import ScanPage
 from pillarbox.application.ports import Clock
 from pillarbox.domain.timing import milliseconds, to_datetime

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.timer import Timer
 from pillarbox.adapters.dynamodb.webhooks.deliveries import event_of
-from pillarbox.adapters.sqs.webhook_jobs import EVENT
+from pillarbox.adapters.webhook_events import EVENT
 from pillarbox.domain.timing import milliseconds, to_datetime
 from pillarbox.domain.webhooks.endpoint import DueTask, EndpointDrain, OwnerNotice, WebhookEvent
 
