@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import ClientError
-
 from admin.use_cases.ports import Receipts
-from pillarbox.adapters.aws import client_of, code_of, operator_errors
+from pillarbox.adapters.aws import client_of, ignoring, operator_errors
 from pillarbox.adapters.ses.receipts import OWN_SET
 from pillarbox.domain.accounts.account_domain import inbound_host
 
@@ -81,37 +79,24 @@ class StackReceipts:
             if self._rules(OWN_SET):  # another stack has added one meanwhile
                 self._ses.set_active_receipt_rule_set(RuleSetName=OWN_SET)
                 return
-        try:
+        with ignoring("CannotDelete"):  # another stack has made it active
             self._ses.delete_receipt_rule_set(RuleSetName=OWN_SET)
-        except ClientError as error:
-            if code_of(error) != "CannotDelete":  # another stack has made it active
-                raise
 
     def _active(self) -> Mapping[str, Any] | None:
         """Read the active set; empty without one, and None in a region without receiving."""
-        try:
+        with ignoring("InvalidAction"):
             return self._ses.describe_active_receipt_rule_set()
-        except ClientError as error:
-            if code_of(error) != "InvalidAction":
-                raise
-            return None
+        return None
 
     def _rules(self, of_set: str) -> list[Any] | None:
-        try:
+        with ignoring("RuleSetDoesNotExist"):
             return [*self._ses.describe_receipt_rule_set(RuleSetName=of_set).get("Rules", ())]
-        except ClientError as error:
-            if code_of(error) != "RuleSetDoesNotExist":
-                raise
-            return None
+        return None
 
     def _may_write(self) -> bool:
-        with operator_errors("bucket"):
-            try:
-                text = self._s3.get_bucket_policy(Bucket=self._bucket)["Policy"]
-            except ClientError as error:
-                if code_of(error) != "NoSuchBucketPolicy":
-                    raise
-                return False
+        text = '{"Statement": []}'
+        with operator_errors("bucket"), ignoring("NoSuchBucketPolicy"):
+            text = self._s3.get_bucket_policy(Bucket=self._bucket)["Policy"]
         return any(
             each["Effect"] == "Allow" and each["Principal"] == {"Service": "ses.amazonaws.com"}
             for each in json.loads(text)["Statement"]
