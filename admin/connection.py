@@ -136,7 +136,7 @@ def _local_settings() -> Settings:
     """Read what the local stack wrote down, and point the SDK at that stack."""
     stack = read_local_stack()
     variables: dict[str, str] = stack["environment"]
-    # The doctor needs the rest. It skips the check of the first.
+    # For the doctor, which skips the check of the rate here.
     variables[Settings.emails_per_second.variable] = "40"
     if smtp := stack.get("smtp"):
         variables[Settings.relay.variable] = f"{smtp['host']}:{smtp['port']}"

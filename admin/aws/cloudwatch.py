@@ -13,7 +13,7 @@ _TOPIC: Final = "AlarmTopic"
 
 
 class CloudWatchMonitoring:
-    """Implements `operations.ports.StackMonitoring` for a CloudFormation stack."""
+    """Implements `use_cases.ports.StackMonitoring` for a CloudFormation stack."""
 
     _cloudwatch: Any = client_of("cloudwatch")
     _sns: Any = client_of("sns")

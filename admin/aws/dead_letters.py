@@ -42,7 +42,7 @@ class _Content(NamedTuple):
 
 
 class SqsDeadLetterQueues:
-    """Implements `operations.dead_letters.DeadLetterQueues`."""
+    """Implements `use_cases.dead_letters.DeadLetterQueues`."""
 
     _sqs: "SQSClient" = client_of("sqs")
 

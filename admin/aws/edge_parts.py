@@ -24,7 +24,7 @@ _RULES: Final = "EdgeRules"
 
 
 class AwsEdgeParts:
-    """Implements `operations.edge_rotation.EdgeParts`."""
+    """Implements `use_cases.edge_rotation.EdgeParts`."""
 
     def __init__(self, stack_id: str, pause: Callable[[float], None]) -> None:
         self._pause = pause

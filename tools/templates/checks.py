@@ -65,7 +65,7 @@ def check_all(
 ) -> Iterator[tuple[str, Defect]]:
     """Check every set of parameters; yield the name of the set and each problem.
 
-    The last of them is linted, because it has the most resources. `show` gets a line for each set.
+    The last set is linted, because it has the most resources. `show` gets a line for each set.
     """
     deployments: list[tuple[ParameterSet, Stack]] = []
     for chosen in sets:

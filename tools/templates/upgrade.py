@@ -59,7 +59,7 @@ def check_from(
 ) -> list[tuple[str, Defect]]:
     """Check the upgrade from a revision for every set of parameters.
 
-    `show` gets the changes of the last of them, which has the most resources.
+    `show` gets the changes of the last set, which has the most resources.
     """
     found: list[tuple[str, Defect]] = []
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ _REDRIVE: Final = Row(Redrive, *("by", "queue", "moved?", "dropped?"), at=("at",
 
 
 class DynamoQueueLog(Store):
-    """Implements `operation.ports.QueueLog`."""
+    """Implements `operator.ports.QueueLog`."""
 
     def put(self, redrive: Redrive) -> None:
         """Put the record. Its id sorts by time."""

@@ -212,12 +212,12 @@ _MESSAGE: Final = Row(
     keep=Column("keep", absent=0),
     unkept=Column("unkept", absent=False),
 )
+lease_attribute: Final = _LEASE.write
+key_of: Final = _KEY.read
 #: The attributes that changes of an account or a template set; None means that one is not there.
 brand_attributes: Final = _BRAND.write
 limit_attributes: Final = _LIMITS.write
 template_source: Final = _TEMPLATE_SOURCE.write
-lease_attribute: Final = _LEASE.write
-key_of: Final = _KEY.read
 #: The attribute of a tombstone.
 _WITHDRAWN: Final = "withdrawn"
 #: The condition that no record has a key.

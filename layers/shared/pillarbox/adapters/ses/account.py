@@ -17,7 +17,7 @@ _NAME: Final = "SES API"
 
 
 class SesAccount:
-    """Implements `operation.ports.ProviderAccount`."""
+    """Implements `operator.ports.ProviderAccount`."""
 
     _ses: "SESV2Client" = client_of("sesv2")
 

@@ -31,7 +31,7 @@ _COUNTED: Final = frozenset({"NumberOfMessagesReceived"})
 
 
 class SqsQueueAges:
-    """Implements `operation.ports.QueueAges`."""
+    """Implements `operator.ports.QueueAges`."""
 
     _cloudwatch: "CloudWatchClient" = client_of("cloudwatch")
 

@@ -25,7 +25,7 @@ _COUNTS: Final = (
 
 
 class SqsQueues:
-    """Implements `operation.ports.Queues`."""
+    """Implements `operator.ports.Queues`."""
 
     _sqs: "SQSClient" = client_of("sqs")
 

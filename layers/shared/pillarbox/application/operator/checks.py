@@ -33,7 +33,7 @@ LOG_LENGTH: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueOperations:
-    """The queues of the service, whose URLs `urls` has by the names of `_QUEUES`."""
+    """The queues of the service; `urls` has their URLs by the names in `_QUEUES`."""
 
     queues: Queues
     ages: QueueAges
@@ -122,8 +122,8 @@ class Finding:
 _EVENTS: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
 #: The share of the daily quota from which the check warns.
 _HIGH_USAGE: Final = 0.8
-#: The maximum age in seconds of each queue's oldest message, as in the alarms, and the function
-#: that empties it.
+#: The maximum age in seconds of each queue's oldest message, as in its alarm if it has one, and the
+#: function that empties it.
 _QUEUES: Final = {
     "jobs": (3600, "DeliverMessage"),
     "urgent": (60, "DeliverMessage"),

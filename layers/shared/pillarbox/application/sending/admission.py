@@ -163,7 +163,7 @@ def admit(
     origin: MessageOrigin,
     now: datetime,
 ) -> None:
-    """Refuse an email that answers or repeats another one, before its content is read.
+    """Check an email that answers or repeats another one, before its content is read.
 
     Raises:
         ServiceError: those of a send about recipients, suppressions, pauses and quotas.

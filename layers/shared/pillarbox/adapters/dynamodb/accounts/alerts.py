@@ -46,7 +46,7 @@ _CHAT: Final = Row(ChatState, "error?", at=("at", TIME))
 
 
 class DynamoAlerts(Store):
-    """Implements `alerts.ports.AlertRecords`."""
+    """Implements `accounts.alert_ports.AlertRecords`."""
 
     def add(self, account_id: str, alert: Alert, at: datetime) -> bool:
         """Put a new item. One that is there says whether it was told."""
@@ -84,7 +84,7 @@ class DynamoAlerts(Store):
 
 
 class DynamoAlertTimes:
-    """Implements `alerts.ports.AlertTimes`."""
+    """Implements `accounts.alert_ports.AlertTimes`."""
 
     def __init__(self, table: Table) -> None:
         self._timer = Timer[str](table, "TELL", str, lambda item: item["sk"], lambda _: {})

@@ -63,7 +63,7 @@ _SEARCHED: Final = ("to", "cc", "bcc", "tags")
 
 
 class DynamoMessageLog(Store):
-    """Implements `ports.MessageLog`."""
+    """Implements `message_log.MessageLog`."""
 
     def newest_first(
         self, account_id: str, since: int, until: int, shards: int | None = None
