@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
-from pillarbox.domain.accounts.pause import SUSPENSION, PauseSummary
+from pillarbox.domain.accounts.pause import PauseSummary
 from pillarbox.domain.messages.message import MEANINGS, Event, EventKind, Message, Status
 from pillarbox.domain.webhooks.endpoint import WebhookEvent, WebhookFormat, WebhookType
 from pillarbox.http.messages.replies import View, scheduled_at, taken_from, timestamp
@@ -118,9 +118,8 @@ class WebhookPayloads:
 
     def plain(self, event: WebhookEvent) -> bytes:
         """Write the payload of `account.paused`, `domain.*` and `webhook.test`."""
-        if event.type is WebhookType.ACCOUNT_PAUSED:
-            # Events that an older version queued do not say what was paused.
-            pause = PauseSummary.parse(event.pause) if event.pause else SUSPENSION
+        if event.pause is not None:
+            pause = PauseSummary.parse(event.pause)
             paused = PausedData.of(pause, endpoint_id=event.endpoint_id)
             return _write(event.type, event.at, paused)
         if event.domain is not None:
@@ -227,8 +226,8 @@ class ResendPayloads:
         data: dict[str, object] = {"endpoint_id": event.endpoint_id}
         if event.domain is not None:
             data = {"name": event.domain, "status": _DOMAIN_STATUSES[event.type]}
-        elif event.type is WebhookType.ACCOUNT_PAUSED:
-            data |= asdict(PauseSummary.parse(event.pause) if event.pause else SUSPENSION)
+        elif event.pause is not None:
+            data |= asdict(PauseSummary.parse(event.pause))
         return _write_resend(event.type, event.at, data)
 
 
