@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pillarbox.http.json_types import NextCursor, Rate, ShortId, Timestamp, Uuid
 
     type QueueName = Annotated[
-        str, Field(description="`jobs`, `urgent`, `events`, `sweep` or `webhooks`.")
+        str, Field(description="`jobs`, `urgent`, `events`, `sweep`, `webhooks` or `received`.")
     ]
     type OperatorName = Annotated[
         str, Field(description="The operator's address, or `operator` for the command.")
