@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 # Two processes that collect a half each are cheaper than two workers that collect everything.
-HALF_OF_COMPUTING := $(addprefix tests/,relay unit)
+HALF_OF_COMPUTING := $(addprefix tests/,ports relay unit)
 HALF_OF_UNIT := $(addprefix tests/unit/,application history rendering)
 
 # What a route, a setting or an error still needs, as far as it shows in a second or two.

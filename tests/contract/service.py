@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from typing import Any, Final
 from unittest import mock
@@ -136,12 +136,18 @@ class Lambda:
 
 @dataclass(slots=True)
 class Clock:
-    """The clock of the service: the real time, unless a test sets it."""
+    """The clock of the service: the real time, unless a test sets it.
+
+    No two readings are in one millisecond, so that what a test does in turn has an order.
+    """
 
     fixed: datetime | None = None
+    _last: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     def __call__(self) -> datetime:
-        return self.fixed or _real_time()
+        if self.fixed is None:
+            self._last = max(_real_time(), self._last + timedelta(milliseconds=1))
+        return self.fixed or self._last
 
 
 @dataclass(frozen=True, slots=True)
