@@ -110,7 +110,7 @@ fuzz: setup ## try properties with many examples, and requests made from docs/op
 	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
 	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py \
 	  tests/integration/test_mail_readers.py tests/integration/replies/test_hostile_mail.py
-	PILLARBOX_FUZZ_SECONDS=180 $(RUN)pytest --capture=no \
+	PILLARBOX_FUZZ_SECONDS=90 $(RUN)pytest --capture=no \
 	  tests/contract/test_fuzz.py tests/contract/test_fuzz_document.py tests/e2e/test_fuzz_document.py
 
 check: setup ## check lint, format, types, the template and what must agree

@@ -9,7 +9,7 @@ names the arguments that repeat it. The parts, in this order:
 * statistics: every fault at every call of the function that counts mail.
 * webhooks: every fault at every call from the table's stream to a webhook endpoint.
 * received: every fault at every call from a mail that SES stored to the endpoint of its event.
-* exits: processes that end by `os._exit`, at each call of both.
+* exits: processes that end by `os._exit`, at each call of a mail, a fifth of the statistics'.
 * random: schedules of faults, pauses, copies and lost events, one for each seed.
 * kills: killed processes of a running local stack (`verification/kills`).
 
