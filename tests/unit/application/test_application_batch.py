@@ -185,16 +185,20 @@ def reserve_elsewhere(world: World, count: int) -> None:
     Quotas(world.store).reserve(ACCOUNT, builders.messages(count), builders.UNLIMITED, world.now)
 
 
-def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
-    """A successor without quota reports the accepted email, and 429 only for the others."""
+@pytest.mark.parametrize("late", [False, True])
+def test_a_takeover_with_a_full_quota_reports_the_accepted_part(*, late: bool) -> None:
+    """A successor without quota reports the accepted email, and 429 only for the others.
+
+    Others may take the last room after it has looked.
+    """
     world = world_with_daily_limit(3)
     batch_request = batch(request(), request(), request())
     error_of(world, batch_request, DIGEST, messages=PartialCommit(world.store, 1))
-    reserve_elsewhere(world, 2)
+    world.gate.before(RESERVE if late else LOOK_UP, do=lambda: reserve_elsewhere(world, 2))
     world.advance(LEASE)
     world.gate.calls.clear()
     assert codes(submit(world, batch_request, DIGEST)) == [None, QUOTA_EXCEEDED, QUOTA_EXCEEDED]
-    assert DNS not in world.gate.calls
+    assert (DNS in world.gate.calls) == late
 
 
 def test_an_answer_that_cannot_be_stored_is_still_returned(world: World) -> None:
@@ -251,6 +255,13 @@ def contend(world: World, others: int) -> None:
             reserve_elsewhere(world, 1)
 
     world.gate.watch = watch
+
+
+def test_a_batch_of_which_nothing_fits_any_more_is_refused() -> None:
+    world = world_with_daily_limit(2)
+    contend(world, 99)
+    assert error_of(world, batch(request(), request()), DIGEST).code == QUOTA_EXCEEDED
+    assert world.store.claims == {}
 
 
 def test_endless_contention_is_refused() -> None:
@@ -327,6 +338,12 @@ def test_a_batch_has_at_most_a_thousand_recipients(world: World, extra: int) -> 
         "count": 1001,
         "limit": 1000,
     }
+
+
+def test_authentication_comes_before_the_validation_error(world: World) -> None:
+    assert error_of(world, INVALID) is INVALID
+    world.store.keys.clear()
+    assert error_of(world, INVALID).code == "invalid_api_key"
 
 
 def test_a_stale_owner_changes_no_answer(world: World) -> None:

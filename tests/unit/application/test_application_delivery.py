@@ -7,6 +7,7 @@ from typing import Literal, NoReturn
 import pytest
 
 from pillarbox.application.delivery.ports import (
+    SeenEvent,
     SendRejected,
     SendThrottled,
     SendUncertain,
@@ -503,6 +504,12 @@ def test_a_mistake_in_the_save_loses_no_answer(world: World, job: Job) -> None:
     assert (world.message().status, world.message().lease) == ("sent", None)
 
 
+def test_an_answer_that_cannot_even_be_queued_leaves_the_job(world: World, job: Job) -> None:
+    world.gate.refuse("messages.save", "jobs.put_result")
+    with pytest.raises(ServiceError):
+        world.delivery.deliver(job)
+
+
 def test_a_throttle_is_saved_before_the_rate_is_lowered(world: World, job: Job) -> None:
     """A worker that dies while it lowers the rate leaves a message that can be sent at once."""
     fail_sending(world, SendThrottled(too_fast=True))
@@ -580,6 +587,30 @@ def test_an_event_that_comes_between_the_questions_prevents_a_resend(
     world.store.queued_events = [at(1)]
     worker.finish()
     assert worker.result == DeliveryResult(Outcome.UNCERTAIN, 10 * MINUTE)
+    assert len(world.mailer.taken) == 1
+
+
+def test_a_mark_that_comes_while_the_queue_is_asked_prevents_a_resend(
+    world: World, job: Job
+) -> None:
+    leave_uncertain(world, job, accepted=True)
+    end_event_wait(world)
+    mark = {(ACCOUNT, job.message_id): SeenEvent("ses-1", at(1))}
+    world.gate.before(
+        "event_queue.may_hold_older_than", do=lambda: world.store.seen_events.update(mark)
+    )
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT)
+    assert len(world.mailer.taken) == 1
+
+
+def test_only_one_of_two_workers_resends(world: World, job: Job) -> None:
+    """The other one keeps the job, which the first may yet need."""
+    leave_uncertain(world, job)
+    end_event_wait(world)
+    slow = stop_before("messages.save", world, job)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
+    slow.finish()
+    assert slow.result == DeliveryResult(Outcome.WAITING, timedelta(0))
     assert len(world.mailer.taken) == 1
 
 

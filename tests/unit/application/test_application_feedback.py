@@ -321,6 +321,14 @@ def test_the_providers_own_list_is_emptied(
     assert world.complaints == []
 
 
+def test_the_provider_may_list_an_address_after_its_event(world: World) -> None:
+    assert world.record(BOUNCE)[0].again
+    world.provider_suppressions.listed = {(None, "Ann@example.com")}
+    assert not world.record(BOUNCE, receives=2)[0].again
+    assert not world.provider_suppressions.listed
+    assert not world.record(BOUNCE, receives=2)[0].again
+
+
 @pytest.mark.parametrize(("seconds", "calls"), [(7.999, 2), (8, 1)])
 def test_a_batch_frees_addresses_for_eight_seconds(
     world: World, seconds: float, calls: int
