@@ -235,9 +235,13 @@ def test_a_recent_hand_over_is_not_changed(case: Case, lease_age: int, given_up:
 
 
 def test_orphaned_bodies_are_deleted(case: Case) -> None:
-    """Bodies of finished mail and of mail never accepted leave the spool (promise 10)."""
+    """Bodies of finished mail and of mail never accepted leave the spool (promise 10).
+
+    That of pending mail stays, also after a try.
+    """
     sent = case.message(timedelta(hours=2), events=(event(EventKind.SENT),))
-    pending = case.message(timedelta(hours=2))
+    lease = Lease(owner="dead", taken_at=NOW, expires_at=NOW + SECOND)
+    pending = case.message(timedelta(hours=2), attempt=1, lease=lease)
     never_accepted, stalled = (
         builders.message(message_id=new_id(NOW - age)) for age in (STALLED, STALLED - SECOND)
     )

@@ -217,6 +217,14 @@ def test_only_the_last_attempt_says_gone(last: int) -> None:
     )
 
 
+def test_the_last_of_all_attempts_says_gone_too() -> None:
+    world, endpoint, delivery = one_event()
+    gone = DeliveryAttempt(at=world.now, status_code=410, milliseconds=1)
+    tried = AttemptResult("failed", replace(delivery, attempts=(gone,) * 10))
+    assert Attempts(ports_of(world)).retry(endpoint, tried).outcome == "given_up"
+    assert world.health_of(endpoint).disabled_for == "gone"
+
+
 def test_an_endpoint_that_is_disabled_already_stays_as_it_is() -> None:
     """Another 410 changes neither reason nor time, and no second notice is planned."""
     world, endpoint, delivery = one_event()
@@ -351,8 +359,9 @@ def test_a_test_has_one_attempt() -> None:
     assert health(world) == EndpointHealth()
 
 
-def test_a_failed_probe_plans_the_next_one() -> None:
-    """The number of probes grows by one, and the lease is given back."""
+@pytest.mark.parametrize("attempts", [3, 10])
+def test_a_failed_probe_plans_the_next_one(attempts: int) -> None:
+    """Also if its event is given up. The number of probes grows, and the lease is given back."""
     world, endpoint, delivery = one_event()
     key = (endpoint.account_id, endpoint.endpoint_id)
     world.set_health(
@@ -365,9 +374,16 @@ def test_a_failed_probe_plans_the_next_one() -> None:
             drain_until=world.now,
         ),
     )
-    Attempts(ports_of(world)).fail_probe(endpoint, failed(world, delivery, 3))
+    Attempts(ports_of(world)).fail_probe(endpoint, failed(world, delivery, attempts))
     health = world.healths.get(*key)
     wait = timedelta(minutes=30)
     assert (health.probes, health.probe_at, health.drain_until) == (2, world.now + wait, None)
     assert [*world.due.minutes] == [(world.now + wait).replace(second=0, microsecond=0) + MINUTE]
     assert world.queue.tasks == []
+
+
+def test_a_probe_that_fails_after_the_circuit_closed_begins_a_drain() -> None:
+    world, endpoint, delivery = one_event()
+    world.set_health(endpoint, EndpointHealth(drain_until=world.now))
+    Attempts(ports_of(world)).fail_probe(endpoint, failed(world, delivery, 2))
+    assert (drain_of(endpoint), timedelta(0)) in world.queue.tasks

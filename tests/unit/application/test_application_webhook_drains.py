@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.webhooks.attempts import Attempts, drain_of
-from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.application.webhooks.post import Drains, WebhookWorker
 from pillarbox.domain.accounts.alert import AlertPost
 from pillarbox.domain.ids import new_id
@@ -337,6 +337,22 @@ def test_slow_posts_count_for_all_endpoints_of_an_account(
     assert len(found) == slow
 
 
+@pytest.mark.parametrize(("attempts", "waits"), [(8, True), (9, False)])
+def test_a_failed_probe_keeps_its_event_until_the_last_attempt(
+    attempts: int, *, waits: bool
+) -> None:
+    world, endpoint, (first,) = waiting_world(replace(OPEN, probe_at=NOW))
+    fail(world, first, attempts)
+    assert drains_of(world).run(drain_of(endpoint), endpoint) == "probe_failed"
+    assert (health_of(world).open_since, len(world.all_waiting())) == (NOW, waits)
+
+
+def test_ten_drains_of_a_worker_post_160_events_together() -> None:
+    world, endpoint, _ = waiting_world(EndpointHealth(), 40)
+    drains_of(world).run(replace(drain_of(endpoint), successes=9), endpoint, 10)
+    assert len(world.poster.posts) == 16
+
+
 @pytest.mark.parametrize(
     ("health", "drains"),
     [
@@ -360,6 +376,14 @@ def test_an_event_that_nothing_would_post_begins_a_drain(
     assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["waiting"]
     assert len(world.all_waiting()) == 1
     assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * drains
+
+
+def test_events_of_an_endpoint_that_its_owner_disabled_wait() -> None:
+    world, endpoint, (first,) = waiting_world(EndpointHealth())
+    world.waiting.remove(first)
+    world.endpoints.change(*place_of(endpoint), EndpointChanges(enabled=False))
+    assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["waiting"]
+    assert world.poster.posts == []
 
 
 def test_a_test_is_posted_although_events_wait() -> None:
@@ -387,6 +411,14 @@ def test_a_repeated_task_leaves_an_event_whose_retry_is_planned() -> None:
     world.deliveries.put(planned)
     assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["repeated"]
     assert (world.all_waiting(), world.deliveries_of(endpoint)) == ([], [planned])
+
+
+def test_an_event_waits_although_its_worker_died_after_the_record() -> None:
+    world, endpoint, (first,) = waiting_world(EndpointHealth())
+    world.waiting.remove(first)
+    fail(world, first, 1)
+    assert WebhookWorker(world.ports, one_after_another).handle([first]) == ["waiting"]
+    assert [*world.waiting.oldest(*place_of(endpoint), 9)] == [first]
 
 
 def test_an_event_that_begins_to_wait_has_no_planned_time() -> None:
