@@ -112,7 +112,8 @@ def test_what_differs_from_ses_is_made_again() -> None:
         assert f"pillarbox-{shop}" in stack.tenants.associated
 
 
-def test_an_account_that_fails_stops_no_other() -> None:
+def test_an_account_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pillarbox.application.operator.isolation._PAGE", 2)
     stack = UseCases()
     for number in range(3):
         one = replace(builders.account(), account_id=f"acct{number:08}")
