@@ -1,6 +1,7 @@
 """The endpoints of webhooks in the table of credentials: contention and lost answers."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from pillarbox.adapters.dynamodb.webhooks.endpoints import (
     DynamoEndpointHealths,
     DynamoWebhookEndpoints,
 )
+from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhooks.endpoint import EndpointHealth
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, NOW, account, at
@@ -45,6 +47,29 @@ def test_no_endpoint_goes_without_the_mark(aws: Aws, endpoints: DynamoWebhookEnd
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(add_and_remove, range(4))) == [None] * 4
+    assert endpoints.of_account(ACCOUNT) == []
+
+
+def test_the_last_of_so_many_endpoints_takes_the_mark(
+    aws: Aws, endpoints: DynamoWebhookEndpoints
+) -> None:
+    accounts = DynamoAccounts(Table(aws.table))
+    stored = [endpoint(created_at=at(n)) for n in range(2)]
+    accounts.add(account())
+    assert [endpoints.add(one, 2) for one in (*stored, endpoint())] == [True, True, False]
+    for one in stored:
+        assert endpoints.remove(ACCOUNT, one.endpoint_id)
+        (now,) = accounts.all()
+        assert now.has_webhooks == (one is stored[0])
+        assert not endpoints.remove(ACCOUNT, one.endpoint_id)
+
+
+def test_nothing_creates_an_absent_endpoint(endpoints: DynamoWebhookEndpoints) -> None:
+    absent = endpoint()
+    key, secrets = (ACCOUNT, absent.endpoint_id), absent.secrets
+    assert endpoints.change(*key, EndpointChanges(enabled=True)) is None
+    assert not endpoints.replace_secrets(*key, secrets, secrets)
+    assert not endpoints.begin_replay(*key, NOW, timedelta(minutes=1))
     assert endpoints.of_account(ACCOUNT) == []
 
 

@@ -279,6 +279,15 @@ def test_queued_mail_of_a_stopped_key_waits_and_then_fails() -> None:
     assert (failed.status, failed.error and failed.error.code) == (Status.FAILED, "sending_paused")
 
 
+def test_queued_mail_goes_on_when_the_pause_ends() -> None:
+    message, until = builders.message(), builders.at(300)
+    world = held_world(stopped(id=message.origin.key_id or "", until=until))
+    world.advance(timedelta(seconds=10))
+    assert deliver(world, message).retry_after == timedelta(seconds=290)
+    world.now = until
+    assert deliver(world, message).outcome.value == "sent"
+
+
 @pytest.mark.parametrize(
     "origin",
     [

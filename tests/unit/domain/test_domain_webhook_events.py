@@ -27,6 +27,21 @@ from tests.fakes.webhooks import endpoint
 ANN, BOB, CLEO = "ann@example.com", "bob@example.com", "cleo@example.com"
 
 
+def test_each_event_of_an_email_has_its_type() -> None:
+    types = {
+        EventKind.SENT: "email.sent",
+        EventKind.DELIVERED: "email.delivered",
+        EventKind.DELAYED: "email.delayed",
+        EventKind.BOUNCED: "email.bounced",
+        EventKind.BOUNCED_TRANSIENT: "email.bounced",
+        EventKind.COMPLAINED: "email.complained",
+        EventKind.FAILED: "email.failed",
+        EventKind.UNCERTAIN: "email.failed",
+    }
+    found = events_of(message(events=tuple(map(event, types))))
+    assert [each.type for each in found] == ["email.accepted", *types.values()]
+
+
 def test_a_change_without_an_event_announces_nothing() -> None:
     old = message(events=(event(EventKind.DELAYED, 1, ANN), event(EventKind.SENT, 1)))
     new = old.with_events([event(EventKind.DELAYED, 60, ANN), event(EventKind.SENT, 0)])
