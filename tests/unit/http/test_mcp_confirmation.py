@@ -147,3 +147,16 @@ def test_nothing_is_sent_without_a_confirmation() -> None:
             assert confirmed or not sent, f"seed {seed}"
             confirmed_sends += sent
     assert confirmed_sends > SEQUENCES
+
+
+def test_a_confirmation_sends_once() -> None:
+    """A token that is used again and again, also in the next hour, sends no second email."""
+    agent = Agent(Random(0))  # noqa: S311  no secret
+    agent.world.advance(timedelta(minutes=50 - agent.world.now.minute))
+    params: dict[str, Any] = {"name": "send_email", "arguments": _MAIL}
+    state = agent._answer({**params}, can_ask=True)["requestState"]
+    answered = {"inputResponses": {"confirm": {"action": "accept"}}, "requestState": state}
+    for _ in range(3):
+        agent._answer(params | answered, can_ask=True)
+        agent.world.advance(timedelta(minutes=5))
+    assert len(agent.world.store.messages) == 1
