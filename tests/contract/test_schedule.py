@@ -192,6 +192,11 @@ def test_a_wrong_wish_is_named(api: Api, body: dict[str, Any], field: str, code:
     assert (field, code) in {(e["field"], e["code"]) for e in answer.error["details"]["errors"]}
 
 
+@pytest.mark.parametrize("wish", [{"scheduledAt": in_an_hour()}, {"hold": True}])
+def test_email_of_a_preview_key_does_not_wait(service: Service, wish: dict[str, Any]) -> None:
+    assert service.preview().send(otp(**wish)).code == "upgrade_required"
+
+
 def test_the_last_moment_of_all_is_too_far_ahead(api: Api) -> None:
     message = api.send(raw_html(scheduledAt=in_an_hour())).json["messageId"]
     latest = "9999-12-31T23:59:59.999999Z"

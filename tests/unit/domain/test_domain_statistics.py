@@ -11,6 +11,7 @@ from pillarbox.domain.messages.statistics import (
     TimeRange,
     index_entry,
     percentile,
+    reached,
     span_number,
 )
 from tests.fakes import builders
@@ -76,6 +77,24 @@ def test_a_bucket_begins_and_ends_on_its_boundary(
 def test_buckets_are_numbered_from_1970(granularity: Granularity, number: int, start: str) -> None:
     assert granularity.bucket_number(ms(start)) == number
     assert granularity.bucket_start(number) == ms(start)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "statuses"),
+    [
+        ("accepted delayed", ""),
+        ("delivered", "sent delivered"),
+        ("bounced", "sent bounced"),
+        ("bounced_transient delivered", "sent delivered"),
+        ("complained", "sent delivered complained"),
+        ("failed", "failed"),
+        ("uncertain delivered", "failed sent delivered"),
+    ],
+)
+def test_later_events_imply_the_earlier_statuses(kinds: str, statuses: str) -> None:
+    """A transient bounce, such as an out-of-office reply, is not counted as a bounce."""
+    events = tuple(event(EventKind(kind)) for kind in kinds.split())
+    assert reached(builders.message(events=events)) == set(statuses.split())
 
 
 def test_a_wait_fits_into_its_span_and_not_into_the_one_before() -> None:

@@ -3,6 +3,7 @@
 # ruff: noqa: S311  numbers from a seed, no secrets
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.application.history.pagination import PageRequest, SortBy
-from pillarbox.application.history.queries import Bucket
+from pillarbox.application.history.queries import Bucket, MessageCounts
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.messages.message import EventKind, Message, MessageOrigin, Status
@@ -235,3 +236,18 @@ def test_items_stay_small_at_the_highest_rate() -> None:
     assert len(sizes) == 4
     assert sum(sizes) > 26_000
     assert max(sizes) < 10_000  # the ids choose their shards at random
+
+
+@pytest.mark.parametrize(("sent", "delivered", "rate"), [(0, 0, 0), (3, 2, 0.6667), (4, 4, 1)])
+def test_a_rate_is_a_fraction_to_four_places(sent: int, delivered: int, rate: float) -> None:
+    counts = MessageCounts(9, Counter({Status.SENT: sent, Status.DELIVERED: delivered}))
+    assert counts.rate(Status.DELIVERED) == rate
+
+
+def test_what_was_called_off_is_no_error() -> None:
+    world, start = World(), milliseconds(START)
+    for code in ("canceled", "not_released", "key_revoked", "expired"):
+        world.add_event(world.send(), EventKind.FAILED, code)
+    world.aggregate()
+    figures = world.analytics(start - 24 * HOUR, start + 24 * HOUR, Bucket.DAY)
+    assert figures.errors == [("expired", 1)]
