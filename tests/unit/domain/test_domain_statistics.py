@@ -1,10 +1,11 @@
 """The arithmetic of the statistics: buckets of time, index entries and rollups."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
 from pillarbox.domain.messages.message import EventKind, MessageOrigin, SendRoute
+from pillarbox.domain.messages.schedule import Schedule
 from pillarbox.domain.messages.statistics import (
     END_OF_TIME,
     Granularity,
@@ -114,6 +115,14 @@ def test_a_percentile_is_the_span_that_so_many_messages_fit_into() -> None:
     waits = {1: 19, 21: 1}
     assert [percentile(waits, part) for part in (0.5, 0.95, 0.96, 1)] == [100, 100, 3200, 3200]
     assert percentile({}, 0.5) is None
+
+
+def test_the_wait_of_a_scheduled_email_begins_when_it_is_due() -> None:
+    sent = (event(EventKind.SENT, 3_601), event(EventKind.DELIVERED, 3_650))
+    due = Schedule(due_at=builders.at(3_600), life=timedelta(hours=1))
+    for schedule, wait in ((due, 1_000), (None, 3_601_000)):
+        message = builders.message(events=sent, schedule=schedule)
+        assert index_entry(message).wait == span_number(wait)
 
 
 def test_a_notice_of_the_service_has_no_wait() -> None:
