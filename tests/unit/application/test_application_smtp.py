@@ -312,6 +312,15 @@ def test_each_message_of_a_group_is_checked_by_itself(world: World) -> None:
     assert world.used() == {2}
 
 
+def test_a_refund_goes_to_the_minute_of_the_reservation(world: World) -> None:
+    ready, world.now = [prepare(world, number) for number in range(2)], builders.at(60)
+    moments = iter([builders.NOW, world.now])
+    world.gate.refuse("jobs.put_all")
+    ports = replace(world.ports, clock=lambda: next(moments))
+    outcomes = SmtpSubmission(ports, world.seen).submit_all(world.live, ready)
+    assert (codes(outcomes), world.used()) == (["service_unavailable"] * 2, {0})
+
+
 def test_a_refusal_names_the_quota_window_that_is_full() -> None:
     """Once a group uses up the day's quota, the refusals name the day, not the minute."""
     limits = Limits(per_minute=5, per_day=4, per_month=None)
