@@ -301,7 +301,7 @@ _MAILBOX: Final = re.compile(
 #: A comment (section 3.2.2) that looks like no address, also to a program that knows no comments.
 _COMMENT: Final = rb'\((?:[^()<>"\\\x00-\x08\x0a-\x1f\x7f]|"[^()<>"\\\x00-\x1f\x7f]*+")*+\)'
 _PIECE: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|(' + _COMMENT + rb")[ \t]*+")
-_PIECES: Final = re.compile(rb'(?:[^"()]|' + _PIECE.pattern + rb")*+")
+_PIECES: Final = re.compile(rb'(?:[^"()]|"(?:[^"\\]|\\.)*+"|' + _COMMENT + rb")*+")
 #: Text before an address in angle brackets.
 _UNQUOTED: Final = re.compile(rb'([^<>"]++)<' + _ADDRESS + rb">[ \t]*+")
 #: The same section for To, Cc and Reply-To: a list with groups, comments and empty entries. Names

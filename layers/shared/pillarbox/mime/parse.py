@@ -59,7 +59,7 @@ _BLANKS: Final = rb"[ \t\r\n]*+"
 #: A comment of plain words (RFC 5322 section 3.2.2), which looks like nothing else to a program
 #: that knows no comments.
 _COMMENT: Final = rb'\([^\0-\x1f"();<=>\\\x7f]*+\)'
-_END: Final = _BLANKS + rb"(?P<comment>" + _COMMENT + rb")?+" + _BLANKS + rb"(?=;|\Z)"
+_END: Final = _BLANKS + rb"(?P<comment>" + _COMMENT + rb")?" + _BLANKS + rb"(?=;|\Z)"
 _TYPE: Final = re.compile(_BLANKS + rb"(" + _TOKEN + rb"/" + _TOKEN + rb")" + _END)
 _DISPOSITION: Final = re.compile(_BLANKS + rb"(" + _TOKEN + rb")" + _END)
 _PARAMETER: Final = rb";" + _BLANKS + rb"(%s)" + _BLANKS + rb"=" + _BLANKS

@@ -66,10 +66,13 @@ _ADDRESS: Final = re.compile(
 )
 _QUOTED: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?+', re.DOTALL)
 _PIECE: Final = re.compile(rb"(" + _QUOTED.pattern + rb")|(" + _COMMENT + rb")", re.DOTALL)
-_ENTRY: Final = re.compile(rb"(?:" + _PIECE.pattern + rb'|<[^>]*+>?+|[^",<])++', re.DOTALL)
+#: It captures nothing: Python 3.13.0 fails at groups in what is possessive (gh-101955).
+_ENTRY: Final = re.compile(
+    rb"(?:" + _QUOTED.pattern + rb"|" + _COMMENT + rb'|<[^>]*+>?+|[^",<])++', re.DOTALL
+)
 _TEXTS: Final = frozenset({"text/plain", "text/html"})
 #: A line: its marks of a quotation, or the blank before another mark, and the rest (RFC 3676).
-_FLOWED: Final = re.compile(r"(?m)^(?:((?:> ?)++| (?=>))| )?+(.*)")
+_FLOWED: Final = re.compile(r"(?m)^(?:((?:> ?)++| (?=>))| )?(.*)")
 #: The fields that SES writes above those of the sender, in its order.
 _TRACE: Final = (
     "return-path",

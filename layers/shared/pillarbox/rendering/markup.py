@@ -23,7 +23,7 @@ _SPACES: Final = r"\t\n\f\r\ "
 _NAME: Final = rf"[^{_SPACES}/>][^{_SPACES}/=>]*+"
 _EQUALS: Final = rf"[{_SPACES}]*+=[{_SPACES}]*+"
 _ATTRIBUTE: Final = re.compile(
-    rf"""({_NAME})(?:{_EQUALS}(?:"([^"]*+)"?|'([^']*+)'?|([^{_SPACES}>]*+)))?+""", re.VERBOSE
+    rf"""({_NAME})(?:{_EQUALS}(?:"([^"]*+)"?|'([^']*+)'?|([^{_SPACES}>]*+)))?""", re.VERBOSE
 )
 #: What follows the name of a tag. A quote has a meaning only where a value begins.
 ATTRIBUTES: Final = rf"""(?:[{_SPACES}/]++
