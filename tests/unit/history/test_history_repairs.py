@@ -81,13 +81,21 @@ def test_the_entry_by_creation_is_corrected_last(
     assert [keys.is_by_creation(sort_key) for sort_key in written] == [False, False, True]
 
 
-def history() -> list[IndexEntry]:
+def test_a_later_update_in_the_hour_of_a_part_is_right(world: Audited) -> None:
+    one = entry(1, created=HOUR, status=SENT, updated=HOUR + HOUR_LENGTH - 1)
+    world.put(one)
+    part = TimeRange(HOUR, HOUR + 1)
+    assert world.audit.find_wrong(ACCOUNT, part, {one.message_id: one}) == set()
+
+
+def history(shards: int = 1) -> list[IndexEntry]:
     """Return the entries of a day's last two hours, and one that opens the next day."""
+    end = HOUR + HOUR_LENGTH
     return [
-        entry(1, created=HOUR, key_id="key_1"),
-        entry(2, created=HOUR + 5, status=SENT, updated=HOUR + HOUR_LENGTH, template="otp"),
-        entry(3, created=HOUR + HOUR_LENGTH, key_id="key_1"),
-        entry(4, created=HOUR + 2 * HOUR_LENGTH),
+        entry(1, created=HOUR, shards=shards, key_id="key_1"),
+        entry(2, created=HOUR + 5, shards=shards, status=SENT, updated=end, template="otp"),
+        entry(3, created=end, shards=shards, key_id="key_1"),
+        entry(4, created=end + HOUR_LENGTH),
     ]
 
 
@@ -101,9 +109,12 @@ def right_items(world: Audited) -> dict[tuple[str, str], Any]:
     }
 
 
-def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited) -> None:
-    entries = history()
+@pytest.mark.parametrize("shards", [1, 4])
+def test_a_rebuild_from_nothing_makes_what_the_stream_makes(world: Audited, shards: int) -> None:
+    entries = history(shards)
     world.put(*entries)
+    for start in (HOUR, HOUR + HOUR_LENGTH) if shards > 1 else ():
+        world.ledger.roll_up(ACCOUNT, Granularity.TEN_SECONDS, start)
     world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR)
     world.ledger.roll_up(ACCOUNT, Granularity.HOUR, HOUR + HOUR_LENGTH)
     world.ledger.roll_up(ACCOUNT, Granularity.DAY, Granularity.DAY.start(HOUR))

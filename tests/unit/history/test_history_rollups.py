@@ -73,6 +73,25 @@ def test_rollups_of_subsets_are_listed_first(world: LedgerWorld) -> None:
     assert (item["subsets"], item["rev"]) == (["key#key_1", "key#key_2", "template#otp"], 2)
 
 
+def test_a_subset_that_has_no_messages_left_gets_an_empty_rollup(world: LedgerWorld) -> None:
+    one = entry(1, created=DAY, key_id="key_1")
+    world.put(one)
+    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
+    world.ledger.correct_item(keys.entries(ACCOUNT, DAY), {}, {one.message_id: 1})
+    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
+    assert stored(world, HOURS, DAY, KEY_1)["cells"] == {}
+
+
+def test_an_hour_of_shards_is_made_from_its_ten_seconds(world: LedgerWorld) -> None:
+    """Its entries may be millions."""
+    world.put(*(entry(n % 4, created=DAY + 1000 * n, shards=4) for n in range(10)))
+    world.ledger.roll_up(ACCOUNT, Granularity.TEN_SECONDS, DAY)
+    engine = world.watch()
+    world.ledger.roll_up(ACCOUNT, HOURS, DAY)
+    assert not [sort_key for sort_key in engine.read if sort_key.startswith("C#")]
+    assert stored(world, HOURS, DAY)["cells"] == {"p0": 10}
+
+
 @pytest.mark.parametrize(
     ("granularity", "start", "days"),
     [
