@@ -320,6 +320,11 @@ EXE = "Content-Disposition: attachment; filename=x.exe\r\n\r\nx"
             f"Content-Type: message/rfc822\r\n\r\n{second('mixed', f'{EXE}').replace('b1', 'i')}"
         ),
         second(SIGNED.format("pgp"), f"Content-Type: application/pgp-signature\r\n{EXE}"),
+        second(
+            SIGNED.format("pgp"),
+            "Content-Type: application/pgp-signature; name=x.docm\r\n"
+            "Content-Disposition: attachment; filename=x.asc\r\n\r\nx",
+        ),
         second(SIGNED.format("pkcs7"), "Content-Type: application/pkcs7-signature\r\n\r\n\x7fELF"),
         second("alternative", f"Content-Type: text/x-amp-html\r\n{EXE}"),
         second(ENCRYPTED, "Content-Type: application/octet-stream; name=x.docm" + ARMORED, VERSION),

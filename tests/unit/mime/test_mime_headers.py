@@ -109,6 +109,7 @@ def test_display_name_round_trips_with_one_address(name: str) -> None:
         ("", ["a@b.example"]),
         ("Shop", ['"Shop"', "<a@b.example>"]),
         ('x" <e@evil>,"', [r'"x\" <e@evil>,\""', "<a@b.example>"]),
+        ("x\\", [r'"x\\"', "<a@b.example>"]),
         ("Müller, Anna", ["=?utf-8?q?M=C3=BCller=2C_Anna?=", "<a@b.example>"]),
     ],
 )
