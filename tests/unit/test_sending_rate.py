@@ -322,6 +322,13 @@ def test_a_high_rate_takes_few_writes(case: Case) -> None:
     assert case.table.writes < 200 * 0.2
 
 
+def test_the_next_email_has_the_tokens_that_one_gave_back(case: Case) -> None:
+    case.drain()
+    case.one.give_back(1)
+    assert case.send() == 0
+    assert case.send() > 0
+
+
 def test_unused_tokens_of_a_worker_lapse(case: Case) -> None:
     """Tokens that a worker took and did not use within a second are worth nothing."""
     case.rate = 100.0
