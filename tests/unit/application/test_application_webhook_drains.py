@@ -378,6 +378,22 @@ def test_an_event_that_nothing_would_post_begins_a_drain(
     assert world.queue.tasks == [(drain_of(endpoint), 0 * SECOND)] * drains
 
 
+def test_an_event_is_recorded_before_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drain may post it at once, and what it records then stays."""
+    world, endpoint, (first,) = waiting_world(EndpointHealth(slow_since=NOW))
+    world.waiting.remove(first)
+    put, seen = world.waiting.put, list[object]()
+
+    def look(one: WebhookEvent) -> None:
+        seen.append(world.ports.deliveries.peek(*place_of(endpoint), one.delivery_id))
+        put(one)
+
+    monkeypatch.setattr(world.waiting, "put", look)
+    WebhookWorker(world.ports, one_after_another).handle([first])
+    assert len(seen) == 1
+    assert seen != [None]
+
+
 def test_events_of_an_endpoint_that_its_owner_disabled_wait() -> None:
     world, endpoint, (first,) = waiting_world(EndpointHealth())
     world.waiting.remove(first)
