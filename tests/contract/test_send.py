@@ -131,7 +131,7 @@ def test_a_retry_gets_the_first_response_again(service: Service) -> None:
     service.suppress(account, TO)
     turned = json.dumps(dict(reversed(otp(fromName="Zoë").items())), indent=2, ensure_ascii=False)
     retry = Api(service.key(account))
-    as_sent = {"idempotency-key": key, "Content-Encoding": " Identity "}
+    as_sent = {"idempotency-key": [key], "Content-Encoding": [" Identity ", ""]}
     again = retry.raw("POST", "/emails", turned.encode(), as_sent)
     assert (again.status, again.text) == (200, first.text)
     assert again.headers["idempotent-replay"] == "true"
