@@ -87,7 +87,7 @@ format: setup ## format the code, and fix what ruff can fix
 	$(RUN)ruff check --fix
 	$(RUN)ruff format
 
-faults: setup ## break each call of each path, at random and by kills: an hour
+faults: setup ## break each call of each path, at random and by kills: 40 minutes
 	$(RUN)python -m verification.faults
 
 dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
@@ -96,7 +96,7 @@ dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which nee
 deploy-rehearsal: build .venv-localstack/made ## deploy to LocalStack, fail, repair, delete: needs Java and npm
 	$(RUN)python -m verification.rehearsal $$SETS
 
-bank: setup ## plant each known bug; a test or a run must notice it: 15 minutes
+bank: setup ## plant each known bug; a test or a run must notice it: 5 minutes
 	$(RUN)python -m verification.bank
 
 mutants: setup ## change each duration, limit, order, filter and condition; a test must fail: hours
@@ -106,7 +106,7 @@ mutants: setup ## change each duration, limit, order, filter and condition; a te
 budgets: setup ## write how large each package is now, in tools/budgets.toml
 	$(RUN)python -m tools.budgets
 
-fuzz: setup ## try properties with many examples, and requests made from docs/openapi.json: an hour
+fuzz: setup ## try properties with many examples, and requests made from docs/openapi.json: 15 minutes
 	PILLARBOX_DEEP=1 $(RUN)pytest --numprocesses 2 -m hypothesis tests/unit tests/checks
 	PILLARBOX_DEEP=1 $(RUN)pytest -n0 tests/ports/test_ports_direct_client.py \
 	  tests/integration/test_mail_readers.py tests/integration/replies/test_hostile_mail.py

@@ -65,11 +65,11 @@ _OF_TWO_FIELDS: Final = {
     ("hold", "not_allowed"),
     ("attachments", "not_allowed"),
     ("flow", "invalid_passkey"),
-    ("roleArn", "not_allowed"),
-    ("roleArn", "invalid_role"),  # none beside a target in AWS
+    *(("roleArn", code) for code in ("not_allowed", "invalid_role")),  # none beside a target in AWS
     ("sources", "invalid"),
     ("accent", "low_contrast"),
     *(("receive", code) for code in ("required", "in_use", "not_allowed")),  # of this domain
+    ("replies", "not_allowed"),  # no domain of this account receives
     ("subject", "unsafe_subject"),
     ("url", "not_allowed"),  # the other kind of target
 }
