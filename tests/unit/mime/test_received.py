@@ -168,3 +168,9 @@ def test_a_name_has_no_path(name: str, shown: str) -> None:
     """It has neither other blanks than the usual one, nor what is not printed."""
     (part,) = read_structure(f'Content-Type: text/plain; name="{name}"\r\n\r\nHi'.encode()).parts
     assert part.filename == shown
+
+
+def test_a_name_in_any_characters_is_shown_before_a_plain_one() -> None:
+    forms = "filename=\"J?rg.pdf\"; filename*=UTF-8''J%C3%B6rg.pdf"
+    (part,) = read_structure(f"Content-Disposition: attachment; {forms}\r\n\r\nHi".encode()).parts
+    assert part.filename == "Jörg.pdf"

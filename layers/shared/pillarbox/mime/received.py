@@ -309,9 +309,13 @@ def _first_word(value: bytes) -> str:
 
 
 def _name(value: StructuredValue, parameter: bytes) -> str:
-    """Return a parameter that may be in pieces (RFC 2231); empty if there is none."""
+    """Return a parameter that may be in pieces (RFC 2231); empty if there is none.
+
+    A plain one beside it is for programs that read no other (RFC 6266 section 4.3).
+    """
     try:
-        return next(iter(value.names(parameter)), "")
+        extended = replace(value, parameters={**value.parameters, parameter: ()})
+        return next(iter(extended.names(parameter) or value.names(parameter)), "")
     except ValidationFailed:
         return decode_words(value.text(parameter).decode("utf-8", "replace"))
 
