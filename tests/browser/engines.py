@@ -21,8 +21,6 @@ _SWITCHES: Final = (
     *("--site-per-process", "--renderer-process-limit=1"),
     # There is no screen, so a separate process for drawing only costs messages.
     "--in-process-gpu",
-    # No page lives long enough to gain from scripts that are compiled a second time.
-    "--js-flags=--no-opt --no-maglev",
 )
 #: Firefox starts processes in reserve too, most of which no page ever has. Animations cost frames.
 _PREFERENCES: Final[dict[str, str | float | bool]] = {

@@ -79,7 +79,7 @@ def _read() -> Options:
     )
     parser.add_argument("--aim", default="bursts", help="see `verification/faults/aims.py`")
     parser.add_argument("--first", action="store_true", help="end with the first broken promise")
-    parser.add_argument("--seconds", type=float, default=600, help="how long random schedules run")
+    parser.add_argument("--seconds", type=float, default=420, help="how long random schedules run")
     parser.add_argument(
         "--seed", type=int, default=1, help="of the first schedule; --seconds 0 runs only that one"
     )
