@@ -1,6 +1,6 @@
 """GET /v1/emails/{message_id}: contract sections 2.5, 3 and 4.4."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -80,7 +80,7 @@ def test_the_id_is_a_uuid(api: Api) -> None:
 
 # Events of SES; test_feedback_records.py has each record that SES documents.
 
-LATER = "2027-01-01T00:00:00.000Z"
+LATER = (datetime.now(UTC) + timedelta(days=30)).isoformat(timespec="milliseconds")
 
 
 def event(
