@@ -66,7 +66,7 @@ _ADDRESS: Final = re.compile(
 )
 _QUOTED: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?+', re.DOTALL)
 _PIECE: Final = re.compile(rb"(" + _QUOTED.pattern + rb")|(" + _COMMENT + rb")", re.DOTALL)
-#: It captures nothing: Python 3.13.0 fails at groups in what is possessive (gh-101955).
+#: It captures nothing: Python 3.13.0 fails at a group inside a possessive quantifier (gh-101955).
 _ENTRY: Final = re.compile(
     rb"(?:" + _QUOTED.pattern + rb"|" + _COMMENT + rb'|<[^>]*+>?+|[^",<])++', re.DOTALL
 )
